@@ -37,22 +37,22 @@ export const commands: readonly (Command | CommandGroup)[] = [
   doctor,
   {
     name: 'plugins',
-    describe: 'What a run file can name, and what cheats an environment pays',
+    describe: 'What a run file can name, and which cheats an environment rewards',
     commands: [plugins, algorithms, attack],
   },
   {
     name: 'runs',
-    describe: 'Read what runs left: episodes, causes, comparisons, reports',
+    describe: 'Read recorded runs: episodes, causes, comparisons, reports',
     commands: [show, explain, compare, report, demonstrations],
   },
   {
     name: 'model',
-    describe: 'Use, change and try out a model folder',
+    describe: 'Use, convert and test a model folder',
     commands: [generate, score, mergeLora, quantize, exportModel, importGguf, acceptModel],
   },
   {
     name: 'data',
-    describe: 'Make, index and check datasets',
+    describe: 'Create, index and check datasets',
     commands: [prepareDataCommand, indexCorpus, verifyDataset, judgeCalibration],
   },
   sandbox,

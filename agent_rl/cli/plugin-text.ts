@@ -15,7 +15,7 @@ export function pluginListText(plugins: readonly PluginDescription[], program: s
     const body = rows.length === 0 ? '  none' : textTable(rows);
     return `${title} (in a run file: ${placeText({ at })})\n${body}`;
   });
-  return [...tables, `The settings of one: ${program} plugins NAME`].join('\n\n');
+  return [...tables, `To see the settings of a plugin: ${program} plugins NAME`].join('\n\n');
 }
 
 const typeOf = ({ type, values, unit }: Setting): string =>

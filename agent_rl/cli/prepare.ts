@@ -58,11 +58,11 @@ function configOfRun(folder: string): string {
   if (!existsSync(folder))
     throw new AgentRlError(
       'CHECKPOINT_INVALID',
-      `There is no folder ${resolve(folder)}. A run has one once everything it needs is open: one that ended before has nothing to resume, and is started again. ${runsNear(folder)}`,
+      `There is no folder ${resolve(folder)}. If the run failed before it created its folder, there is nothing to resume: start it again. ${runsNear(folder)}`,
     );
   throw new AgentRlError(
     'CHECKPOINT_INVALID',
-    `${resolve(folder)} is neither a run folder nor a checkpoint of one: there is no config.yaml in it or above it. Name the run file with --config.`,
+    `${resolve(folder)} is neither a run folder nor a checkpoint: no config.yaml is in it or above it. Name the run file with --config.`,
   );
 }
 

@@ -38,7 +38,7 @@ export async function runProgram(programName: string, only?: Command): Promise<v
     }
     askedMs = performance.now();
     process.stderr.write(
-      '\nStopping at the next safe place. Press Ctrl-C again to stop at once.\n',
+      '\nStopping at the next safe point. Press Ctrl-C again to stop immediately.\n',
     );
     controller.abort();
   };
@@ -47,7 +47,7 @@ export async function runProgram(programName: string, only?: Command): Promise<v
     process.exitCode = runFailed;
     const what = consoleText(redactor()(failure.message));
     process.stderr.write(
-      `UNEXPECTED: ${what}.${over ? '' : ' Stopping at the next safe place.'}\n`,
+      `UNEXPECTED: ${what}.${over ? '' : ' Stopping at the next safe point.'}\n`,
     );
     if (signal.aborted || over) return;
     controller.abort(failure);
@@ -57,14 +57,14 @@ export async function runProgram(programName: string, only?: Command): Promise<v
   process.on('beforeExit', () => {
     if (over) return;
     process.stderr.write(
-      'UNEXPECTED: The job waits for something that can no longer happen, most often a promise in a plugin that is never settled. Give what the plugin awaits a deadline, or reject the promise where it fails.\n',
+      'UNEXPECTED: The job waits for a promise that can no longer settle, usually in a plugin. Add a timeout to what the plugin awaits, or reject the promise on failure.\n',
     );
     process.exit(runFailed);
   });
   const stderr = lastingStream(process.stderr, () => undefined);
   const tellLost = (): void => {
     if (over) return;
-    stderr.write('Nobody reads stdout any more: what is printed there from now on is lost.\n');
+    stderr.write('stdout was closed; further output to it is lost.\n');
   };
   const stdout = lastingStream(process.stdout, () => {
     setTimeout(tellLost, quietEndMs).unref();
@@ -113,7 +113,7 @@ function endBy(name: NodeJS.Signals): void {
 
 function leave(): void {
   process.stderr.write(
-    'Something that was started, most often by a plugin, is still running. Ending.\n',
+    'A timer, socket or process, usually of a plugin, is still active. Exiting anyway.\n',
   );
   process.exit();
 }

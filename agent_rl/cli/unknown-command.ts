@@ -31,7 +31,7 @@ export function explainCommand(word: string, group?: CommandGroup): string {
   const all = [...new Set([...commands.map(wordOf), ...linesOf(commands).map(([line]) => line)])];
   const moved = renamed.get(word) ?? all.find((line) => line !== word && lastOf(line) === word);
   if (group === undefined && moved !== undefined)
-    return `agent-rl ${word} is now agent-rl ${moved}.`;
+    return `agent-rl ${word} is now called agent-rl ${moved}.`;
   const own = group?.commands.map(wordOf).filter((member) => member !== alone) ?? [];
   const ofGroup = own.map((member) => `${group?.name} ${member}`);
   const guess = meant(word, ofGroup) ?? meant(word, all);

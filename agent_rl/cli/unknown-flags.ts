@@ -32,7 +32,8 @@ async function explain(name: string, args: string[], { options }: OfOptions): Pr
     nearest === undefined || earlier.length > 0 ? earlier : [`Did you mean --${nearest}?`];
   const takesSettings = options['set'] !== undefined && options['plugin'] !== undefined;
   const settings = takesSettings ? await settingsNamed(name) : [];
-  for (const path of settings) hints.push(`The setting ${path} is given with --set ${path}=VALUE.`);
+  for (const path of settings)
+    hints.push(`To change the setting ${path}, use --set ${path}=VALUE.`);
   return [`Unknown option ${written.split('=', 1)[0]}.`, ...hints].join(' ');
 }
 

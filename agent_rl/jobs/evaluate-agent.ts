@@ -38,7 +38,7 @@ export async function evaluateAgent<Row extends object = object>(
   if (base === undefined && options.tasks === undefined && options.dataset === undefined)
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `evaluateAgent tasks: is missing. ${checkpoint} is a model and no run, so it has no tasks of its own.`,
+      `evaluateAgent tasks: is missing. ${checkpoint} is a model, not a run, so it has no tasks of its own. Give tasks.`,
     );
   const { tasks, print = () => undefined } = options;
   const dir =

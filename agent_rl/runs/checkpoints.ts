@@ -108,7 +108,7 @@ export async function corruption(path: string): Promise<string | undefined> {
 async function damage(file: string, hash: string): Promise<string | undefined> {
   try {
     const same = existsSync(file) && (await sha256Of([file])) === hash;
-    return same ? undefined : 'is missing or is not what was written';
+    return same ? undefined : 'is missing or damaged';
   } catch (thrown) {
     return `cannot be read (${messageOf(thrown)})`;
   }
@@ -139,7 +139,7 @@ export async function newestCheckpoint(
   }
   throw new AgentRlError(
     'CHECKPOINT_INVALID',
-    `${folder} holds no whole checkpoint (${found.length} looked at), so there is nothing to continue from. Start another run, or delete what is there: --resume then begins this one again.`,
+    `${folder} has no intact checkpoint (${found.length} checked), so there is nothing to resume. Start another run, or delete the damaged checkpoints: --resume then starts this run from the beginning.`,
   );
 }
 

@@ -8,7 +8,7 @@ const points = (share: number): string => (100 * share).toFixed(1);
 
 /** Says what stands in brackets after a rate. */
 export const intervalNote =
-  '[ ] 95 % by cluster bootstrap over tasks, or over families where that is wider; Wilson where they do not differ';
+  '[ ] 95 % interval: cluster bootstrap over tasks, or over families if wider; Wilson if all tasks have the same rate';
 
 /** `41 of 260 = 15.8 % [11.8, 20.7], 3 failed (1.1 %)`, or that nothing was judged. */
 export function rateText(rate: SuccessRate): string {
@@ -41,7 +41,7 @@ export function atKTable({ passAtK, avgAtK, intervalsAtK, perTask }: Evaluation)
   const counted = perTask.filter(({ ofSlice }) => !ofSlice);
   const broken = counted.filter(({ failed }) => failed > 0).length;
   return [
-    row('attempts', 'pass@k: one of k succeeds', 'avg@k: share of the first k'),
+    row('attempts', 'pass@k: at least one of k succeeds', 'avg@k: mean success of the first k'),
     ...counts.map((k) =>
       row(
         `k = ${k}`,
@@ -88,7 +88,7 @@ export function beforeAfterTable({ before, after, difference }: Result): string 
     );
   return [
     row('held-out success', 'before', 'after', ...(difference ? ['change, points'] : [])),
-    line('total (slices left out)', [before, after], difference),
+    line('total (without slices)', [before, after], difference),
     ...groups
       .toSorted()
       .map((group) =>
@@ -96,7 +96,7 @@ export function beforeAfterTable({ before, after, difference }: Result): string 
       ),
     ...(chosen === undefined ? [] : [line(strategyText(chosen), [before?.chosen, after?.chosen])]),
     ...failureRows(before, after),
-    `  ${intervalNote}${difference ? '; change: the same, in pairs' : ''}`,
+    `  ${intervalNote}${difference ? '; change: paired by task' : ''}`,
   ].join('\n');
 }
 
@@ -109,8 +109,8 @@ const failures = (evaluation: Evaluation | undefined): number => evaluation?.sys
 function failureRows(...both: readonly (Evaluation | undefined)[]): string[] {
   if (both.every((one) => failures(one) === 0)) return [];
   return [
-    row('failed episodes, not judged', ...both.map(failuresText)),
-    row('total if they failed, or solved', ...both.map((one) => (one ? worstCaseText(one) : '-'))),
+    row('failed episodes, not scored', ...both.map(failuresText)),
+    row('total if those are wrong / right', ...both.map((one) => (one ? worstCaseText(one) : '-'))),
   ];
 }
 

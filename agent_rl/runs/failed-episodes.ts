@@ -45,7 +45,7 @@ export function failedText(rollouts: readonly Rollout[]): string | undefined {
       failed.map(reasonOf),
     ),
     ...counted(
-      `${broken.length} of ${all} episodes had a tool that failed; the model was shown an error`,
+      `in ${broken.length} of ${all} episodes a tool failed; the model received an error message`,
       broken.flatMap(toolProblems).map(oneLine),
     ),
   ];
@@ -62,7 +62,7 @@ export function failureReporter(report: (text: string) => void): (rollout: Rollo
     if (reported.has(reason) || reported.size > mostReasons) return;
     reported.add(reason);
     if (reported.size <= mostReasons) report(`${what} ${reason}`);
-    else report('Episodes fail for more reasons: all are counted after each iteration.');
+    else report('Further failures are not logged one by one; a summary follows each iteration.');
   };
   return (rollout) => {
     const episode = `An episode of task ${visibleControls(rollout.taskId)}`;

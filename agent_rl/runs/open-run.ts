@@ -82,7 +82,7 @@ export class OpenRun {
       );
       log.info(`Computes on: ${machineInWords(options.sources.machine)}`);
       if (config.run.engineThreads === undefined)
-        log.info('run.engineThreads is not set: the engine uses one thread for each processor');
+        log.info('run.engineThreads is not set: the engine uses one thread per processor');
       return new OpenRun(options, folder, log, { lock, opened });
     } catch (failure) {
       await opened.abandon();
@@ -97,7 +97,7 @@ export class OpenRun {
    */
   logResume({ checkpoint, notes }: ResumePoint): readonly string[] {
     const { config, sources, origins } = this.options;
-    this.log.info(`Continuing ${this.folder.path} from ${checkpoint ?? 'its start'}`);
+    this.log.info(`Resuming ${this.folder.path} from ${checkpoint ?? 'its start'}`);
     for (const note of notes) this.log.warn(note);
     const changed = rewriteRunConfig(this.folder, config);
     for (const change of changed) this.log.info(`From now on ${change}`);
@@ -156,7 +156,7 @@ export class OpenRun {
       ? `call trainAgent again, with resume: '${path}'`
       : resumeCommand(path);
     return this.#newest === undefined
-      ? `There is no checkpoint yet. Begin again from the start model: ${command}`
+      ? `There is no checkpoint yet. Start again from the start model: ${command}`
       : `Newest checkpoint: ${this.#newest}\nContinue: ${command}`;
   }
 

@@ -71,7 +71,7 @@ export async function whereToResume(
   const notes = await checkInputs(folder, request.sources, request.allowOtherMachine);
   if (holdsCheckpoints(folder.checkpoints) || !hasInputs(folder))
     return { checkpoint: await newestCheckpoint(folder.checkpoints, request.print), notes };
-  const anew = `${path} has no checkpoint yet: it begins again from its start model, and what it recorded is cut off.`;
+  const anew = `${path} has no checkpoint yet: it starts again from its start model, and its records are discarded.`;
   return { checkpoint: undefined, notes: [...notes, anew] };
 }
 
@@ -87,13 +87,13 @@ export function runToResume(request: Pick<ResumeRequest, 'resume' | 'config' | '
     const run = dirname(dirname(path));
     throw new AgentRlError(
       'CHECKPOINT_INVALID',
-      `${path} is a checkpoint; a run is resumed from its newest whole one. Continue the run: ${resumeCommand(run)}\nTo train on from these weights in a new run, give them with --model.`,
+      `${path} is a checkpoint, but a run is resumed from its newest intact checkpoint. Continue the run: ${resumeCommand(run)}\nTo train on from these weights in a new run, give them with --model.`,
     );
   }
   if (!isRun(path)) {
     throw new AgentRlError(
       'CHECKPOINT_INVALID',
-      `${path} is not the folder of a run: it has neither checkpoints nor inputs.json. Give the folder of a run, or leave the folder out for the newest run of ${config.run.outputDir}.`,
+      `${path} is not a run folder: it has neither checkpoints nor inputs.json. Give a run folder, or --resume without a value for the newest run in ${config.run.outputDir}.`,
     );
   }
   requireSameMode(runFolderAt(path), config);
@@ -118,7 +118,7 @@ function newestRun({ config, file }: Pick<ResumeRequest, 'config' | 'file'>): st
   if (newest !== undefined) return newest;
   throw new AgentRlError(
     'CHECKPOINT_INVALID',
-    `There is no run "${name ?? own}" to continue in ${parent}. Start one without --resume, or name its folder.`,
+    `There is no run "${name ?? own}" to resume in ${parent}. Start one without --resume, or name its folder.`,
   );
 }
 
@@ -142,9 +142,9 @@ export function clearPartials(folder: string): readonly string[] {
     const [path, whole] = [join(folder, name), join(folder, target)];
     if (old !== undefined && !existsSync(whole)) {
       writing(path, () => renameSync(path, whole));
-      return `${whole} is put back: the process that was replacing it was killed.`;
+      return `Restored ${whole}: the process that was replacing it was killed.`;
     }
     writing(path, () => rmSync(path, { recursive: true }));
-    return `${path} is removed: the process that was writing it was killed.`;
+    return `Removed ${path}: the process that was writing it was killed.`;
   });
 }

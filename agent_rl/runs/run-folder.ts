@@ -77,7 +77,7 @@ export function runFileOf(checkpoint: string): string | undefined {
 export function notARun(path: string, lacks: string): AgentRlError {
   const whole = resolve(path);
   const problem = existsSync(whole)
-    ? `${whole} is not a run: it has no ${lacks}.`
+    ? `${whole} is not a run folder: it has no ${lacks}.`
     : `There is no folder ${whole}.`;
   return new AgentRlError('CHECKPOINT_INVALID', `${problem} ${runsNear(whole)}`);
 }
@@ -95,7 +95,7 @@ export function runsNear(path: string): string {
     const more = runs.length > mostNamed ? ` and ${runs.length - mostNamed} more` : '';
     return `The runs in ${parent} are ${runs.slice(0, mostNamed).join(', ')}${more}.`;
   }
-  return 'Give the folder of a run, such as runs/NAME.';
+  return 'Give a run folder, such as runs/NAME.';
 }
 
 /**
@@ -134,7 +134,7 @@ export function checkRunFolder({ outputDir, name }: Omit<RunFolderOptions, 'othe
 const nameTaken = (folder: string): AgentRlError =>
   new AgentRlError(
     'OUTPUT_UNWRITABLE',
-    `A run is already in ${folder}, and runs are never overwritten. Continue it: ${resumeCommand(folder)}\nOr choose another run.name.`,
+    `${folder} already contains a run, and runs are never overwritten. Continue it: ${resumeCommand(folder)}\nOr choose another run.name.`,
   );
 
 /** A full disk often still lets folders be made: find out now and not after the first evaluation. */

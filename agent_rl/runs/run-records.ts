@@ -86,9 +86,9 @@ export class RunRecords {
 export const lostText = (problem: unknown): string =>
   `${
     problem === undefined
-      ? 'The failure came after the weights had moved and before their iteration was recorded, so no checkpoint of it is written'
+      ? 'The failure came between an update and its record, so no checkpoint was written'
       : `No checkpoint could be written after the failure: ${messageOf(problem)}`
-  }. What was done since the newest checkpoint is lost; a resume does it again.`;
+  }. Progress since the newest checkpoint is lost; a resume repeats it.`;
 
 const partText = ({ rollout, part }: Member): string => {
   const { taskId, key, parts } = rollout;

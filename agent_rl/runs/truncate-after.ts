@@ -23,7 +23,7 @@ export async function truncateAfter(folder: RunFolder, iteration: number): Promi
   const notes: string[] = [];
   for (const file of [folder.metrics, ...episodes].filter((path) => existsSync(path))) {
     const { bytes, torn } = await bytesUpTo(file, iteration);
-    if (torn) notes.push(`${file}: the last line was cut short and is removed.`);
+    if (torn) notes.push(`${file}: removed the incomplete last line.`);
     writing(file, () => truncateSync(file, bytes));
   }
   return notes;
@@ -52,11 +52,11 @@ interface Place {
 
 /** What may be deleted, and what is lost with it: lines of two files belong together, one by one. */
 function withoutCopy(name: string): string {
-  if (name === 'metrics.jsonl') return 'delete the line; the figures of one iteration are lost.';
+  if (name === 'metrics.jsonl') return 'delete the line; the metrics of one iteration are lost.';
   if (name === 'eval.jsonl')
-    return 'delete the line; one episode of an evaluation is lost, and what is counted from the file again has one less.';
+    return 'delete the line; one evaluation episode is lost, and counts from this file are one lower.';
   const other = name === 'train.jsonl' ? 'learned.jsonl' : 'train.jsonl';
-  return `delete it together with the line of ${other} that is of the same episode (iteration, taskId, sample, agent), never alone: the two files are read side by side.`;
+  return `delete the line together with the line of the same episode in ${other} (same iteration, taskId, sample, agent): the two files must match.`;
 }
 
 /** @throws AgentRlError `CHECKPOINT_INVALID` */
@@ -71,7 +71,7 @@ function recordOf(line: Buffer, { file, number }: Place): { iteration: number; w
     const shown = visibleControls(text.trimEnd().slice(0, 60));
     throw new AgentRlError(
       'CHECKPOINT_INVALID',
-      `${file}:${number} is not a record of the run (${messageOf(cause)}): ${shown}. Put the line back as it was, from a copy if there is one, then resume again. Without one: ${withoutCopy(basename(file))} What is trained does not depend on it.`,
+      `${file}:${number} is not a record of the run (${messageOf(cause)}): ${shown}. Restore the line from a backup and resume again. Without a backup: ${withoutCopy(basename(file))} Training does not depend on it.`,
       { cause },
     );
   }

@@ -91,18 +91,18 @@ export function nearestExisting(path: string): string {
 }
 
 const remedies: Readonly<Record<string, string>> = {
-  ENOSPC: 'The disk is full: free space.',
-  EDQUOT: 'Your quota is used up: free space.',
-  EACCES: 'Permission is denied: choose another folder (of runs: --output).',
-  EPERM: 'Permission is denied: choose another folder (of runs: --output).',
-  EROFS: 'The file system is read-only: choose another folder (of runs: --output).',
-  ENOTDIR: 'Part of the path is a file: choose another folder (of runs: --output).',
-  ENOENT: 'The folder is gone: was it deleted while the run was going?',
+  ENOSPC: 'The disk is full: free some space.',
+  EDQUOT: 'Your disk quota is used up: free some space.',
+  EACCES: 'Permission is denied: choose another folder (for runs: --output).',
+  EPERM: 'Permission is denied: choose another folder (for runs: --output).',
+  EROFS: 'The file system is read-only: choose another folder (for runs: --output).',
+  ENOTDIR: 'Part of the path is a file: choose another folder (for runs: --output).',
+  ENOENT: 'The folder is gone. Was it deleted during the run?',
 };
 
 /** The error for output that cannot be written, with the remedy for its cause. */
 export function outputUnwritable(path: string, cause: unknown): AgentRlError {
-  const remedy = remedies[nodeCodeOf(cause)] ?? 'Choose another folder (of runs: --output).';
+  const remedy = remedies[nodeCodeOf(cause)] ?? 'Choose another folder (for runs: --output).';
   return new AgentRlError(
     'OUTPUT_UNWRITABLE',
     `Cannot write ${path}: ${messageOf(cause)}. ${remedy}`,

@@ -85,7 +85,7 @@ export function lockRun(folder: string): RunLock {
     if (left === undefined) throw inUse(folder, file, found);
     takeAway(folder, file, found);
     if (!madeNew(file, take)) throw inUse(folder, file, readFileSync(file, 'utf8'));
-    notes.push(`${file} was left behind and is replaced: ${left}.`);
+    notes.push(`Replaced the stale lock ${file}: ${left}.`);
   }
   held.add(file);
   return { notes, ...leaseOf(folder, file, text) };
@@ -104,7 +104,7 @@ export function holderOfRun(folder: string): { held: boolean; why: string } | un
   const left = leftBehind(file, text, ageByOwnClock);
   const { pid, host } = holderOf(text) ?? {};
   return left === undefined
-    ? { held: true, why: `process ${pid} of ${host} works on it` }
+    ? { held: true, why: `process ${pid} on ${host} is running it` }
     : { held: false, why: left };
 }
 
@@ -126,7 +126,7 @@ function leaseOf(folder: string, file: string, text: string): Omit<RunLock, 'not
       if (isOwn()) return;
       throw new AgentRlError(
         'OUTPUT_UNWRITABLE',
-        `The run ${folder} is no longer this process's own: ${file} ${textOf(file) === undefined ? 'is gone' : `names ${textOf(file)?.trim()}`}. It was deleted, or taken over while this process slept. Nothing more is written; look at what the other one does.`,
+        `The run ${folder} no longer belongs to this process: ${file} ${textOf(file) === undefined ? 'is gone' : `names ${textOf(file)?.trim()}`}. The lock was deleted, or another process took it over while this one was suspended. This process writes nothing more; check the other process.`,
       );
     },
     release: () => {
@@ -162,14 +162,15 @@ function takeAway(folder: string, file: string, text: string): void {
 /** Why nobody holds a lock any more, or `undefined` while somebody does. */
 function leftBehind(file: string, text: string, age = ageOf): string | undefined {
   const holder = holderOf(text);
-  if (holder === undefined) return 'it was cut off while it was written';
+  if (holder === undefined) return 'its file is incomplete';
   const { pid, host, started } = holder;
   if (host !== hostname()) return untouched(file, holder, age);
-  if (pid === process.pid) return held.has(file) ? undefined : `process ${pid} was an earlier one`;
+  if (pid === process.pid)
+    return held.has(file) ? undefined : `process ${pid} was an earlier process with the same id`;
   if (!isRunning(pid)) return `process ${pid} no longer runs`;
   const now = startOf(pid);
   if (now === null || started === null) return untouched(file, holder, age);
-  return now === started ? undefined : `process ${pid} has ended, and another has its id`;
+  return now === started ? undefined : `process ${pid} has ended, and its id was reused`;
 }
 
 /** The same by the last touch alone. */
@@ -180,7 +181,7 @@ function untouched(
 ): string | undefined {
   const ageS = age(file);
   if (ageS <= staleAfterS) return undefined;
-  return `process ${pid} of ${host} has not touched it for ${Math.round(ageS / 60)} min`;
+  return `process ${pid} on ${host} has not renewed it for ${Math.round(ageS / 60)} min`;
 }
 
 /** Seconds since a file was written, by the clock of its disk: that of another machine may be wrong. */
@@ -209,6 +210,6 @@ function holderOf(text: string): Holder | undefined {
 function inUse(folder: string, file: string, text: string): AgentRlError {
   return new AgentRlError(
     'OUTPUT_UNWRITABLE',
-    `The run ${folder} is in use: ${file} names ${text.trim()}. Two processes must not write to one run. Wait until that one has ended; if it is on another machine and was killed, the run can be taken ${staleAfterS / 60} min after its last sign of life.`,
+    `The run ${folder} is in use: ${file} names ${text.trim()}. Only one process may write to a run. Wait until that process ends; if it was killed on another machine, the run is free ${staleAfterS / 60} min after the last renewal of its lock.`,
   );
 }

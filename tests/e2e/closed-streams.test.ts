@@ -47,7 +47,7 @@ describe('A command whose stdout is closed by its reader', () => {
     const works = `${prints} await sleep(1500); ${prints} io.stderr.write('Worked.\\n'); return 0;`;
     expect(await unread('stdout', [probe(works)])).toEqual({
       code: 0,
-      wrote: 'Nobody reads stdout any more: what is printed there from now on is lost.\nWorked.\n',
+      wrote: 'stdout was closed; further output to it is lost.\nWorked.\n',
     });
   });
 

@@ -115,7 +115,7 @@ test('chat works without the tool and says which program has it', () => {
   const { code, stdout, stderr } = agentRl('chat', run, '--prompt', 'Who governs Golkola?');
   expect(code).toBe(0);
   expect(stdout + stderr).toContain(
-    `${gave('the tool "search" was')} it: the agent plays without. In a program, call loadAgent('${run}', { tools }).`,
+    `${gave('the tool "search" was')} it: the agent runs without it. In a program, call loadAgent('${run}', { tools }).`,
   );
   expect(stdout).toMatch(/Who governs Golkola\?/);
 });

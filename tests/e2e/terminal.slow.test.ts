@@ -189,7 +189,7 @@ await runProgram('probe', { name: 'probe', describe: 'A command.', examples: [],
       ],
     });
     const lines = await terminal.linesShown();
-    expect(lines).toContain('Stopping at the next safe place. Press Ctrl-C again to stop at once.');
+    expect(lines).toContain('Stopping at the next safe point. Press Ctrl-C again to stop immediately.');
     expect(lines.filter((line) => line.includes('['))).toEqual([]);
     // By SIGINT.
     expect(code).toBe(254);

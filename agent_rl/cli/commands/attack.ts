@@ -5,18 +5,18 @@ import { configFor, prepare } from '../prepare.ts';
 
 export const attack = command({
   name: 'attack',
-  describe: 'Play cheating policies against the environment and rewards of a run file',
+  describe: 'Test the environment and rewards of a run file with policies that cheat',
   examples: [
-    ['--config my_run.yaml', 'Fails when a cheat earns more than an honest failure'],
-    ['--config my_run.yaml --tasks 32 --json', 'On more tasks, with every attempt that was paid'],
+    ['--config my_run.yaml', 'Exits with 1 if a cheat earns more than an honest failure'],
+    ['--config my_run.yaml --tasks 32 --json', 'More tasks; lists every cheat that was rewarded'],
   ],
   flags: {
-    tasks: numberFlag('Tasks to attack, chosen by the seed; 8 otherwise', {
+    tasks: numberFlag('Number of tasks to attack, chosen by the seed (default: 8)', {
       from: 1,
       to: 1_000_000,
       whole: true,
     }),
-    split: textFlag('Split of the tasks; dataset.trainSplit otherwise'),
+    split: textFlag('Split of the tasks (default: dataset.trainSplit)'),
   },
   settings: optionsWithout([
     'train-split',

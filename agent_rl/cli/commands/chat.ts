@@ -7,25 +7,25 @@ import { configFor, prepare } from '../prepare.ts';
 import { checkpointWord } from './eval.ts';
 
 const color: Flag<boolean | undefined> = {
-  option: { type: 'boolean', describe: 'Colours; by default when stdout is a terminal' },
+  option: { type: 'boolean', describe: 'Colour the output (default: when stdout is a terminal)' },
   read: (given) => (typeof given === 'boolean' ? given : undefined),
 };
 
 export const chat = command({
   name: 'chat [checkpoint]',
-  describe: 'Talk to an agent, which has the tools of its run file',
+  describe: 'Talk to an agent, which can call the tools of its run file',
   examples: [
-    ['runs/my-run', 'A conversation with the newest checkpoint of a run'],
-    ['--config my_run.yaml --model Qwen/Qwen3-0.6B', 'A conversation with another model'],
+    ['runs/my-run', 'Talk to the newest checkpoint of a run'],
+    ['--config my_run.yaml --model Qwen/Qwen3-0.6B', 'Talk to another model'],
     [
       'runs/my-run --prompt "What is 2 + 2?"',
-      'One message, and the tokens of all that was written',
+      'Send one message and show every token of the transcript',
     ],
   ],
   positionals: { checkpoint: checkpointWord },
   flags: {
     prompt: textFlag(
-      'Say this alone, and show the transcript by where its tokens came from; without it, each line of the standard input is said: /reset, /exit',
+      'Send this one message and show the transcript, coloured by the source of each token. Without it, chat sends each line of standard input; /reset and /exit are commands',
     ),
     color,
   },
@@ -47,7 +47,7 @@ export const chat = command({
     const { callInstead } = await import('../../jobs/code/call-instead.ts');
     const load = callInstead.load(flags.checkpoint ?? file);
     const instead = (missing: readonly ProgramPlugin[]) =>
-      `the agent plays without. ${load(missing)}`;
+      `the agent runs without it. ${load(missing)}`;
     const job = await prepare(running, { file, needs: 'model', instead });
     const shown = isColored ?? io.stdout.isTTY === true;
     const isJson = parsed['json'] === true;

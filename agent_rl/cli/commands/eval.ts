@@ -7,7 +7,7 @@ import { configFor, prepare } from '../prepare.ts';
 
 /** The checkpoint that a command takes in place of the model of a run file. */
 export const checkpointWord = textFlag(
-  'Run folder or checkpoint; the model of the run file otherwise',
+  'Run folder or checkpoint (default: the model of the run file)',
 );
 
 const checkpoints: Flag<string[]> = {
@@ -15,7 +15,7 @@ const checkpoints: Flag<string[]> = {
     type: 'string',
     array: true,
     describe:
-      'Run folders, checkpoints or model folders, those of two or more side by side; the model of the run file otherwise',
+      'Run folders, checkpoints or model folders; two or more are compared in one table (default: the model of the run file)',
   },
   read: (given) => textsOf(given).map((one) => textOf(one, 'checkpoint')),
 };
@@ -23,25 +23,25 @@ const checkpoints: Flag<string[]> = {
 /** `agent-rl eval` is named after what it does; `eval` itself is not a name to export. */
 export const evaluate = command({
   name: 'eval [checkpoints..]',
-  describe: 'Attempt held-out tasks with a model or a checkpoint',
+  describe: 'Evaluate models or checkpoints on held-out tasks',
   examples: [
-    ['runs/my-run', 'The newest checkpoint of a run, with the config of the run'],
+    ['runs/my-run', "The newest checkpoint of a run, with the run's config"],
     [
       'runs/my-run --split test --samples 8 --temperature 1',
-      'Eight attempts at each task of another split: pass@k and avg@k',
+      'Eight attempts at each task of another split, with pass@k and avg@k',
     ],
     [
       'runs/my-run --samples 8 --temperature 1 --strategy majority',
-      'The answer that most of eight attempts gave counts',
+      'Majority vote over eight attempts',
     ],
     [
       'runs/my-run runs/other/checkpoints/step-20 model/base',
       'Several models on the tasks of the first run, in one table',
     ],
-    ['--config my_run.yaml --model Qwen/Qwen3-0.6B', 'A model as it was before training'],
+    ['--config my_run.yaml --model Qwen/Qwen3-0.6B', 'A model before training'],
   ],
   positionals: { checkpoints },
-  flags: { split: textFlag('Split to attempt; dataset.evalSplit otherwise'), quiet: quietFlag },
+  flags: { split: textFlag('Split to evaluate on (default: dataset.evalSplit)'), quiet: quietFlag },
   settings: {
     ...optionsWithout([
       'train-split',
@@ -69,7 +69,7 @@ export const evaluate = command({
     if (ofRun === undefined && running.parsed['config'] === undefined)
       throw new AgentRlError(
         'CONFIG_INVALID',
-        `None of ${named.join(', ')} is of a run, so that nothing says which tasks to attempt, and how. Name the run file with --config.`,
+        `${named.join(', ')}: not part of a run, so the tasks to attempt are unknown. Name a run file with --config.`,
       );
     const file = configFor(ofRun, running);
     const instead = callInstead.evaluate(ofRun ?? file);

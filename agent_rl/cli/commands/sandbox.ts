@@ -5,7 +5,7 @@ import { command, type CommandGroup } from '../command.ts';
 import { choiceFlag, type Flag, numberFlag, textFlag, textsOf } from '../flags/flag.ts';
 import { printer } from '../io.ts';
 
-const python = textFlag('Python of the native sandbox: its path, or its name on PATH');
+const python = textFlag('Python for the native sandbox: a path, or a name on PATH');
 const preload: Flag<string[]> = {
   option: {
     type: 'string',
@@ -17,24 +17,30 @@ const preload: Flag<string[]> = {
   read: textsOf,
 };
 const workers = numberFlag(
-  'Programs run at once',
+  'Programs to run in parallel',
   { from: 1, to: 256, whole: true },
   availableParallelism(),
 );
 
 const serve = command({
   name: 'serve',
-  describe: 'Run programs for other machines: for remote sandboxes, and callers of POST /run_code',
+  describe: 'Serve a sandbox over HTTP, for sandbox.type remote and callers of POST /run_code',
   examples: [
-    ['--port 8080 --token-env SANDBOX_TOKEN', 'On this machine alone, to callers with the token'],
-    ['--host 0.0.0.0 --type native --workers 8', 'To any machine, in the native sandbox'],
+    [
+      '--port 8080 --token-env SANDBOX_TOKEN',
+      'Listen on this machine only; callers need the token',
+    ],
+    [
+      '--host 0.0.0.0 --type native --workers 8',
+      'Listen on all addresses, with the native sandbox',
+    ],
   ],
   flags: {
     port: numberFlag('Port; 0 takes a free one', { from: 0, to: 65_535, whole: true }, 8080),
     host: textFlag('Address to listen on', '127.0.0.1'),
     'token-env': textFlag('Environment variable that holds the token callers must send'),
-    'tls-cert': textFlag('PEM file of a certificate, to serve https; with --tls-key'),
-    'tls-key': textFlag('PEM file of its key'),
+    'tls-cert': textFlag('PEM file of a certificate, to serve HTTPS; needs --tls-key'),
+    'tls-key': textFlag("PEM file of the certificate's key"),
     type: choiceFlag('Sandbox that runs the programs', localSandboxTypes, 'auto'),
     python,
     preload,
@@ -46,10 +52,10 @@ const serve = command({
 
 const doctor = command({
   name: 'doctor',
-  describe: 'Start every sandbox this machine may have, attack it and say what it holds back',
+  describe: 'Start each sandbox of this machine, attack it and report what it stops',
   examples: [
-    ['', 'Every sandbox, and why a stronger one is not available'],
-    ['--python /usr/bin/python3.12 --preload numpy', 'With a Python and modules of your own'],
+    ['', 'Test every sandbox, and explain why a stronger one is unavailable'],
+    ['--python /usr/bin/python3.12 --preload numpy', 'Test with your own Python and modules'],
   ],
   flags: { python, preload },
   run: (flags, { jobs, job }) => jobs.sandboxDoctor({ ...flags, ...job }),
@@ -57,6 +63,6 @@ const doctor = command({
 
 export const sandbox: CommandGroup = {
   name: 'sandbox',
-  describe: 'Where untrusted code runs: serve it to others, or see what it holds back',
+  describe: 'The sandbox for untrusted code: serve it over HTTP, or test what it stops',
   commands: [serve, doctor],
 };

@@ -14,7 +14,7 @@ const resume: Flag<string | undefined> = {
   option: {
     type: 'string',
     describe:
-      'Run folder to resume; without a value the newest run of this config, which --config must name',
+      'Run folder to resume; without a value, the newest run of the file given with --config',
   },
   read: (given) => (typeof given === 'string' ? given || 'newest' : undefined),
 };
@@ -42,7 +42,7 @@ function refuseWithoutRunFile(name: string, ready: readonly string[] = []): neve
   const lines = ready.map((file) => `\n  npx agent-rl ${name} --config configs/${file}.yaml`);
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `agent-rl ${name} needs a run file, --config FILE, or a run to continue, --resume RUN. npx agent-rl new NAME makes a project with run files. Those of the package are in ${join(packageRoot(), 'configs')}${lines.length === 0 ? '.' : ', such as:'}${lines.join('')}`,
+    `agent-rl ${name} needs a run file, --config FILE, or a run to continue, --resume RUN. npx agent-rl new NAME creates a project with run files. The package has run files in ${join(packageRoot(), 'configs')}${lines.length === 0 ? '.' : ', such as:'}${lines.join('')}`,
   );
 }
 
@@ -60,17 +60,17 @@ const trainingCommand = ({
     flags: {
       resume,
       'allow-other-machine': switchFlag(
-        'Resume with other engine threads or on another device all the same',
+        'Resume even if the number of engine threads or the device has changed',
       ),
       profile: switchFlag(
-        'Write what each thread did to profile.json of the run, for the trace viewer of Chrome, Edge or Perfetto',
+        "Record each thread's activity to profile.json in the run folder, for the trace viewer of Chrome, Edge or Perfetto",
       ),
       quiet: quietFlag,
       'dry-run': switchFlag(
-        'Check everything that a run needs, print the plan with tokens and memory, and stop',
+        'Check everything the run needs, print the plan with tokens and memory, and stop',
       ),
       measure: switchFlag(
-        'With --dry-run: measure how fast this machine is, and guess how long the run will take',
+        "With --dry-run: measure this machine's speed and estimate how long the run will take",
       ),
     },
     settings: configOptions,
@@ -98,10 +98,10 @@ const trainingCommand = ({
 
 const asTrain = {
   name: 'train',
-  describe: 'Train a policy by reinforcement learning, or on demonstrations if train.mode is sft',
+  describe: 'Train a policy with reinforcement learning, or on demonstrations if train.mode is sft',
   examples: [
     ['--config my_run.yaml --dry-run', 'Check a run file and print the plan'],
-    ['--config my_run.yaml --set rollout.groupSize=16', 'Train with another setting'],
+    ['--config my_run.yaml --set rollout.groupSize=16', 'Train with a changed setting'],
     ['--resume runs/my-run', 'Resume a run'],
   ],
 } satisfies Preset;
@@ -115,7 +115,7 @@ export const sft = trainingCommand({
   name: 'sft',
   describe: 'Train a policy on demonstrations (supervised fine-tuning)',
   examples: [
-    ['--config my_sft.yaml', 'Train on the conversations of its datasets'],
+    ['--config my_sft.yaml', 'Train on the conversations in its datasets'],
     ['--config my_sft.yaml --max-iterations 50', 'Stop after 50 updates'],
   ],
   fixed: [{ source: 'agent-rl sft', path: 'train.mode', value: 'sft' }],

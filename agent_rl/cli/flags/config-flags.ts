@@ -17,42 +17,39 @@ const settingFlags: Readonly<Record<string, [path: string, option: Options]>> = 
   ],
   output: [
     'run.outputDir',
-    { ...text('Folder that holds the folders of all runs'), alias: ['output-dir'] },
+    { ...text('Folder that contains the run folders'), alias: ['output-dir'] },
   ],
-  seed: ['run.seed', numberOption('Seed of everything random')],
+  seed: ['run.seed', numberOption('Random seed')],
   'max-iterations': ['train.maxIterations', numberOption('End the run after this many iterations')],
   device: ['run.device', text('cpu, cuda, cuda:N, webgpu or tensorflow')],
-  'engine-threads': ['run.engineThreads', numberOption('Threads for matrix products')],
-  'dataset-dir': ['datasets', text('Folder that holds the splits of the dataset')],
+  'engine-threads': ['run.engineThreads', numberOption('Engine threads')],
+  'dataset-dir': ['datasets', text('Folder with the splits of the dataset')],
   'train-split': ['dataset.trainSplit', text('Split to train on')],
   'eval-split': ['dataset.evalSplit', text('Held-out split to evaluate on')],
   'policy-type': [
     'policy.type',
-    text('Name of a policy: minimind, huggingface, transformers-js or your own'),
+    text('Policy: minimind, huggingface, transformers-js or your own plugin'),
   ],
   'async-rollout-workers': [
     'rollout.workers',
-    numberOption('Episodes in flight; 1 collects them one after another'),
+    numberOption('Episodes to run in parallel; 1 runs them one after another'),
   ],
-  'sandbox-workers': ['sandbox.workers', numberOption('Programs the sandbox runs at once')],
-  'preview-tasks': ['run.previewTasks', numberOption('Tasks to print before the run starts')],
-  'log-rollouts': [
-    'run.logRollouts',
-    { type: 'boolean', describe: 'Log one line for each episode' },
+  'sandbox-workers': ['sandbox.workers', numberOption('Programs the sandbox runs in parallel')],
+  'preview-tasks': [
+    'run.previewTasks',
+    numberOption('Number of tasks to print before the run starts'),
   ],
+  'log-rollouts': ['run.logRollouts', { type: 'boolean', describe: 'Log one line per episode' }],
 };
 
 /** Flags for settings of evaluations, which only their command has. */
 const evaluationFlags: typeof settingFlags = {
-  strategy: [
-    'eval.strategy',
-    text('Which attempts at a task count: all, greedy, best-of-n or majority'),
-  ],
+  strategy: ['eval.strategy', text('How attempts are counted: all, greedy, best-of-n or majority')],
   selector: [
     'eval.selector',
-    text('What best-of-n rates attempts by: log-probability or the name of a reward'),
+    text('How best-of-n ranks attempts: log-probability or the name of a reward'),
   ],
-  samples: ['eval.samples', numberOption('Attempts at each task')],
+  samples: ['eval.samples', numberOption('Attempts per task')],
   temperature: [
     'eval.temperature',
     numberOption('Sampling temperature; 0 takes the most likely token'),
@@ -87,7 +84,7 @@ export function refuseBoth(parsed: Parsed, one: string, other: string): void {
   const given = [one, other].map((name) => `${name} ${String(parsed[name])}`).join(' and ');
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `${given} were both given, and only one of them could have an effect. Give one.`,
+    `${given} were both given, but only one of them can have an effect. Give one.`,
   );
 }
 

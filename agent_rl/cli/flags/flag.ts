@@ -52,7 +52,7 @@ export function textOf(given: unknown, name: string): string {
   if (given !== '') return String(given);
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `The value of ${name} is empty. Give it a value, or leave it out where it is optional.`,
+    `The value of ${name} is empty. Give a value, or remove it if it is optional.`,
   );
 }
 
@@ -117,7 +117,7 @@ export const switchFlag = (describe: string, value = false): Flag<boolean> => ({
 
 /** Of the commands that show progress. */
 export const quietFlag = switchFlag(
-  'Show only warnings, errors and the result; the log of a run has everything',
+  'Show only warnings, errors and the result; run.log has everything',
 );
 
 export interface NumberRange {

@@ -15,16 +15,16 @@ export const modelFlag = requiredFlag(
   'Model folder, or a model on the Hugging Face hub as org/name',
 );
 
-export const revisionFlag = textFlag(
-  'Branch, tag or commit of a model on the hub; main by default',
-);
+export const revisionFlag = textFlag('Branch, tag or commit of a model on the hub (default: main)');
 
-export const adapterFlag = listFlag('Folder of an adapter for the model; several are added up');
+export const adapterFlag = listFlag(
+  'Folder of an adapter for the model; may be repeated, adapters add up',
+);
 
 /** What a command computes with. */
 export const engineFlags = {
   device: textFlag('cpu, cuda, cuda:N, webgpu or tensorflow', 'cpu'),
-  'engine-threads': numberFlag('Threads for matrix products', count),
+  'engine-threads': numberFlag('Engine threads', count),
 };
 
 /** Flags of the commands that run a model by itself. */
@@ -32,9 +32,9 @@ export const modelFlags = {
   model: modelFlag,
   revision: revisionFlag,
   adapter: adapterFlag,
-  quantize: switchFlag('Hold the linear layers in four bits, quantised while they are loaded'),
+  quantize: switchFlag('Quantize the linear layers to four bits on load'),
   'quantize-block-size': numberFlag(
-    'Weights that share a scale with --quantize (64): a power of two, at least 16',
+    'With --quantize: weights that share a scale, a power of two, at least 16 (default: 64)',
     { from: 16, whole: true },
   ),
   ...engineFlags,

@@ -84,11 +84,11 @@ interface Evaluations {
 function learned(summary: JobResult): string {
   const { difference } = summary['eval'] as Evaluations;
   const low = difference?.interval95?.low;
-  if (difference === null || low === undefined) return 'Whether it learned was not measured.';
+  if (difference === null || low === undefined) return 'Learning was not measured.';
   const change = `${differenceText(difference)} points of held-out success`;
   return low > 0
     ? `It learned: ${change}.`
-    : `That it learned is not shown: ${change}. Nor is that asked of so few iterations.`;
+    : `This run does not show that the model learned (${change}). With this few iterations, that is not a criterion.`;
 }
 
 function measures({ summary, lines }: Found): Row[] {
@@ -101,12 +101,12 @@ function measures({ summary, lines }: Found): Row[] {
   return [
     ['held-out questions before', before === null ? '' : rateText(before)],
     ['held-out questions after', after === null ? '' : rateText(after)],
-    ['tokens drawn a second, median', middle('speed/decodeTokensPerSecond')],
-    ['seconds of a collection, median', middle('seconds/collect')],
-    ['seconds of an update, median', middle('seconds/update')],
-    ['seconds in all', shortNumber(Number(summary['wallSeconds']))],
+    ['tokens sampled per second, median', middle('speed/decodeTokensPerSecond')],
+    ['seconds per collection of episodes, median', middle('seconds/collect')],
+    ['seconds per update, median', middle('seconds/update')],
+    ['seconds in total', shortNumber(Number(summary['wallSeconds']))],
     [
-      `peak memory of ${scope}, without that of a GPU`,
+      `peak memory of ${scope}, GPU memory not included`,
       mebibytes(Number(summary['peakRssBytes'] ?? Number.NaN)),
     ],
   ];

@@ -40,7 +40,7 @@ export async function accept(options: AcceptOptions): Promise<Accepted> {
   const { revision: _found, ...given } = options;
   const summary = await acceptTraining({ ...given, model, folder });
   if (summary['interrupted'] === true)
-    throw new AgentRlError('INTERRUPTED', 'Interrupted before the report could be written.');
+    throw new AgentRlError('INTERRUPTED', 'Interrupted before the report was written.');
   const run = runFolderAt(String(summary['run']));
   const lines = await readMetrics(run);
   const exported = await exportModel({

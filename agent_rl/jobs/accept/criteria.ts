@@ -49,32 +49,32 @@ export function criteria(
   const kept = texts.texts - texts.changed.length;
   return [
     {
-      name: 'text comes back from its tokens',
+      name: 'the tokenizer decodes texts unchanged',
       bound: 'every one',
-      found: `${kept} of ${texts.texts}${texts.changed.map((text) => `; came back as ${JSON.stringify(text)}`).join('')}`,
+      found: `${kept} of ${texts.texts}${texts.changed.map((text) => `; decoded as ${JSON.stringify(text)}`).join('')}`,
       met: texts.changed.length === 0,
     },
     {
-      name: 'episodes end without a failure of the system',
+      name: 'episodes end without a system failure',
       bound: 'none fails',
       found: `${failed} failed`,
       met: failed === 0,
     },
     {
       name: 'generator and learner agree on every token',
-      bound: `at most ${bound.max} nats apart, ${bound.mean} in the mean`,
+      bound: `at most ${bound.max} nats apart, ${bound.mean} on average`,
       found: `at most ${max.toExponential(1)}, ${mean.toExponential(1)} in the mean`,
       met: max <= bound.max && mean <= bound.mean,
     },
     {
-      name: 'gradients are finite, and there are some',
-      bound: 'every norm finite, half of them above 0',
+      name: 'gradients are finite and not all zero',
+      bound: 'every norm finite, half of the norms above 0',
       found: `${norms.length} norms, ${moved} above 0, the largest ${largest(norms).toPrecision(3)}`,
       met: norms.every(Number.isFinite) && moved >= iterations / 2,
     },
     {
-      name: 'a stopped run goes on from its checkpoint',
-      bound: `two sessions, iterations 1 to ${iterations}, each once`,
+      name: 'a stopped run resumes from its checkpoint',
+      bound: `two sessions, each iteration from 1 to ${iterations} once`,
       found: `${String(sessions)} sessions, iterations ${whole[0] ?? 'none'} to ${whole.at(-1) ?? 'none'}`,
       met:
         sessions === 2 &&
@@ -82,7 +82,7 @@ export function criteria(
         whole.every((iteration, index) => iteration === index + 1),
     },
     {
-      name: 'what was trained is exported',
+      name: 'the trained model is exported',
       bound: 'an ONNX folder is written',
       found: mebibytes(exportedBytes),
       met: exportedBytes > 0,

@@ -22,7 +22,7 @@ export function attackTable(
       number(meanReward).padStart(8),
       number(bestReward).padStart(8),
       String(findings.length).padStart(6),
-      `  ${description}${episodes === 0 ? ' (nothing to say on these tasks)' : ''}`,
+      `  ${description}${episodes === 0 ? ' (does not apply to these tasks)' : ''}`,
     ].join(' '),
   );
   const head = ['attack'.padEnd(width), 'episodes', '    mean', '    best', ' found'].join(' ');
@@ -31,7 +31,7 @@ export function attackTable(
   const left =
     failed === 0
       ? ''
-      : ` On ${countText(failed, 'task')} it has no reward, and nothing is compared there.`;
+      : ` On ${countText(failed, 'task')} it has no reward, so there is nothing to compare.`;
   const baseline = `${countText(tasks, 'task')}. An honest failure earns ${earned} on average.${left}`;
   return [baseline, head, ...lines].join('\n');
 }

@@ -69,7 +69,7 @@ export async function attack(options: AttackOptions): Promise<CheckResult> {
     print(attackTable(reports, { tasks: tasks.length, honest: [...honest.values()] }));
     for (const { name, findings } of found)
       for (const finding of findings.slice(0, shownFindings)) print(findingText(name, finding));
-    if (signal.aborted) print('Interrupted: the attacks that are not listed were not made.');
+    if (signal.aborted) print('Interrupted: attacks that are not listed were not run.');
     else if (found.length === 0) print('No attack earns more than an honest failure.');
     return { ok: found.length === 0 && !signal.aborted, tasks: tasks.length, attacks: reports };
   } finally {
@@ -83,7 +83,7 @@ function requireOneAgent({ chosen }: Pick<ResolvedRun, 'chosen'>): void {
   const names = several.agents.map(({ name }) => name).join(', ');
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `agent-rl plugins attack plays one policy against an environment, and ${several.name} has several agents (${names}). Test its cheats by hand, with the turns of each agent, as describeMultiAgentEnvironmentContract does.`,
+    `agent-rl plugins attack plays one policy against an environment, but ${several.name} has several agents (${names}). Test cheats yourself, with turns for each agent, as describeMultiAgentEnvironmentContract does.`,
   );
 }
 
@@ -121,7 +121,7 @@ class Stage {
     if (rewards.size > 0 || first === undefined || this.signal.aborted) return rewards;
     throw new AgentRlError(
       'ROLLOUTS_FAILED',
-      `None of ${countText(failed.length, 'honest episode')} has a reward, so that attacks have nothing to be compared with. The first (task ${first.taskId}) ended as ${failureText(first)}`,
+      `None of ${countText(failed.length, 'honest episode')} has a reward, so there is nothing to compare attacks with. The first (task ${first.taskId}) ended as ${failureText(first)}`,
     );
   }
 

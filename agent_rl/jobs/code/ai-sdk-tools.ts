@@ -40,12 +40,12 @@ export async function aiSdkTools(
     if (typeof execute !== 'function')
       throw new AgentRlError(
         'PLUGIN_LOAD_FAILED',
-        `${owner} has no execute: it is run by a provider or a client, and training needs its results here. Give it an execute.`,
+        `${owner} has no execute function, so a provider or client would run it. Training needs its results here: add an execute function.`,
       );
     if (typeof description !== 'string')
       throw new AgentRlError(
         'PLUGIN_LOAD_FAILED',
-        `${owner} has no description, which tells the model when to use it. Give it one, as text.`,
+        `${owner} has no description, which tells the model when to use it. Add one, as a string.`,
       );
     const schema = await schemaOf(inputSchema, owner);
     made.push(

@@ -20,7 +20,7 @@ const block: Expected = { is: isRecord, allowed: 'a block of settings such as { 
 const list: Expected = { is: Array.isArray, allowed: 'a list' };
 const onePlugin = (kind: string): Expected => ({
   is: (v) => isText(v) || isFunction(v) || isRecord(v),
-  allowed: `what is marked as a ${kind}, its name, or a block of settings`,
+  allowed: `a ${kind} plugin, its name, or a block of settings`,
 });
 const flag: Expected = { is: (value) => typeof value === 'boolean', allowed: 'true or false' };
 const rows: Expected = {
@@ -48,10 +48,10 @@ const parts = {
   environment: onePlugin('environment'),
   agents: list,
   agent: { is: isFunction, allowed: 'a function that runs the agent and returns its answer' },
-  isModelError: { is: isFunction, allowed: 'a function of what the agent threw' },
+  isModelError: { is: isFunction, allowed: 'a function that takes the error that the agent threw' },
   reward: {
     is: isFunction,
-    allowed: 'a function of the finished episode; names and blocks belong into rewards',
+    allowed: 'a function that takes the finished episode; put names and blocks into rewards',
   },
   plugins: list,
   algorithm: { is: isRecord, allowed: "a block of settings such as { name: 'dr-grpo' }" },
@@ -132,25 +132,26 @@ function check(caller: string, given: Record<string, unknown>, allowed: Allowed)
   }
   const { agent, isModelError } = given;
   for (const [key, why] of Object.entries(agent === undefined ? {} : ofAgent))
-    if (given[key] !== undefined) add(key, `stands beside agent, ${why}. Leave one of them out.`);
-  const lonely = 'judges what agent throws, and there is no agent. Give agent, or leave it out.';
+    if (given[key] !== undefined)
+      add(key, `cannot be combined with agent, ${why}. Remove one of the two.`);
+  const lonely = 'needs agent, whose errors it classifies. Give agent, or remove isModelError.';
   if (agent === undefined && isModelError !== undefined) add('isModelError', lonely);
   for (const [index, tool] of [given['tools']].flat().entries())
     if (Array.isArray(given['tools']) && isRecord(tool) && 'execute' in tool)
-      add(`tools.${index}`, 'is no tool yet. Wrap it: defineTool({ … }).');
+      add(`tools.${index}`, 'is a plain object, not a tool. Wrap it: defineTool({ … }).');
   if (problems.length > 0) throw configInvalid(problems);
 }
 
 /** Why parts have no place beside an agent with a loop of its own. */
 const ofAgent = {
-  tools: 'which calls tools of its own and would not know of these',
-  environment: 'which plays its rollouts in the environment that it becomes',
-  agents: 'which is one, and agents are of an environment that has several',
+  tools: 'which calls its own tools and would ignore these',
+  environment: 'which serves as the environment itself',
+  agents: 'which is a single agent; agents configures an environment with several',
 };
 
 function unknown(key: string, { known }: Allowed, ofFile: boolean): string {
   if (ofFile)
-    return 'stands beside config, where it would change nothing. Write it into the run file, or leave config out; single settings go into overrides.';
+    return 'has no effect beside config. Write it into the run file, or remove config; for single settings, use overrides.';
   const near = nearestName(key, Object.keys(known));
   const hint = near === undefined ? '' : ` Did you mean "${near}"?`;
   return `is not a known key.${hint} Allowed: ${Object.keys(known).join(', ')}.`;

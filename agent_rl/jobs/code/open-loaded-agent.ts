@@ -99,7 +99,7 @@ export async function openLoadedAgent(
     if (own !== undefined && asked === undefined)
       throw new AgentRlError(
         'CONFIG_INVALID',
-        'ask: expected a text, got a list of messages. The agent that loadAgent was given keeps its own conversation.',
+        'ask: expected a string, got a list of messages. The agent function given to loadAgent keeps its own conversation.',
       );
     const task = { ...request.task, prompt: (own && asked) ?? '' };
     const make = own?.make ?? chatTask(agent.make, { prompt });
@@ -115,11 +115,14 @@ export async function openLoadedAgent(
   let closed = false;
   const ask: LoadedAgent['ask'] = async (prompt, asked = {}) => {
     if (closed)
-      throw new AgentRlError('ENGINE_FAILED', 'This agent was closed. Load it again to ask it.');
+      throw new AgentRlError(
+        'ENGINE_FAILED',
+        'This agent was closed. Load it again with loadAgent.',
+      );
     if (typeof prompt !== 'string' && !Array.isArray(prompt))
       throw new AgentRlError(
         'CONFIG_INVALID',
-        `ask: expected a text or a list of messages, got ${showValue(prompt, 60)}.`,
+        `ask: expected a string or a list of messages, got ${showValue(prompt, 60)}.`,
       );
     const answer = before.then(() => play(prompt, asked));
     before = answer.catch(() => undefined);

@@ -83,7 +83,7 @@ async function rowsOf(given: TaskRows | string, name: string): Promise<WrittenRo
     if (!isRecord(row))
       throw new AgentRlError(
         'DATASET_INVALID',
-        `${name}: row ${read.length + 1} is ${showValue(row, 60)}. Each is an object such as { question, answer }.`,
+        `${name}: row ${read.length + 1} is ${showValue(row, 60)}. Expected an object such as { question, answer }.`,
       );
     read.push(withId(row, `${name}-${read.length + 1}`));
   }
@@ -95,7 +95,7 @@ async function rowsOf(given: TaskRows | string, name: string): Promise<WrittenRo
 const rowsOfFile = (file: string): Promise<object[]> =>
   readRows(resolve(file), {
     name: 'tasks',
-    remedy: `Each ${rowUnit(file)} is a task such as {"question": …, "answer": …}.`,
+    remedy: `Each ${rowUnit(file)} must be a task such as {"question": …, "answer": …}.`,
     reader: () => (row) => ({ row: row as object }),
   });
 
@@ -109,7 +109,7 @@ function holdOut(rows: readonly WrittenRow[], seed: number) {
   if (rows.length <= count)
     throw new AgentRlError(
       'DATASET_INVALID',
-      `tasks holds ${rows.length}, and of so few none can be held out to evaluate on. Give more, or evalTasks.`,
+      `tasks has ${rows.length}, too few to hold any out for evaluation. Give more tasks, or give evalTasks.`,
     );
   const places = new KeyedRng(seed, 'held-out').shuffle([...rows.keys()]);
   const out = new Set(places.slice(0, count));
@@ -117,7 +117,7 @@ function holdOut(rows: readonly WrittenRow[], seed: number) {
     train: rows.filter((_, place) => !out.has(place)),
     heldOut: rows.filter((_, place) => out.has(place)),
     notes: [
-      `evalTasks is not given: ${count} of ${rows.length} tasks, chosen by the seed, are held out and evaluated on.`,
+      `evalTasks was not given: ${count} of ${rows.length} tasks, chosen by the seed, are held out for evaluation.`,
     ],
   };
 }

@@ -41,7 +41,7 @@ export async function compareRuns({ a, b, print }: CompareOptions): Promise<JobR
   if (differences.length === 0 && parting.compared === 0)
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `${one.folder.path} and ${other.folder.path} have nothing in common: no held-out task that both attempted (both before or both after training), and no training task in the same place. Compare runs on the same tasks. ${settings.length === 0 ? 'Their settings are the same.' : `They differ in ${settings.slice(0, 5).join('; ')}${settings.length > 5 ? `; and ${settings.length - 5} more` : ''}.`}`,
+      `${one.folder.path} and ${other.folder.path} cannot be compared: they share no held-out task (attempted by both before training, or by both after) and no training task at the same position. Compare runs on the same tasks. ${settings.length === 0 ? 'Their settings are the same.' : `They differ in ${settings.slice(0, 5).join('; ')}${settings.length > 5 ? `; and ${settings.length - 5} more` : ''}.`}`,
     );
   const costs = [one, other].map(costsOf) as [Costs, Costs];
   const decode = decoding((await runTokenizer(one)) ?? (await runTokenizer(other)));
@@ -51,7 +51,9 @@ export async function compareRuns({ a, b, print }: CompareOptions): Promise<JobR
       `B: ${other.folder.path}`,
       ...settingsLines(settings),
       ...(differences.length === 0
-        ? ['Held out: no task that both attempted (both before or both after training).']
+        ? [
+            'Held out: the runs share no task (attempted by both before training, or by both after).',
+          ]
         : differences.flatMap(differenceLines)),
       ...(slicesKnown || differences.length === 0 ? [] : [unknownSlices]),
       ...partingLines(parting, decode),
@@ -62,7 +64,7 @@ export async function compareRuns({ a, b, print }: CompareOptions): Promise<JobR
 }
 
 const unknownSlices =
-  '  Neither run has a checkpoint with an evaluation before training, which says what slices there are: all tasks are in the total.';
+  '  Slices are unknown (no checkpoint with an evaluation before training), so the total contains all tasks.';
 
 async function heldOut(
   one: RecordedRun,

@@ -12,15 +12,15 @@ export const differenceLines = (difference: HeldOutDifference): string[] => {
     ...(onlyA + onlyB + otherPrompt === 0
       ? []
       : [
-          `  left out: ${countText(onlyA, 'task')} of A and ${onlyB} of B that the other lacks, ${otherPrompt} of the same name with another prompt`,
+          `  left out: ${countText(onlyA, 'task')} only in A, ${onlyB} only in B, ${otherPrompt} with the same id but another prompt`,
         ]),
-    row('held-out success', 'A', 'B', 'B less A, points'),
+    row('held-out success', 'A', 'B', 'B - A, points'),
     ...rates.map(({ name, a: one, b: other }, index) => {
       const changed = index === 0 ? change : change?.groups[name];
       const shown = changed === undefined ? '-' : differenceText(changed);
       return row(name, rateText(one), rateText(other), shown);
     }),
-    `  ${intervalNote}; difference: the same, in pairs`,
+    `  ${intervalNote}; difference: paired by task`,
   ];
 };
 
@@ -32,26 +32,26 @@ export function partingLines(parting: Parting, decode: Decode): string[] {
   if (compared === 0)
     return [
       iterations === 0
-        ? 'Training: one of them recorded no episodes.'
-        : `Training: other tasks from the first iteration on, ${countText(unpaired, 'episode')} of it without a counterpart.`,
+        ? 'Training: one of the runs recorded no episodes.'
+        : `Training: different tasks from the first iteration on; ${countText(unpaired, 'episode')} of it without a counterpart.`,
     ];
   const alone = unpaired === 0 ? '' : `; ${unpaired} have no counterpart`;
   const weights =
     otherProbabilities === undefined || otherProbabilities === first?.iteration
       ? []
       : [
-          `  The same tokens have other probabilities from iteration ${otherProbabilities} on: there the weights, or how they are computed, already differ.`,
+          `  From iteration ${otherProbabilities} on, the same tokens have different probabilities: the weights, or how they are computed, already differ.`,
         ];
   if (first === undefined)
     return [
-      `Training: the same tokens in all ${countText(compared, 'episode')} of ${countText(iterations, 'iteration')} that both have${alone}`,
+      `Training: identical tokens in all ${countText(compared, 'episode')} of the ${countText(iterations, 'iteration')} that both have${alone}`,
       ...weights,
     ];
   const { iteration, episode, taskId, token, source, turn } = first;
   return [
-    `Training parts in iteration ${iteration}${alone}`,
+    `Training diverges in iteration ${iteration}${alone}`,
     ...weights,
-    `  ${episode} of ${taskId}: token ${token}, ${source === 'sampled' ? `sampled in turn ${turn}` : `of the ${source}, after turn ${turn}`}`,
+    `  ${episode} of ${taskId}: token ${token}, ${source === 'sampled' ? `sampled in turn ${turn}` : `from the ${source}, after turn ${turn}`}`,
     `    both ${JSON.stringify(decode(first.before))}`,
     `    A    ${endText(first.a, decode)}`,
     `    B    ${endText(first.b, decode)}`,
@@ -74,10 +74,10 @@ export interface Costs {
 
 export const costLines = (a: Costs, b: Costs): string[] => [
   `Wall clock: A ${seconds(a.wallSeconds)}, B ${seconds(b.wallSeconds)}`,
-  `Processors: A ${seconds(a.cpuSeconds)}, B ${seconds(b.cpuSeconds)}`,
+  `Processor time: A ${seconds(a.cpuSeconds)}, B ${seconds(b.cpuSeconds)}`,
 ];
 
 const seconds = (value: number | null): string =>
-  value === null ? 'not known, the run has not ended' : `${shortNumber(value)} s`;
+  value === null ? 'unknown (the run has not ended)' : `${shortNumber(value)} s`;
 
 export const shown = (lines: readonly string[]): string => visibleControls(lines.join('\n'));

@@ -67,7 +67,7 @@ export function heldOutDifference(
     onlyB: b.tasks.size - shared.length,
     otherPrompt: shared.length - pairs.length,
     rates: [
-      { name: 'total (slices left out)', a: rateOf(ofA), b: rateOf(ofB) },
+      { name: 'total (without slices)', a: rateOf(ofA), b: rateOf(ofB) },
       ...groupsIn(ofA).map((name) => ({ name, a: rateOf(ofA, name), b: rateOf(ofB, name) })),
     ],
     change,

@@ -35,7 +35,7 @@ export async function indexCorpus(options: IndexOptions): Promise<JobResult> {
   if (settings.chunking !== undefined && !source.hasDocuments) {
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `chunking: has no effect on ${source.files.join(', ')} of ${input}, which holds passages that were cut before. Leave it out, or index a file of documents.`,
+      `chunking: no effect on ${source.files.join(', ')} of ${input}, which contains ready-made passages. Remove the setting, or index a file of documents.`,
     );
   }
   const watch = new Stopwatch();
@@ -52,11 +52,11 @@ export async function indexCorpus(options: IndexOptions): Promise<JobResult> {
   print(
     built
       ? `Indexed ${counts.documents} documents in ${counts.passages} passages by ${how} in ${watch.total.toFixed(1)} s: ${output}`
-      : `${output} holds this index already: ${counts.documents} documents in ${counts.passages} passages by ${how}.`,
+      : `${output} already contains this index: ${counts.documents} documents in ${counts.passages} passages by ${how}.`,
   );
   if (shortened !== undefined && shortened > 0)
     print(
-      `${shortened} of ${counts.passages} passages are longer than ${String(dense?.embedder)} reads: their ends are found by words alone. Cut documents into shorter ones (chunking.tokens, with the embedder's tokenizer).`,
+      `${shortened} of ${counts.passages} passages are longer than ${String(dense?.embedder)} can embed: only keyword search finds their ends. Use shorter passages (chunking.tokens, with the embedder's tokenizer).`,
     );
   return {
     output,

@@ -94,11 +94,11 @@ function chosenReward({ chosen, reward }: JudgeCalibrationOptions): ChosenReward
   const names = chosen.rewards.map(({ name }) => name).join(', ') || 'none';
   const wanted =
     reward === undefined
-      ? `it has ${found.length} of type model_judge`
+      ? `the run file has ${found.length} rewards of type model_judge`
       : `none is named ${JSON.stringify(reward)}`;
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `Which reward of the run file is to be compared with the labels? Its rewards: ${names}; ${wanted}. Name one with --reward.`,
+    `The reward to compare is not clear: ${wanted}. Rewards of the run file: ${names}. Name one with --reward.`,
   );
 }
 
@@ -147,8 +147,8 @@ function calibrationText(
   const { n, accuracy, accuracy95, majorityAccuracy, correlation, correlation95 } = calibration;
   const { meanDifference, meanAbsoluteDifference } = calibration;
   return [
-    `Reward ${reward} against ${n} labels (${failed} failed, ${notApplied} it does not apply to)`,
-    `  accuracy            ${shown(accuracy)} (95 %: ${range(accuracy95)}); always the more frequent side: ${shown(majorityAccuracy)}`,
+    `Reward ${reward} against ${n} labels (${failed} failed, ${notApplied} not applicable)`,
+    `  accuracy            ${shown(accuracy)} (95 %: ${range(accuracy95)}); baseline, always the more frequent label: ${shown(majorityAccuracy)}`,
     `  correlation         ${shown(correlation)}${correlation95 === null ? '' : ` (95 %: ${range(correlation95)})`}`,
     `  score minus label   ${shown(meanDifference)} on average, ${shown(meanAbsoluteDifference)} in absolute value`,
   ].join('\n');

@@ -31,17 +31,17 @@ export function readLabelledEpisode(): ReadRow<LabelledEpisode> {
     const fields = fieldsOf(value, names, report);
     if (fields === undefined) return undefined;
     const { prompt, response, label, answer, aliases = [] } = fields;
-    if (typeof prompt !== 'string' || prompt === '') report('prompt', 'must be text.');
+    if (typeof prompt !== 'string' || prompt === '') report('prompt', 'must be a string.');
     if (typeof label !== 'number' || !(label >= 0 && label <= 1))
       report('label', 'must be a number from 0 (wrong) to 1 (right).');
     if (answer !== undefined && typeof answer !== 'string' && typeof answer !== 'number')
-      report('answer', 'must be text or a number.');
+      report('answer', 'must be a string or a number.');
     if (!Array.isArray(aliases) || aliases.some((alias) => typeof alias !== 'string'))
-      report('aliases', 'must be a list of texts.');
+      report('aliases', 'must be a list of strings.');
     if ((response === undefined) === (fields['messages'] === undefined))
       report('', 'needs either response or messages.');
     else if (response !== undefined && typeof response !== 'string')
-      report('response', 'must be text.');
+      report('response', 'must be a string.');
     const messages =
       response === undefined ? readMessages(fields['messages'], report) : answered(fields);
     if (messages === undefined) return undefined;

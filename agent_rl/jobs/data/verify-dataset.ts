@@ -41,7 +41,7 @@ export async function verifyDataset(options: VerifyDatasetOptions): Promise<Chec
     return verifySearchTasks(dataset.tasks as readonly SearchTask[], options);
   }
   print(
-    `${dataset.size} tasks are well formed: each has a prompt and a task_id of its own. What else they need, their environment decides.`,
+    `${dataset.size} tasks are well formed: each has a prompt and a unique task_id. Their environment may need more fields.`,
   );
   return { ok: true, tasks: dataset.size };
 }
@@ -148,7 +148,7 @@ function printDegenerate(
     print(`DEGENERATE ${taskId}: full reward for ${answers.join(', ')}`);
   }
   print(
-    `${degenerate.length} of ${tasks} tasks give their full reward to a constant answer or to the input itself.`,
+    `${degenerate.length} of ${tasks} tasks give the full reward to a constant answer or to the input itself.`,
   );
 }
 

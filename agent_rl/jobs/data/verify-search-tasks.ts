@@ -32,7 +32,7 @@ export async function verifySearchTasks(
   if (corpus.length === 0 && tasks.some(namesDocuments)) {
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `Tasks of ${dataset} name documents by their ids. Say which file has them: --documents FILE.`,
+      `Tasks of ${dataset} refer to documents by id. Name the file of documents: --documents FILE.`,
     );
   }
   const others = await otherSplits(dataset, options.documents);
@@ -54,7 +54,7 @@ export async function verifySearchTasks(
   for (const { taskId, problem } of failed) print(`FAIL ${taskId}: ${problem}`);
   const passed = tasks.length - failed.length;
   print(
-    `${passed} of ${tasks.length} tasks are sound: their documents contain the answer, queries reach these, nothing is in another split. The question itself as a query finds the answer's document in ${byQuestion}.`,
+    `${passed} of ${tasks.length} tasks are sound: their documents contain the answer, queries find them, and no other split shares anything. With the question itself as the query, search finds the answer's document in ${byQuestion}.`,
   );
   return {
     ok: failed.length === 0 && !signal.aborted,
@@ -88,7 +88,9 @@ async function checkTask(task: SearchTask, { byId, shared }: Library): Promise<C
   const accepted = acceptedAnswers(task);
   const holding = documents.filter((document) => mentionsAnswer(wordsOf(document), accepted));
   if (task.metadata['absent'] === true && holding.length > 0)
-    return broken('its answer is said to be absent, and one of its documents contains it');
+    return broken(
+      'the task is marked as unanswerable, but one of its documents contains the answer',
+    );
   if (task.metadata['absent'] !== true && holding.length === 0)
     return broken('none of its documents contains the answer');
   const backend =
@@ -100,7 +102,7 @@ async function checkTask(task: SearchTask, { byId, shared }: Library): Promise<C
     }
     const hits = await find(task.prompt, backend);
     return {
-      problems: unreached.map((id) => `no query reaches document ${id}`),
+      problems: unreached.map((id) => `no query finds document ${id}`),
       byQuestion: holding.some(({ id }) => hits.has(id)),
     };
   } finally {

@@ -28,7 +28,7 @@ export async function explain({ run, step, print }: ExplainOptions): Promise<Job
   if (recorded.isSupervised)
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `${recorded.folder.path} is a run of supervised training (train.mode sft), without episodes and rewards: there is nothing to explain. Its losses are in ${recorded.folder.metrics}.`,
+      `${recorded.folder.path} is a supervised run (train.mode sft) without episodes and rewards, so there is nothing to explain. Its losses are in ${recorded.folder.metrics}.`,
     );
   if (step !== undefined) return explainStep(recorded, step, print);
   const evidence = await runEvidence(recorded, promptOf(recorded.config));
@@ -42,7 +42,7 @@ export async function explain({ run, step, print }: ExplainOptions): Promise<Job
   print(headText(evidence, recorded.folder.name));
   print(visibleControls(verdict.says));
   print(findingsText(findings, run, evidence.series.iterations.length));
-  print(`One iteration in detail: agent-rl runs explain ${run} --step N`);
+  print(`To see one iteration in detail: agent-rl runs explain ${run} --step N`);
   return {
     iterations: evidence.series.iterations.length,
     verdict,

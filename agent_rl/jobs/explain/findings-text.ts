@@ -35,8 +35,8 @@ function countsText(findings: readonly Finding[], iterations: number): string {
       ? `. The run has ${countText(iterations, 'iteration')} so far; a trend needs ${leastIterations}`
       : '';
   return wrong + suspicious === 0
-    ? `None of ${findings.length - unknown} possible causes was found to keep it from learning${left}${few}`
-    : `${wrong} wrong, ${suspicious} suspicious of ${findings.length} causes; what stands first may be why the rest is as it is`;
+    ? `All ${findings.length - unknown} checks passed: no known cause keeps the run from learning${left}${few}`
+    : `${wrong} wrong, ${suspicious} suspicious of ${findings.length} checks; start with the first, which may cause the others`;
 }
 
 function findingText({ verdict, asks, check, says, ...more }: Finding, run: string): string {
@@ -64,11 +64,11 @@ export function headText({ series, episodes, unreadable }: RecordedEvidence, nam
   return [
     `Run ${visibleControls(name)}: ${countText(length, 'iteration')}; success ${length < 4 ? `${early} at first, ${late} at last` : `${early} in the first quarter, ${late} in the last`}`,
     ...(episodes === undefined
-      ? ['No training episode is recorded: only metrics are looked at.']
+      ? ['No training episodes are recorded: only metrics were checked.']
       : []),
     ...(episodes !== undefined && !episodes.learnedRecorded
       ? [
-          'The run has no trajectories/learned.jsonl: what the update made of single episodes is not known.',
+          'The run has no trajectories/learned.jsonl, so the effect of single episodes on the update is unknown.',
         ]
       : []),
     ...leftOutLines(unreadable).map(visibleControls),
@@ -79,7 +79,7 @@ export function headText({ series, episodes, unreadable }: RecordedEvidence, nam
 export function leftOutLines({ first, count }: Unreadable): string[] {
   if (count === 0) return [];
   return [
-    `Left out: ${countText(count, 'line')} of the run's records that cannot be read.`,
+    `Left out: ${countText(count, 'unreadable line')} of the run's records.`,
     ...first.map((place) => `  ${place}`),
     ...(count > first.length ? [`  and ${count - first.length} more`] : []),
   ];

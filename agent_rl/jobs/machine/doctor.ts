@@ -118,7 +118,7 @@ export const sandboxNotes = ({
 }: Pick<OpenedSandbox, 'skipped' | 'incidents' | 'tier'>): string[] => [
   ...skipped.map((why) => `skipped: ${why}`),
   ...incidents.all.filter(isMissingProtection).map(({ message }) => `misses: ${message}`),
-  `does not stop: ${tierFacts[tier].doesNotStop.join('; ')}`,
+  `does not protect against: ${tierFacts[tier].doesNotStop.join('; ')}`,
 ];
 
 const line = ({ name, available, required, detail, notes = [] }: Finding): string => {

@@ -50,14 +50,15 @@ export async function sandboxDoctor(options: SandboxDoctorOptions) {
 }
 
 function conclusion(auto: SandboxTier | null, findings: readonly TierFinding[]): string {
-  if (auto === null) return 'No sandbox is available here; see why above.';
+  if (auto === null) return 'No sandbox is available on this machine; the reasons are above.';
   const stronger = findings.slice(
     0,
     findings.findIndex(({ tier }) => tier === auto),
   );
-  if (stronger.length === 0) return `sandbox.type auto takes ${auto} here, the strongest.`;
+  if (stronger.length === 0)
+    return `sandbox.type auto selects ${auto} on this machine, the strongest.`;
   const reasons = [...new Set(stronger.map(({ detail }) => detail))];
-  return `sandbox.type auto takes ${auto} here, not ${stronger.map(({ tier }) => tier).join(' or ')}: ${reasons.join(' ')}`;
+  return `sandbox.type auto selects ${auto} on this machine, not ${stronger.map(({ tier }) => tier).join(' or ')}: ${reasons.join(' ')}`;
 }
 
 async function examine(tier: SandboxTier, options: SandboxDoctorOptions): Promise<TierFinding> {
@@ -102,7 +103,7 @@ function described(finding: TierFinding): string {
   return [
     `${escaped.length === 0 ? 'yes ' : 'NO  '} ${tier.padEnd(12)} ${detail}; ${out}`,
     `       stops          ${stops.join('; ')}`,
-    `       does not stop  ${doesNotStop.join('; ')}`,
-    ...misses.map((what) => `       misses here    ${what}`),
+    `       no protection   ${doesNotStop.join('; ')}`,
+    ...misses.map((what) => `       missing here    ${what}`),
   ].join('\n');
 }

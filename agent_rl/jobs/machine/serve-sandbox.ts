@@ -53,7 +53,7 @@ export async function serveSandbox(options: ServeSandboxOptions): Promise<JobRes
       for (const why of skipped) print(`Skipped: ${why}`);
       const { level, python } = checked.capabilities();
       print(
-        `Sandbox ${level}, Python ${python}, ${countText(workers, 'program')} at once, at ${server.url}. POST /run_code is SandboxFusion's.`,
+        `Sandbox ${level}, Python ${python}, ${countText(workers, 'program')} in parallel, at ${server.url}. POST /run_code accepts SandboxFusion requests.`,
       );
       if (!signal.aborted) await once(signal, 'abort');
       return { url: server.url, tier, answers: server.counts };

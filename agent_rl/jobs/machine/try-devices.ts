@@ -27,7 +27,7 @@ export async function tryDevices(
     child.on('error', reject);
     child.on('close', (code, signal) => {
       if (reports !== undefined) resolve(reports);
-      else reject(new Error(`trying the devices ended with ${signal ?? code}: ${written.trim()}`));
+      else reject(new Error(`the device test ended with ${signal ?? code}: ${written.trim()}`));
     });
   });
 }

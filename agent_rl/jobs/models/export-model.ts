@@ -49,7 +49,7 @@ export async function exportModel({
   if (isRun && revision !== undefined) {
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `--revision is "${revision}", and ${model} is a run, which has none. Leave it out.`,
+      `--revision is "${revision}", but ${model} is a run, which has no revisions. Remove --revision.`,
     );
   }
   const from = isRun
@@ -65,7 +65,7 @@ export async function exportModel({
   const layers = await localLayers({ folder: from, adapters });
   if (format === 'untied') {
     await exportUntied({ ...layers, from }, to);
-    print(`Exported ${from} to ${to}, with a head of its own`);
+    print(`Exported ${from} to ${to}, with a separate output head`);
     return { model: from, folder: to };
   }
   const exported = await exportOnnx(layers.base, to, {
@@ -80,10 +80,10 @@ export async function exportModel({
 
 function encoderText(encoder: ExportedEncoder, from: string, to: string): string {
   const { bytes, maxTokens, pooling } = encoder;
-  const pooled = pooling ?? 'mean, cls or last_token, as its authors say';
+  const pooled = pooling ?? 'mean, cls or last_token (see its model card)';
   return [
-    `Exported ${from} to ${to}: ${mebibytes(bytes)}, of texts the first ${maxTokens} tokens`,
-    `Use it as dense: {type: transformers, model: ${to}, pooling: ${pooled}}; with queryPrefix and passagePrefix "" unless it is an E5, whose prefixes are the default.`,
+    `Exported ${from} to ${to}: ${mebibytes(bytes)}, embeds the first ${maxTokens} tokens of a text`,
+    `Use it as dense: {type: transformers, model: ${to}, pooling: ${pooled}}. Set queryPrefix and passagePrefix to "", except for E5 models, whose prefixes are the default.`,
   ].join('\n');
 }
 

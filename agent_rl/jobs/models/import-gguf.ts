@@ -40,7 +40,7 @@ export async function importGguf(options: ImportGgufOptions): Promise<JobResult>
     `${architecture}, ${(parameters / 1e6).toFixed(1)} M parameters (tensors ${types.join(', ')}) as ${dtype}: ${folder}`,
   );
   if (!hasTemplate)
-    print(`Note: ${file} has no chat template. Put one into ${folder}/chat_template.jinja.`);
+    print(`Note: ${file} has no chat template. Write one to ${folder}/chat_template.jinja.`);
   return { folder, file, architecture, parameters, stored, dtype, hasTemplate };
 }
 

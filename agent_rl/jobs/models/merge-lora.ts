@@ -49,7 +49,7 @@ export async function mergeLora(options: MergeLoraOptions): Promise<JobResult> {
     throwIfInterrupted(signal);
   });
   if (dequantized)
-    print(`The weights of ${base} are in four bits: merged are the floats they stand for.`);
+    print(`The weights of ${base} are in four bits; they are converted to floats for the merge.`);
   print(
     `${merged} matrices of ${base} merged with ${adapters.join(', ')} as ${dtype}: ${outputPath}`,
   );

@@ -43,7 +43,7 @@ export async function findModel({
   if (config.quantization !== undefined) {
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `The weights in ${layers.base} are in four bits already, in blocks of ${config.quantization.blockSize}. Leave out --quantize.`,
+      `The weights in ${layers.base} are already quantized to four bits, in blocks of ${config.quantization.blockSize}. Remove --quantize.`,
     );
   }
   requireQuantizable(config, quantize);

@@ -20,7 +20,7 @@ export interface ConversationOptions {
 }
 
 const help =
-  '/reset starts a new conversation, /exit ends the chat (so does the end of the input), /help shows this. Everything else is said to the agent.';
+  '/reset starts a new conversation, /exit (or the end of input) ends the chat, /help shows this. Everything else is sent to the agent.';
 
 const indented = (text: string): string => text.replaceAll('\n', '\n      ');
 
@@ -37,7 +37,7 @@ function callText({ call, result, status }: ExecutedCall): string {
 
 function turnText({ message, calls }: Pick<Turn, 'message' | 'calls'>): string {
   const unread = (message.malformedCalls ?? []).map(
-    ({ text, problem }) => `  a call that cannot be read (${problem}): ${indented(text)}`,
+    ({ text, problem }) => `  a malformed call (${problem}): ${indented(text)}`,
   );
   const parts = [message.content.trim(), ...calls.map(callText), ...unread];
   return visibleControls(parts.filter((part) => part !== '').join('\n'));
@@ -49,7 +49,7 @@ function endText({ outcome, problem, parts }: Rollout, maxTokens: number): strin
     return `The conversation ended (${outcome}): ${visibleControls(problem ?? '')} ${restart}`;
   const last = parts[0]?.messages.at(-1);
   const cut = last?.role === 'assistant' ? visibleControls(last.content.trim()) : '';
-  return `${cut}\n(The conversation has reached policy.maxContextTokens = ${maxTokens} tokens. ${restart})`.trim();
+  return `${cut}\n(The conversation has reached the limit policy.maxContextTokens = ${maxTokens}. ${restart})`.trim();
 }
 
 class Person {
@@ -114,7 +114,7 @@ export async function converse(options: ConversationOptions): Promise<Rollout[]>
   if (person.isSilent && !signal.aborted) {
     throw new AgentRlError(
       'CONFIG_INVALID',
-      'Nothing was said: the standard input is empty. Start agent-rl chat in a terminal, give what to say on the standard input, one message a line, or give one message with --prompt.',
+      'No message: standard input is empty. Run agent-rl chat in a terminal, pipe messages to standard input, one per line, or give one message with --prompt.',
     );
   }
   return held;

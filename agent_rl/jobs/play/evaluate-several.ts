@@ -27,7 +27,7 @@ export async function evaluateSeveral(options: SeveralOptions): Promise<JobResul
   if (chosen.generator.entry.spec.name === 'replay')
     throw new AgentRlError(
       'CONFIG_INVALID',
-      'generator.type replay gives every model the tokens of the recorded run, so that nothing would be compared. Use another generator.',
+      'generator.type replay gives every model the tokens of the recorded run, so there is nothing to compare. Use another generator.',
     );
   const folders = await differentFolders(checkpoints, print);
   for (const name of checkpoints) noteOtherSettings(name, loaded.config, print);
@@ -55,9 +55,9 @@ export async function evaluateSeveral(options: SeveralOptions): Promise<JobResul
     print(`${name}: ${rateText(evaluation.chosen ?? evaluation)}`);
   }
   print(`${split}, ${tasks} tasks (temperature ${temperature}, attempts per task: ${samples})`);
-  if (signal.aborted) print('  Interrupted: what follows covers the attempts made so far.');
+  if (signal.aborted) print('  Interrupted: these results cover the attempts made so far.');
   print(modelsTable(models));
-  print(`  ${intervalNote}; change: the same, in pairs`);
+  print(`  ${intervalNote}; change: paired by task`);
   return {
     config: loaded.file,
     split,
@@ -86,7 +86,7 @@ async function differentFolders(
     if (same >= 0)
       throw new AgentRlError(
         'CONFIG_INVALID',
-        `${checkpoints[same]} and ${name} are one model, ${folder}, and differ in nothing. Name each once.`,
+        `${checkpoints[same]} and ${name} are the same model, ${folder}. Name each model once.`,
       );
     folders.push(folder);
   }
@@ -107,10 +107,10 @@ function noteOtherSettings(name: string, config: Config, print: (text: string) =
     );
     if (others.length > 0)
       print(
-        `Note: ${name} was trained with another ${others.join(', ')} than it is attempted with here.`,
+        `Note: this evaluation uses a different ${others.join(', ')} than the training of ${name}.`,
       );
   } catch (thrown) {
-    print(`Note: how ${name} was trained cannot be read: ${messageOf(thrown)}`);
+    print(`Note: cannot read how ${name} was trained: ${messageOf(thrown)}`);
   }
 }
 

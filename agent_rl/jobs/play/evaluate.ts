@@ -42,7 +42,7 @@ function showChosen({ chosen }: Evaluation, print: Shown['print']): void {
     print(`  ${strategyText(chosen)}, ${name}: ${rateText(rate)}`);
   if (chosen.undecided > 0)
     print(
-      `  ${chosen.undecided} tasks without ${chosen.strategy === 'majority' ? 'an answer' : 'a rating'}: the likelier attempt was taken`,
+      `  ${chosen.undecided} tasks without ${chosen.strategy === 'majority' ? 'an answer' : 'a rating'}: the attempt with the higher log-probability was chosen`,
     );
 }
 
@@ -51,12 +51,10 @@ function showResult(result: Evaluation, { run, split, adapters, print, signal }:
   print(
     `${[run.model.folder, ...adapters].join(' with ')} on ${split} (temperature ${temperature}, attempts per task: ${samples})`,
   );
-  if (signal.aborted) print('  Interrupted: what follows covers the attempts made so far.');
-  print(`  total (slices left out): ${rateText(result)}`);
+  if (signal.aborted) print('  Interrupted: these results cover the attempts made so far.');
+  print(`  total (without slices): ${rateText(result)}`);
   if (result.failed)
-    print(
-      `  total if those that failed had failed their task, or solved it: ${worstCaseText(result)}`,
-    );
+    print(`  total if failed attempts counted as wrong, or as right: ${worstCaseText(result)}`);
   for (const [name, rate] of Object.entries(result.groups)) print(`  ${name}: ${rateText(rate)}`);
   showChosen(result, print);
   print(`  ${intervalNote}`);

@@ -54,10 +54,7 @@ function refuseRepeated(runs: readonly string[]): void {
   const paths = runs.map((run) => (existsSync(run) ? realpathSync(run) : resolve(run)));
   const again = runs.find((_, place) => paths.indexOf(paths[place] ?? '') < place);
   if (again === undefined) return;
-  throw new AgentRlError(
-    'CONFIG_INVALID',
-    `${again} is given twice. A report shows each run once: name every folder once.`,
-  );
+  throw new AgentRlError('CONFIG_INVALID', `${again} is named twice. Name each run once.`);
 }
 
 function refuseFolder(out: string | undefined): void {

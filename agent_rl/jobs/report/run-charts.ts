@@ -32,7 +32,7 @@ export function runCharts(runs: readonly ReportedRun[], names: readonly string[]
   if (unmeasured.length > 0)
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `--curves ${unmeasured.join(', ')}: no run of this report measured that. They have: ${charts.map(({ name }) => name).join(', ') || 'no curve yet'}.`,
+      `--curves ${unmeasured.join(', ')}: no run of this report has this curve. Available curves: ${charts.map(({ name }) => name).join(', ') || 'none yet'}.`,
     );
   return charts
     .filter(({ name }) => names.length === 0 || names.includes(name))

@@ -104,6 +104,6 @@ function refuseUnknownTokens(
   throw wrongField(
     field,
     'no token',
-    `${field}: ${wrong} is no token of this model, which has ${vocabSize}.`,
+    `${field}: ${wrong} is not a token id of this model, which has ${vocabSize} tokens.`,
   );
 }

@@ -67,7 +67,7 @@ export async function serveModel(options: ServeModelOptions): Promise<JobResult>
   if (apiKeyEnv === undefined && !loopback.has(host))
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `A model served on ${host} answers anybody who reaches it. Give --api-key-env, or --host 127.0.0.1.`,
+      `A model served on ${host} answers every client that can reach it. Require a key with --api-key-env, or use --host 127.0.0.1.`,
     );
   const token =
     apiKeyEnv === undefined
@@ -116,13 +116,13 @@ async function openModel(options: ServeModelOptions, opened: Cleanup) {
   if (chosen.policy.entry.spec.openGenerator !== undefined)
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `policy.type: "${chosen.policy.entry.spec.name}" has a generator of its own, whose tokens cannot be served. Use minimind or huggingface.`,
+      `policy.type: "${chosen.policy.entry.spec.name}" has its own generator, whose tokens cannot be served. Use minimind or huggingface.`,
     );
   const generating = chosen.generator.entry.spec.name;
   if (generating !== 'engine')
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `generator.type: "${generating}" is not asked by this server, which generates itself. Leave it out, or --set generator.type=engine.`,
+      `generator.type: "${generating}" has no effect here, because the server itself generates. Remove it, or use --set generator.type=engine.`,
     );
   const engine = opened.add(
     await openEngine(config, model, {
@@ -254,7 +254,7 @@ function refuseOtherModel(body: unknown, name: string): void {
   if (asked === undefined || asked === null || asked === name) return;
   throw new Refusal(
     404,
-    `There is no model ${JSON.stringify(asked)?.slice(0, 80)}; this server has ${JSON.stringify(name)}.`,
+    `There is no model ${JSON.stringify(asked)?.slice(0, 80)}; this server serves ${JSON.stringify(name)}.`,
     [{ path: ['model'], message: 'not here' }],
     'model_not_found',
   );

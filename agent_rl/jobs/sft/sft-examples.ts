@@ -75,14 +75,14 @@ export async function readExamples(
   if (tooLong.length > 0) print(`Note: ${leftOutConversations(tooLong)}`);
   if (rejected.length > 0)
     print(
-      `Note: ${countText(rejected.length, 'conversation')} of ${all} ${rejected.length === 1 ? 'makes' : 'make'} a call that the run's tools reject: ${firstOf(rejected)}. Mend these calls, unless they teach what to do after an error.`,
+      `Note: ${countText(rejected.length, 'conversation')} of ${all} ${rejected.length === 1 ? 'makes' : 'make'} a call that the run's tools reject: ${firstOf(rejected)}. Fix these calls, unless they are meant to teach what to do after an error.`,
     );
   const tokens = examples.reduce((sum, example) => sum + example.tokens.length, 0);
   const { batchSize } = config.train;
   const passes = (last * batchSize) / examples.length;
   if (quiet !== true)
     print(
-      `Plan\n  conversations ${examples.length}, ${tokens} tokens\n  updates       ${untilText(config)}${last} steps of ${batchSize} conversations = ${passes.toFixed(2)} passes`,
+      `Plan\n  conversations ${examples.length}, ${tokens} tokens\n  updates       ${untilText(config)}${last} steps of ${batchSize} conversations = ${passes.toFixed(2)} passes over the data`,
     );
   return { examples, tokens, leftOut: tooLong };
 }
@@ -92,16 +92,16 @@ function conversationsTooLong(
   conversations: number,
   { maxPositions, tooLong }: { maxPositions: number } & Pick<Config['dataset'], 'tooLong'>,
 ): AgentRlError {
-  const skip = tooLong === 'refuse' ? ', leave them out with dataset.tooLong: skip' : '';
+  const skip = tooLong === 'refuse' ? ', skip them with dataset.tooLong: skip' : '';
   return new AgentRlError(
     'DATASET_INVALID',
-    `${places.length} of ${conversations} conversations are longer than the model's ${maxPositions} positions: ${firstOf(places)}. Shorten them, take them out${skip}, or train a model with more positions.`,
+    `${places.length} of ${conversations} conversations are longer than the model's ${maxPositions} positions: ${firstOf(places)}. Shorten them, remove them${skip}, or train a model with more positions.`,
   );
 }
 
 /** For the user: which conversations are left out. */
 export const leftOutConversations = (places: readonly string[], shown = firstOf(places)): string =>
-  `Left out, as they are longer than the model has positions (dataset.tooLong: skip): ${countText(places.length, 'conversation')}: ${shown}.`;
+  `Skipped because they are longer than the model's context (dataset.tooLong: skip): ${countText(places.length, 'conversation')}: ${shown}.`;
 
 const callsOf = (messages: readonly Message[]): readonly ToolCall[] =>
   messages.flatMap((message) => (message.role === 'assistant' ? (message.toolCalls ?? []) : []));

@@ -186,7 +186,7 @@ const hasReached = ({ train: { until } }: Config, { evaluated }: SftState): bool
   until !== undefined && (evaluated?.success ?? 0) >= until.success;
 
 const reachedText = ({ train }: Config, { evaluated, iteration }: SftState): string =>
-  `The wanted success was reached: ${percentText(evaluated?.success ?? 0)} after ${iteration} steps (train.until.success is ${percentText(train.until?.success ?? 0)}).`;
+  `The target success was reached: ${percentText(evaluated?.success ?? 0)} after ${iteration} steps (train.until.success is ${percentText(train.until?.success ?? 0)}).`;
 
 /** Says that training ended without the success that was to end it. */
 function missedSuccess({ config, length }: ResolvedRun, state: SftState): string | undefined {
@@ -195,6 +195,6 @@ function missedSuccess({ config, length }: ResolvedRun, state: SftState): string
   if (until === undefined || hasReached(config, state) || length.last < length.planned)
     return undefined;
   const success = state.evaluated?.success ?? null;
-  const came = success === null ? 'no attempt was judged' : percentText(success);
-  return `The wanted success was not reached: ${came} after ${iterations} steps, and train.until.success is ${percentText(until.success)}. Show more or clearer demonstrations, raise train.iterations, or lower train.until.success.`;
+  const came = success === null ? 'no attempt was scored' : percentText(success);
+  return `The target success was not reached: ${came} after ${iterations} steps, and train.until.success is ${percentText(until.success)}. Show more or clearer demonstrations, raise train.iterations, or lower train.until.success.`;
 }

@@ -39,14 +39,14 @@ export interface DemonstrationsOptions {
 
 /** Why episodes are left out, in the order that is asked. */
 const reasons = {
-  failed: 'failed, so that nothing judged them',
-  noTurn: 'have no turn of the policy',
+  failed: 'failed and were not scored',
+  noTurn: 'have no turn by the policy',
   unsuccessful: 'did not succeed (--success)',
-  lowReward: 'have less reward (--min-reward)',
-  cutOff: 'end in a turn that was cut off, whose end would be taught as one',
-  malformedCalls: 'have tool calls that could not be read, which would be imitated too',
-  duplicates: 'say the same as one before them',
-  beyondPerTask: 'have no more reward than others of their task (--per-task)',
+  lowReward: 'have a lower reward (--min-reward)',
+  cutOff: 'end in a truncated turn',
+  malformedCalls: 'have malformed tool calls',
+  duplicates: 'are duplicates',
+  beyondPerTask: 'are beyond the best of their task (--per-task)',
 } as const;
 
 type Reason = keyof typeof reasons;
@@ -63,7 +63,7 @@ export async function demonstrations(options: DemonstrationsOptions): Promise<Jo
   if (!success && minReward === undefined)
     throw new AgentRlError(
       'CONFIG_INVALID',
-      'Which episodes are worth imitating? Give --success, --min-reward NUMBER, or both.',
+      'Choose which episodes to take: give --success, --min-reward NUMBER, or both.',
     );
   const folder = runWithEpisodes(run);
   const output = resolve(options.output ?? join(folder.path, 'demonstrations', 'train.jsonl'));
@@ -94,7 +94,7 @@ function toolsOf({ path, tools }: RunFolder): Conversation['tools'] {
   if (existsSync(tools)) return readToolFile(tools, tools);
   throw new AgentRlError(
     'CHECKPOINT_INVALID',
-    `${path} has no tools.json, which says what its policy could call. Put it back, or put a file there that is a list of tools as the OpenAI API has them.`,
+    `${path} has no tools.json, which lists the tools of its policy. Restore it, or write a list of tools in the OpenAI format there.`,
   );
 }
 
@@ -194,7 +194,7 @@ function leftOutText({ episodes, unit, chosen, leftOut }: Choice): string {
 
 function nextCommand({ config }: RunFolder, output: string): string {
   const name = basename(output);
-  if (!name.endsWith('.jsonl')) return 'agent-rl sft reads files whose names end in .jsonl.';
+  if (!name.endsWith('.jsonl')) return 'agent-rl sft reads only files whose names end in .jsonl.';
   const split = basename(name, '.jsonl');
-  return `Imitate them: agent-rl sft --config ${config} --dataset-dir ${dirname(output)} --train-split ${split}`;
+  return `To train on them: agent-rl sft --config ${config} --dataset-dir ${dirname(output)} --train-split ${split}`;
 }

@@ -81,10 +81,10 @@ function asked({ episode, learned }: RecordedPart): string[] {
 
 function trouble({ problem, failedAttempts, cutTokens, toolCalls }: EpisodeRecord) {
   const ofTools = toolCalls.flatMap(({ problem: why }) => why ?? []);
-  const cut = `  left out for want of room: ${countText(cutTokens, 'token')} of what it was shown`;
+  const cut = `  left out for lack of room: ${countText(cutTokens, 'token')} of its input`;
   return [
     ...(problem === null ? [] : [`  problem: ${problem}`]),
-    ...failedAttempts.map((attempt) => `  an attempt before this one failed: ${attempt.problem}`),
+    ...failedAttempts.map((attempt) => `  an earlier attempt failed: ${attempt.problem}`),
     ...ofTools.map((why) => `  a tool failed: ${why}`),
     ...(cutTokens === 0 ? [] : [cut]),
   ];

@@ -44,7 +44,7 @@ export async function showRun(options: ShowRunOptions): Promise<JobResult> {
     print(headOf(chosen, options));
     print([...shown, ...(rest > 0 ? [`${rest} more`] : [])].join('\n'));
     print(
-      'Show one with --episode ID, the worst with --worst, those of another iteration with --step N.',
+      'To print an episode: --episode ID; the worst N: --worst N; another iteration: --step N.',
     );
   }
   return { episodes: chosen.map((one) => partText(one.episode)) };
@@ -92,6 +92,6 @@ function noneFound(path: string, { episode, step, heldOut }: ShowRunOptions): Ag
     episode !== undefined
       ? `episode "${episode}"; an id is such as train/3/0/2/1, as agent-rl runs show ${path} lists them`
       : `${heldOut === true ? 'held-out' : 'training'} episode${step === undefined ? '' : ` of iteration ${step}`}`;
-  const hint = heldOut === true ? '' : ' Held-out episodes are shown with --held-out.';
+  const hint = heldOut === true ? '' : ' For held-out episodes, add --held-out.';
   return new AgentRlError('CONFIG_INVALID', `${path} has no ${which}.${hint}`);
 }

@@ -39,7 +39,7 @@ function entriesOfMessage(message: Message, { toolCalls }: EpisodeRecord): Trans
     })),
     ...malformedCalls.map((call): TranscriptEntry => ({
       who: 'failure',
-      label: `a call that could not be read: ${call.problem}`,
+      label: `a malformed call: ${call.problem}`,
       text: call.text,
     })),
   ];

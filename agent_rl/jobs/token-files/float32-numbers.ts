@@ -12,7 +12,7 @@ export function float32Numbers(values: Iterable<number>, where: string): number[
     if (Number.isFinite(value)) return Number(value.toPrecision(9));
     throw new AgentRlError(
       'ENGINE_FAILED',
-      `${where}: log-probability ${index} is ${value}. The model's numbers overflow: check its weights, and where they were quantised score it without.`,
+      `${where}: log-probability ${index} is ${value}. The model's numbers overflow: check its weights; if they are quantized, score it without --quantize.`,
     );
   });
 }

@@ -9,7 +9,7 @@ export function refuseExisting(file: string, flag = '--output'): void {
   if (!existsSync(file)) return;
   throw new AgentRlError(
     'OUTPUT_UNWRITABLE',
-    `${file} exists, and nothing is written over. Give another ${flag}, or move it away.`,
+    `${file} already exists and is not overwritten. Give another ${flag}, or move the file.`,
   );
 }
 

@@ -182,7 +182,7 @@ function refuse(message: string): never {
 function refuseUseless(options: GenerateOptions): void {
   const { input, prompt, samples, sampling } = options;
   if ((input === undefined) === (prompt === undefined)) {
-    refuse('Give either --input, a JSONL file, or --prompt, what a user says.');
+    refuse('Give either --input (a JSONL file) or --prompt (a user message).');
   }
   if (input !== undefined && options.output === undefined) {
     refuse('--input needs --output, the file to write.');
@@ -190,9 +190,14 @@ function refuseUseless(options: GenerateOptions): void {
   if (sampling.temperature > 0) return;
   const { topK, topP, minP } = sampling;
   if (topK !== greedy.topK || topP !== greedy.topP || minP !== greedy.minP) {
-    refuse('--temperature 0 takes the likeliest token: leave out --top-k, --top-p and --min-p.');
+    refuse(
+      '--temperature 0 takes the most likely token, so --top-k, --top-p and --min-p have no effect. Remove them.',
+    );
   }
-  if (samples > 1) refuse(`--samples ${samples} at --temperature 0 are all alike. Use 1.`);
+  if (samples > 1)
+    refuse(
+      `--samples ${samples} at --temperature 0 would all be identical. Use --samples 1, or raise --temperature.`,
+    );
 }
 
 /** @throws AgentRlError `CONFIG_INVALID` when the machine cannot hold the keys and values of all rows. */
@@ -200,6 +205,6 @@ function refuseLargeCache(model: ModelConfig, cache: CacheRequest): void {
   const bytes = cacheBytes(model, cache);
   if (bytes <= totalmem()) return;
   refuse(
-    `The cache of --batch ${cache.workers} contexts of up to ${cache.maxContextTokens} tokens takes ${mebibytes(bytes)}, and this machine has ${mebibytes(totalmem())}. Lower --batch or --max-tokens, or shorten the prompts.`,
+    `The cache for --batch ${cache.workers} contexts of up to ${cache.maxContextTokens} tokens needs ${mebibytes(bytes)}, but this machine has ${mebibytes(totalmem())}. Lower --batch or --max-tokens, or shorten the prompts.`,
   );
 }

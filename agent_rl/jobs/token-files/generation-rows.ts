@@ -42,7 +42,7 @@ export function readGenerationRow(options: GenerationRowOptions): ReadRow<Genera
     const own = fields['tools'];
     const tools = own === undefined ? options.tools : toolDefinitions(own, report);
     if (messages?.at(-1)?.role === 'assistant') {
-      report('messages', "ends with the assistant's own turn; expected something to answer.");
+      report('messages', 'ends with an assistant message; expected a user or tool message last.');
     }
     return messages && { messages, tools };
   };
@@ -56,7 +56,7 @@ export function readGenerationRow(options: GenerationRowOptions): ReadRow<Genera
       return undefined;
     }
     if (given && fields['tools'] !== undefined) {
-      report('tools', 'has no effect on ids, which are continued as they are. Take it out.');
+      report('tools', 'has no effect on ids, which are continued unchanged. Remove it.');
     }
     const conversation = given ? undefined : conversationOf(fields, report);
     const ids = given
@@ -68,7 +68,7 @@ export function readGenerationRow(options: GenerationRowOptions): ReadRow<Genera
       const which = given ? 'ids' : 'messages';
       report(
         which,
-        `has ${ids.length} tokens, which leaves none of the model's ${maxPositions} positions to generate at.`,
+        `has ${ids.length} tokens, which leaves no room to generate in the model's ${maxPositions} positions. Shorten it.`,
       );
     }
     return { ...id, ids: Array.from(ids), ...(conversation && { conversation }) };

@@ -45,7 +45,7 @@ export class InputRows<Row> {
       else see(read.row);
       rows += 1;
     }
-    if (rows === 0) problems.push({ line: 1, path: '', text: 'the file holds no lines.' });
+    if (rows === 0) problems.push({ line: 1, path: '', text: 'the file is empty.' });
     if (problems.length > 0) throw datasetError(this.file, problems);
   }
 
@@ -81,7 +81,7 @@ export class InputRows<Row> {
   }
 
   #requireFile(): void {
-    let problem = 'it is not a regular file, and it is read twice';
+    let problem = 'it is not a regular file, and the command reads it twice';
     try {
       if (statSync(this.file).isFile()) return;
     } catch (cause) {

@@ -28,8 +28,5 @@ export const usageText = ({
 export function throwIfInterrupted(signal: AbortSignal): void {
   throwIfFailed(signal);
   if (!signal.aborted) return;
-  throw new AgentRlError(
-    'INTERRUPTED',
-    'Stopped before the last line was done: nothing was written.',
-  );
+  throw new AgentRlError('INTERRUPTED', 'Stopped before the last line; no output was written.');
 }

@@ -59,6 +59,6 @@ export function roomText(
   if (most <= free) return [line];
   return [
     line,
-    `  warning       the disk of ${folder} has ${mebibytes(free)} left: free space, lower checkpoint.keepLast, or write elsewhere with --output`,
+    `  warning       the disk of ${folder} has only ${mebibytes(free)} left: free some space, lower checkpoint.keepLast, or choose another disk with --output`,
   ];
 }

@@ -64,7 +64,7 @@ async function verdictOf(
     const evidence = await runEvidence(recorded, promptOf(recorded.config));
     return runVerdict(evidence, runChecks(evidence));
   } catch (problem) {
-    log.warn(`What the run recorded could not be judged: ${messageOf(problem)}`);
+    log.warn(`The run's records could not be checked: ${messageOf(problem)}`);
     return undefined;
   }
 }

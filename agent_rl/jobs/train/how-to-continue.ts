@@ -30,5 +30,5 @@ export function tooShortToLearn({
   length: { planned },
 }: Pick<ResolvedRun, 'length'>): string | undefined {
   if (planned > mostOfTrial) return undefined;
-  return `This run only shows that everything works: ${planned === 1 ? '1 iteration is' : `${planned} iterations are`} too few to learn.`;
+  return `This run only tests that everything works: ${planned === 1 ? '1 iteration is' : `${planned} iterations are`} too few to learn.`;
 }

@@ -169,11 +169,11 @@ export function timeText(
   expected: (Partial<ExpectedTime> & Omit<ExpectedTime, 'decodeTokensPerSecond'>) | undefined,
 ): string {
   if (expected === undefined)
-    return '  time          not measured: a run says it once it has begun; --measure guesses it now';
+    return '  time          not measured: the run estimates it after its first iteration; --measure estimates it now';
   const { expectedS, decodeTokensPerSecond: drawing, trainTokensPerSecond } = expected;
   const about = `  time          about ${durationText(expectedS)}`;
-  const trains = `trains on ${Math.round(trainTokensPerSecond)} tokens a second`;
-  if (drawing === undefined) return `${about}, a rough guess: this machine ${trains}`;
-  const samples = drawing === null ? 'draws none anew' : `samples ${Math.round(drawing)}`;
-  return `${about}, a rough guess that is mostly too high: this machine ${trains} and ${samples}; episodes are taken to fill half of the room that their prompts leave, tools and sandbox are not counted`;
+  const trains = `trains on ${Math.round(trainTokensPerSecond)} tokens per second`;
+  if (drawing === undefined) return `${about}, a rough estimate: this machine ${trains}`;
+  const samples = drawing === null ? 'samples no new tokens' : `samples ${Math.round(drawing)}`;
+  return `${about}, a rough estimate, usually too high: this machine ${trains} and ${samples}; assumes that episodes use half of their token limit and that tools take no time`;
 }

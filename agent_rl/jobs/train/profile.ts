@@ -22,7 +22,10 @@ export function startProfile(
       stopMainThread();
       const { left } = await profile.write(folder.profile);
       print(`Profile: ${folder.profile}`);
-      if (left > 0) log.warn(`The profile lacks the last ${left} spans. Profile fewer iterations.`);
+      if (left > 0)
+        log.warn(
+          `The profile is full; the last ${left} spans are missing. Profile fewer iterations.`,
+        );
     } catch (problem) {
       // The run's own result, or what it failed with, is worth more.
       log.warn(`The profile could not be written: ${messageOf(problem)}`);

@@ -51,6 +51,6 @@ export function requireWithin(iteration: number, run: Pick<ResolvedRun, 'length'
   if (iteration <= last) return;
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `The run to resume has done ${iteration} iterations and is to end after ${last}. Give --max-iterations a number above ${iteration}.`,
+    `The run has already completed ${iteration} iterations, and --max-iterations is ${last}. Give --max-iterations a number above ${iteration}.`,
   );
 }

@@ -38,12 +38,13 @@ export class SessionGenerations {
       keep,
     });
     if (!keep)
-      log.info('Settings have changed: what was drawn since the checkpoint is drawn anew.');
-    for (const place of unreadable) log.warn(`${place} is no generation; it is drawn anew.`);
-    if (generations.held > 0)
       log.info(
-        `${generations.held} generations were drawn since the checkpoint and are not drawn again.`,
+        'Settings have changed: generations since the checkpoint are discarded and sampled again.',
       );
+    for (const place of unreadable)
+      log.warn(`${place} is not a valid generation; it is sampled again.`);
+    if (generations.held > 0)
+      log.info(`${generations.held} generations since the checkpoint are reused.`);
     recording.recordIn(generations);
     return new SessionGenerations(record, generations);
   }

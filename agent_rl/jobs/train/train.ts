@@ -28,7 +28,7 @@ export async function train(options: TrainingOptions): Promise<JobResult> {
 
 function preview({ config, tasks }: ResolvedRun, { quiet, print }: TrainingOptions): void {
   const endless = tasks.sets.some((set) => set.endless !== undefined);
-  const all = endless ? 'those without end' : tasks.train.length;
+  const all = endless ? 'an endless set' : tasks.train.length;
   if (quiet !== true) print(previewText(tasks.train, config.run.previewTasks, all));
   const left = tasks.train.length - (config.checkpoint.keepBest ? config.eval.selectionTasks : 0);
   // A generator makes as many as are drawn.

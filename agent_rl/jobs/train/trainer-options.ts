@@ -86,9 +86,9 @@ export function refuseIdleFlags(options: TrainingOptions): void {
   const idle =
     (allowOtherMachine &&
       resume === undefined &&
-      '--allow-other-machine (allowOtherMachine) says how a run may be resumed, and has no effect without --resume.') ||
+      '--allow-other-machine (allowOtherMachine) has no effect without --resume.') ||
     (measure &&
       !dryRun &&
-      '--measure guesses how long a run will take before it starts, and has no effect without --dry-run: a run says it after its first iteration.');
+      '--measure has no effect without --dry-run; a run estimates its duration after the first iteration.');
   if (idle) throw new AgentRlError('CONFIG_INVALID', `${idle} Give both or neither.`);
 }

@@ -177,18 +177,18 @@ export class GrpoTraining implements ReadyTraining<TrainerState> {
     for (const why of prompts.unmeasured) log.warn(why);
     if (leftOut.length > 0) log.shown(leftOutText(config, leftOut, 'all'));
     for (const [setting, { folder: model }] of frozenBySetting(frozen))
-      log.info(`${setting}: ${model}, whose weights stay as they are`);
+      log.info(`${setting}: ${model} (weights are not trained)`);
     const { control } = config.train;
     if (control !== 'none')
-      log.warn(`train.control is ${control}: this run is a control and must not learn`);
+      log.warn(`train.control is ${control}: this run is a control and should not learn`);
     const { stallS: limitS } = config.rollout.deadlines;
     const watch = StallWatch.start({ limitS, log: folder.log, onStall: this.options.onStall });
     if (watch !== undefined) opened.add(watch);
-    else log.warn('A debugger is attached: a plugin that blocks the process does not end the run.');
+    else log.warn('A debugger is attached: the run does not end if a plugin blocks the process.');
     agent.model.incidents.listen((text) => log.warn(text));
     if (agent.sandbox === undefined) return;
     const { backend, level, concurrency } = agent.sandbox.capabilities();
-    log.info(`Sandbox: ${backend}, level ${level}, ${concurrency} at once`);
+    log.info(`Sandbox: ${backend}, level ${level}, ${concurrency} in parallel`);
     for (const why of agent.sandbox.skipped) log.warn(`Sandbox skipped: ${why}`);
     agent.sandbox.incidents.listen(({ message }) => log.warn(`Sandbox: ${message}`));
   }

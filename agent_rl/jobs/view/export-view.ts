@@ -36,7 +36,7 @@ export async function exportView(
   if (existsSync(target) && readdirSync(target).length > 0)
     throw new AgentRlError(
       'OUTPUT_UNWRITABLE',
-      `${target} is not empty, and nothing is overwritten. Name a new folder with --export.`,
+      `${target} is not empty, and the export does not overwrite files. Name a new folder with --export.`,
     );
   print('Reading the runs …');
   await runs.indexAll();
@@ -53,10 +53,12 @@ export async function exportView(
   const leftOut = sum(runs.all().map((run) => openedOf(run, mostEpisodes).leftOut));
   if (leftOut > 0)
     print(
-      `Left out: ${countText(leftOut, 'older training episode')}; they are listed and cannot be opened (--export-episodes).`,
+      `Left out: ${countText(leftOut, 'older training episode')}; the page lists them but cannot open them (--export-episodes).`,
     );
   else if (bytes > largeBytes)
-    print('Smaller: --export-episodes N keeps the newest N training episodes of each run.');
+    print(
+      'To make the export smaller: --export-episodes N keeps the newest N training episodes of each run.',
+    );
   return { folder: target, files: count, bytes, leftOut };
 }
 

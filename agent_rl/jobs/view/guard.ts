@@ -31,5 +31,6 @@ export function setHeaders(response: ServerResponse): void {
 
 /** @throws Refusal */
 export function refuseWriting({ method }: IncomingMessage): void {
-  if (method !== 'GET') throw new Refusal(405, 'This server is read-only: it answers GET alone.');
+  if (method !== 'GET')
+    throw new Refusal(405, 'This server is read-only: it answers only GET requests.');
 }

@@ -11,7 +11,7 @@ type Answer = (request: PageRequest) => Promise<object>;
 export function viewPages(runs: ViewedRuns): readonly Page[] {
   const known = async (id: string): Promise<ViewedRun> => {
     const run = await runs.indexed(id);
-    if (run === undefined) throw new Refusal(404, 'There is no such run.');
+    if (run === undefined) throw new Refusal(404, 'Run not found.');
     return run;
   };
   const ofRun =
@@ -70,7 +70,7 @@ async function wholeEpisode(run: ViewedRun, { groups, query }: PageRequest): Pro
   const whole = await run.episode(groups['episode'] ?? '', query.get('whole') === '1');
   if (whole !== undefined) return whole;
   const { ready } = run.index.state();
-  throw new Refusal(404, ready ? 'There is no such episode.' : 'The run is still being indexed.');
+  throw new Refusal(404, ready ? 'Episode not found.' : 'The run is still being indexed.');
 }
 
 /** @throws Refusal */

@@ -53,7 +53,7 @@ export async function viewRuns(options: ViewRunsOptions): Promise<JobResult> {
   if (options.exportEpisodes !== undefined && options.export === undefined)
     throw new AgentRlError(
       'CONFIG_INVALID',
-      '--export-episodes says what --export DIR writes, and nothing is exported. Give both, or leave it out.',
+      '--export-episodes has no effect without --export DIR. Give both or neither.',
     );
   const warn = (text: string): void => print(`Note: ${visibleControls(text)}`);
   const runs = new ViewedRuns({
@@ -103,11 +103,11 @@ async function serve(
 function notesOf({ host, port }: ViewRunsOptions, address: string): string[] {
   const other = port === undefined && !address.endsWith(`:${usualPort}`);
   return [
-    ...(other ? [`Note: port ${usualPort} is taken; --port names another one.`] : []),
+    ...(other ? [`Note: port ${usualPort} is in use; choose another with --port.`] : []),
     ...(loopback.has(host)
       ? []
       : [
-          'Note: whoever has the address with its token can read these runs; it is sent unencrypted.',
+          'Note: anyone who has this address and its token can read these runs. The connection is not encrypted.',
         ]),
   ];
 }

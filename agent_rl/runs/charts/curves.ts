@@ -40,10 +40,10 @@ export function curvesOf(
   const notes = lines.flatMap(({ label, ys }) => {
     const odd = ys.filter((value) => value !== null && !isNumber(value));
     const names = [...new Set(odd)].join(', ');
-    return odd.length === 0 ? [] : [`${label}: ${odd.length} not finite (${names})`];
+    return odd.length === 0 ? [] : [`${label}: ${odd.length} non-finite values omitted (${names})`];
   });
   const dropped = lines.flatMap(({ ys }) => ys.filter(isNumber)).filter(isLeftOut).length;
-  if (dropped > 0) notes.push(`${dropped} at or below 0: not on a log scale`);
+  if (dropped > 0) notes.push(`${dropped} values at or below 0 are not shown on a log scale`);
   if (note !== undefined) notes.push(note);
   const below = new Map<number, number>();
   let neighbours = 1;

@@ -31,4 +31,4 @@ export const forecastText = (
   passed: number,
   prices: Prices | undefined,
 ): string =>
-  `If the rest is like the first iteration: ${durationText(passed + seconds)} in all, ${durationText(seconds)} more with ${tokensText(tokens, prices)}`;
+  `Estimate from the first iteration: ${durationText(passed + seconds)} in total, ${durationText(seconds)} remaining with ${tokensText(tokens, prices)}`;

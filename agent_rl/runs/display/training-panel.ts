@@ -123,18 +123,18 @@ export class TrainingPanel implements TrainingDisplay, Panel {
 }
 
 const waits = {
-  update: 'updating: waits for the learner',
-  publish: 'publishing: waits for the samplers to take the weights',
-  checkpoint: 'checkpoint: waits for the disk',
+  update: 'updating: waiting for the learner',
+  publish: 'publishing: waiting for the samplers to load the weights',
+  checkpoint: 'checkpoint: waiting for the disk',
 } as const;
 
-/** `collecting: waits for 20 of 32 episodes`. */
+/** `collecting: waiting for 20 of 32 episodes`. */
 function waitingText(phase: Phase, done: number): string {
   if (phase.name !== 'collect' && phase.name !== 'evaluate') return waits[phase.name];
   const { episodes } = phase;
-  const open = `waits for ${episodes - done} of ${episodes} episodes`;
+  const open = `waiting for ${episodes - done} of ${episodes} episodes`;
   if (phase.name === 'evaluate') return `${evaluations[phase.when]}: ${open}`;
   return done < episodes
     ? `collecting: ${open}`
-    : `collecting: ${done} episodes, waits for rewards or further ones`;
+    : `collecting: ${done} episodes, waiting for rewards or more episodes`;
 }

@@ -77,7 +77,7 @@ export function runWithEpisodes(run: string): RunFolder {
   if (existsSync(folder.config))
     throw new AgentRlError(
       'CHECKPOINT_INVALID',
-      `${path} has no episodes (trajectories/): it is a run of supervised training, or ended before it played any. Its figures are in metrics.jsonl.`,
+      `${path} has no episodes (trajectories/): it is a supervised run, or it ended before its first episode. Its metrics are in metrics.jsonl.`,
     );
   throw notARun(path, 'trajectories/');
 }

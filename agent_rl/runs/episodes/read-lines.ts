@@ -55,6 +55,6 @@ export async function* readLines<Parsed>(
 const lineProblem = (place: string, cause: unknown): AgentRlError =>
   new AgentRlError(
     'DATASET_INVALID',
-    `${place} cannot be read: ${messageOf(cause)}. Put the line back as it was: other lines are counted from it.`,
+    `${place} cannot be read: ${messageOf(cause)}. Restore the line: line numbers matter.`,
     { cause },
   );

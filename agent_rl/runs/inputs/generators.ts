@@ -40,7 +40,7 @@ export function checkGenerators(
   if (changes.length === 0) return;
   throw new AgentRlError(
     'CHECKPOINT_INVALID',
-    `The run ${run} cannot be resumed: its tasks would not be made as when it began (${changes.join('; ')}). Use the task generator, its version and its settings as they were, or start a new run from its checkpoint with --model.`,
+    `The run ${run} cannot be resumed: its task generator has changed (${changes.join('; ')}). Restore the generator, its version and its settings, or start a new run from its checkpoint with --model.`,
   );
 }
 

@@ -71,7 +71,7 @@ export function checkMachine(
     const flags = changed.map((key) => `${settable[key].flag} ${began[key]}`).join(' ');
     throw new AgentRlError(
       'CHECKPOINT_INVALID',
-      `The run ${run} is not resumed, since what it computes on changed (${changes.join(', ')}): sums would be taken in another order, and its weights would not be those its seed gives. Give ${flags}, or --allow-other-machine to resume all the same.`,
+      `The run ${run} cannot be resumed: its hardware settings changed (${changes.join(', ')}), so rounding would differ and its seed would no longer give the same weights. Give ${flags}, or --allow-other-machine to resume anyway.`,
     );
   }
   const others = differing(reported, began, now).map(
@@ -82,7 +82,7 @@ export function checkMachine(
     ...(others.length === 0
       ? []
       : [
-          `The run is resumed on another system or machine than before (${others.join(', ')}): the last bits of its weights may differ.`,
+          `The run is resumed on a different system or machine (${others.join(', ')}): its weights may have floating-point differences.`,
         ]),
   ];
 }

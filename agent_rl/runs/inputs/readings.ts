@@ -32,7 +32,7 @@ export function checkReadings(
   if (changes.length === 0) return;
   throw new AgentRlError(
     'CHECKPOINT_INVALID',
-    `The run ${run} cannot be resumed: its tasks would be read otherwise than it began (${changes.join('; ')}). Leave format, columns and answerPattern of datasets as they were, or start a new run from its checkpoint with --model.`,
+    `The run ${run} cannot be resumed: the way its tasks are read has changed (${changes.join('; ')}). Restore format, columns and answerPattern of datasets, or start a new run from its checkpoint with --model.`,
   );
 }
 

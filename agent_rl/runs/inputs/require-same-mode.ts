@@ -17,6 +17,6 @@ export function requireSameMode(folder: RunFolder, { train: { mode } }: Config):
   if (typeof before !== 'string' || before === mode) return;
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `${folder.path} was begun with train.mode ${before} and cannot be resumed with ${mode}. Leave the setting as it was, or begin a new run from its checkpoint with --model.`,
+    `${folder.path} was started with train.mode ${before} and cannot be resumed with ${mode}. Restore the setting, or start a new run from its checkpoint with --model.`,
   );
 }

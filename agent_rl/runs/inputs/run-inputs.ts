@@ -142,14 +142,14 @@ export async function checkInputs(
   const file = inputsFile(folder);
   if (!existsSync(file)) {
     return [
-      `${folder.path} holds no inputs.json, so it cannot be checked whether tasks, start model and engine threads are those it began with.`,
+      `${folder.path} has no inputs.json, so the tasks, start model and engine threads cannot be compared with those at its start.`,
     ];
   }
   const before = storedInputs(file);
   if (before.seed !== sources.seed) {
     throw new AgentRlError(
       'CHECKPOINT_INVALID',
-      `The run ${folder.path} cannot be resumed with run.seed ${sources.seed}: it began with ${before.seed}, and all its randomness is keyed by that. Leave the seed as it is, or start a new run.`,
+      `The run ${folder.path} cannot be resumed with run.seed ${sources.seed}: it was started with seed ${before.seed}. Restore the seed, or start a new run.`,
     );
   }
   checkGenerators(folder.path, before.generators, sources.generators);
@@ -161,7 +161,7 @@ export async function checkInputs(
     const what = changed.map((kind) => describe(kind, sources)).join('; ');
     throw new AgentRlError(
       'CHECKPOINT_INVALID',
-      `The run ${folder.path} cannot be resumed: not what it began with, by SHA-256, is ${what}. Name what it began with, or start a new run from its checkpoint with --model.`,
+      `The run ${folder.path} cannot be resumed: its inputs have changed (by SHA-256): ${what}. Restore them, or start a new run from its checkpoint with --model.`,
     );
   }
   checkReadings(folder.path, before.readings, sources.readings);
@@ -189,7 +189,7 @@ const describe = (
     trainTasks: `the tasks to train on, now ${trainFiles.join(' and ')} (datasets, dataset.trainSplit)`,
     evalTasks: `the held-out tasks, now ${evalFiles.join(' and ')} (datasets, dataset.evalSplit)`,
     startModel: `the model it starts from, now ${[model.base, ...model.adapters].join(' with ')} (model.path, model.adapters)`,
-    frozenModels: `the models whose weights stay as they are, now ${[...frozen].map(([setting, { base, adapters }]) => `${setting} ${[base, ...adapters].join(' with ')}`).join(', ') || 'none'}`,
+    frozenModels: `the models that are not trained, now ${[...frozen].map(([setting, { base, adapters }]) => `${setting} ${[base, ...adapters].join(' with ')}`).join(', ') || 'none'}`,
   })[kind];
 
 function storedInputs(file: string): RunInputs {
@@ -199,12 +199,12 @@ function storedInputs(file: string): RunInputs {
     const isWhole =
       typeof sha256 === 'object' && Array.isArray(readings) && Array.isArray(machines);
     if (schema !== inputsSchema || !isWhole || machines.length === 0)
-      throw new Error('its form is not known');
+      throw new Error('its format is unknown');
     return inputs;
   } catch (cause) {
     throw new AgentRlError(
       'CHECKPOINT_INVALID',
-      `${file} cannot be read: ${messageOf(cause)}. Put it back as it was, or delete it to resume unchecked.`,
+      `${file} cannot be read: ${messageOf(cause)}. Restore it, or delete it to resume without this check.`,
       { cause },
     );
   }

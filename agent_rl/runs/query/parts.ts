@@ -86,13 +86,13 @@ export function learnedOf(line: string): LearnedRecord {
   const record: unknown = JSON.parse(line);
   if (isRecord(record) && typeof record['taskId'] === 'string' && typeof record['use'] === 'string')
     return record as unknown as LearnedRecord;
-  throw new Error('it does not say what became of an episode');
+  throw new Error('it does not say how an episode ended');
 }
 
 const apart = ({ trajectories }: Pick<RunFolder, 'trajectories'>, iteration?: number) =>
   new AgentRlError(
     'DATASET_INVALID',
-    `${trajectories}: train.jsonl and learned.jsonl have other rollouts in iteration ${iteration}. They are written beside one another: put back what was changed.`,
+    `${trajectories}: train.jsonl and learned.jsonl have different rollouts in iteration ${iteration}. Their lines must match: restore the file that was changed.`,
   );
 
 /** The parts of each rollout together, in the order in which rollouts first occur. */

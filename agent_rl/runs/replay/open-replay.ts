@@ -8,7 +8,7 @@ import { ReplayGenerator } from './replay-generator.ts';
 
 const ReplaySettings = Type.Object({
   run: Type.String({
-    description: 'Folder of the run that drew the tokens.',
+    description: 'Folder of the run whose tokens are replayed.',
     minLength: 1,
     path: 'file',
   }),
@@ -18,11 +18,11 @@ const ReplaySettings = Type.Object({
 export const replayGenerator = generator({
   name: 'replay',
   description:
-    'Gives the tokens that a run recorded and draws none: the same run again, or what its first episodes teach under other rewards or another learner.',
+    'Replays the tokens of a recorded run instead of sampling: to repeat the run, or to train on its first episodes with other rewards or another learner.',
   settings: ReplaySettings,
 })(async ({ run }: Static<typeof ReplaySettings>, { maxContextTokens, warn }) => {
   warn(
-    `Tokens are those of ${run}, and so are the evaluations: they say nothing of other weights.`,
+    `All tokens, including evaluations, come from ${run}, so the evaluations say nothing about the weights of this run.`,
   );
   const turns = await RecordedTurns.read(resolve(run));
   return new ReplayGenerator({ run, turns, maxContextTokens });

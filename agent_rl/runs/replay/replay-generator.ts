@@ -45,7 +45,7 @@ export class ReplayGenerator implements Generator {
       throw new AgentRlError('GENERATION_FAILED', `${run} recorded a failure at ${where}.`);
     throw new AgentRlError(
       'RECORD_MISS',
-      `${run} holds no tokens for ${where}, weights of version ${this.#version ?? 'any'}: ${reasons[found.why]}. Replay with the model, tasks, seed and settings of that run.`,
+      `${run} has no tokens for ${where}, weights of version ${this.#version ?? 'any'}: ${reasons[found.why]}. Replay with the model, tasks, seed and settings of that run.`,
     );
   }
 
@@ -64,7 +64,7 @@ export class ReplayGenerator implements Generator {
 }
 
 const reasons = {
-  'other-episode': 'it played no such episode',
-  'other-context': 'its episode has another context there',
-  'not-sampled': 'these weights sampled nothing there',
+  'other-episode': 'it has no such episode',
+  'other-context': 'its episode has a different context at this point',
+  'not-sampled': 'these weights sampled nothing at this point',
 };

@@ -10,11 +10,11 @@ import { trendOf } from './trend.ts';
 /** Calls that cannot be read, or are not taken for calls. */
 export const unreadCalls: Check = {
   name: 'unread-calls',
-  asks: 'Can tool calls be read?',
+  asks: 'Are tool calls well-formed?',
   look: ({ settings, series, episodes, tools, prompt }) => {
     if (!tools) return ok('the run has no tools');
     const all = series.total('rollout/episodes');
-    if (all === 0) return unknown('no episode is recorded');
+    if (all === 0) return unknown('no episodes are recorded');
     const malformed = series.total('rollout/malformedCalls');
     const looksLike = episodes === undefined ? 0 : episodes.unread / Math.max(1, episodes.scored);
     // A shipped starter writes one in ten before it has learned; one in two is not its mistake.
@@ -22,21 +22,21 @@ export const unreadCalls: Check = {
       wrong: 0.5,
       suspicious: 0.25,
     });
-    const says = `${countText(malformed, 'call')} in ${countText(all, 'episode')} could not be read (rollout/malformedCalls)`;
+    const says = `${countText(malformed, 'call')} in ${countText(all, 'episode')} were malformed (rollout/malformedCalls)`;
     if (verdict === 'ok') return loseForm(settings, series) ?? ok(says);
     const unseen = looksLike > malformed / all;
     return {
       verdict,
       says: unseen
-        ? `in ${percentText(looksLike)} of the ${unitOf(episodes)}s the model writes what looks like a call, and none is read`
+        ? `in ${percentText(looksLike)} of the ${unitOf(episodes)}s the model writes what looks like a call, but no call is parsed`
         : says,
       evidence: [
         `${percentText(series.mean('rollout/toolCallRate') ?? 0)} of episodes have a well-formed call (rollout/toolCallRate)`,
       ],
       tries: [
-        `give the model the format that it writes: ${settings.now('policy.toolCallFormat')}, ${settings.now('policy.type')}`,
+        `choose the call format that the model writes: ${settings.now('policy.toolCallFormat')}, ${settings.now('policy.type')}`,
         `raise ${settings.now('policy.maxTurnTokens')} if calls are cut off`,
-        `show the format ${prompt}, or warm the model up with agent-rl sft`,
+        `show the format ${prompt}, or train the model on calls with agent-rl sft first`,
       ],
       example: unseen ? 'unread' : 'malformed',
     };
@@ -53,7 +53,7 @@ function loseForm(settings: RunSettings, series: Series): Answer | undefined {
   if (!(is >= 0.3 && is >= 2 * was)) return undefined;
   return {
     verdict: 'suspicious',
-    says: `calls lose their form: ${shortNumber(was)} unreadable or rejected ones an episode at first, ${shortNumber(is)} at last (rollout/malformedCalls, rollout/rejectedCalls)`,
+    says: `calls get worse: malformed or rejected calls per episode went from ${shortNumber(was)} at the start to ${shortNumber(is)} at the end (rollout/malformedCalls, rollout/rejectedCalls)`,
     tries: [
       `raise ${settings.now('rollout.invalidCallPenalty')}, or lower ${settings.now('train.learningRate')}`,
     ],
@@ -63,21 +63,21 @@ function loseForm(settings: RunSettings, series: Series): Answer | undefined {
 
 export const rejectedCalls: Check = {
   name: 'rejected-calls',
-  asks: 'Do calls fit the tools?',
+  asks: 'Do calls match the tools?',
   look: ({ settings, series, tools, prompt }) => {
     if (!tools) return ok('the run has no tools');
     const all = series.total('rollout/episodes');
-    if (all === 0) return unknown('no episode is recorded');
+    if (all === 0) return unknown('no episodes are recorded');
     const rejected = series.total('rollout/rejectedCalls');
-    const says = `${countText(rejected, 'call')} in ${countText(all, 'episode')} named no tool of the run or had arguments that do not fit (rollout/rejectedCalls)`;
+    const says = `${countText(rejected, 'call')} in ${countText(all, 'episode')} named an unknown tool or had invalid arguments (rollout/rejectedCalls)`;
     const verdict = verdictOf(rejected / all, { wrong: 0.5, suspicious: 0.25 });
     if (verdict === 'ok') return ok(says);
     return {
       verdict,
       says,
       tries: [
-        `list the tool: ${settings.now('tools')}`,
-        `say what it is called ${prompt}, or warm the model up with agent-rl sft`,
+        `add the tool: ${settings.now('tools')}`,
+        `give its name ${prompt}, or train the model on calls with agent-rl sft first`,
       ],
       example: 'rejected',
     };
@@ -91,7 +91,7 @@ export const noCalls: Check = {
     const { series, tools, prompt } = evidence;
     if (!tools) return ok('the run has no tools');
     const rate = series.mean('rollout/toolCallRate');
-    if (rate === undefined) return unknown('no scored episode is recorded');
+    if (rate === undefined) return unknown('no scored episodes are recorded');
     const says = `${percentText(rate)} of episodes call a tool (rollout/toolCallRate)`;
     const avoided = toolAvoided(evidence);
     if (avoided !== undefined) return avoided;
@@ -101,7 +101,7 @@ export const noCalls: Check = {
     return {
       verdict,
       says: `only ${says}`,
-      tries: [`ask for the tool ${prompt}`, 'warm the model up on calls with agent-rl sft'],
+      tries: [`ask for the tool ${prompt}`, 'train the model on calls with agent-rl sft first'],
       example: 'without call',
     };
   },
@@ -127,14 +127,14 @@ function toolAvoided({ settings, series }: RunEvidence): Answer | undefined {
     .filter(({ was, is }) => was < 0 && is > was);
   return {
     verdict: worse ? 'wrong' : 'suspicious',
-    says: `the policy learns to leave its tools alone: ${percentText(calls.early)} of episodes call one at first, ${percentText(calls.late)} at last (rollout/toolCallRate), and success goes from ${percentText(success?.early ?? 0)} to ${percentText(success?.late ?? 0)}`,
+    says: `the policy learns to avoid its tools: the share of episodes with a call went from ${percentText(calls.early)} to ${percentText(calls.late)} (rollout/toolCallRate), and success from ${percentText(success?.early ?? 0)} to ${percentText(success?.late ?? 0)}`,
     evidence: costs.map(
       ({ name, was, is }) =>
-        `${name} took ${shortNumber(-was)} off an episode at first and takes ${shortNumber(Math.max(0, -is))} at last (reward/${name}): not calling avoids it`,
+        `${name} cost ${shortNumber(-was)} per episode at the start and ${shortNumber(Math.max(0, -is))} at the end (reward/${name}): the policy avoids this cost by not calling`,
     ),
     tries: [
-      `let a call cost nothing where the answer is wrong: ${settings.now('rollout.invalidCallPenalty')}, ${settings.now('rewards')}`,
-      'begin with a policy that is right more often: agent-rl sft, with train.until',
+      `remove the cost of calls when the answer is wrong: ${settings.now('rollout.invalidCallPenalty')}, ${settings.now('rewards')}`,
+      'start from a policy that succeeds more often: agent-rl sft, with train.until',
     ],
     example: 'without call',
   };
@@ -143,12 +143,12 @@ function toolAvoided({ settings, series }: RunEvidence): Answer | undefined {
 /** A tool whose answers do not solve the task. */
 export const toolResults: Check = {
   name: 'tool-results',
-  asks: 'Do the answers of tools help?',
+  asks: 'Do tool results help?',
   look: ({ settings, tools, episodes }) => {
     if (!tools) return ok('the run has no tools');
-    if (episodes === undefined) return unknown('no training episode is recorded');
+    if (episodes === undefined) return unknown('no training episodes are recorded');
     const { agents, unit, scored, repeatedTool: repeated, repeatedToolSolved: right } = episodes;
-    const says = `${repeated} of ${scored} ${unit}s end with what a tool last said, and ${right} of these are right`;
+    const says = `${repeated} of ${scored} ${unit}s end by repeating the last tool result, and ${right} of these answers are right`;
     // Few repeat it where results are long or need another step: then this says nothing.
     // Several agents may be right and lose.
     const told = repeated >= leastRepeated && repeated >= 0.3 * scored && agents.size < 2;
@@ -157,12 +157,12 @@ export const toolResults: Check = {
     if (verdict === 'ok') return ok(says);
     return {
       verdict,
-      says: `${says}: the policy believes the tool, and is wrong`,
+      says: `${says}: the policy trusts the tool and is wrong`,
       tries: [
-        `read an episode: are the arguments those of the task, and is the answer of the tool right? ${settings.now('tools')}`,
-        `see whether what judges accepts the form of the answer: ${settings.now('environment.type')}`,
+        `read an episode: do the arguments fit the task, and is the tool's result right?  ${settings.now('tools')}`,
+        `check whether the reward accepts the form of the answer: ${settings.now('environment.type')}`,
       ],
-      example: 'tool repeated in vain',
+      example: 'wrong tool result repeated',
     };
   },
 };
@@ -171,11 +171,11 @@ const leastRepeated = 64;
 
 export const truncated: Check = {
   name: 'truncated',
-  asks: 'Do episodes come to their end?',
+  asks: 'Do episodes finish?',
   look: ({ settings, series, episodes }) => {
     const outcomes = series.totals('outcome/');
     const all = [...outcomes.values()].reduce((total, count) => total + count, 0);
-    if (all === 0) return unknown('no outcome is recorded');
+    if (all === 0) return unknown('no outcomes are recorded');
     const tokens = outcomes.get('truncated-tokens') ?? 0;
     const turns = outcomes.get('truncated-turns') ?? 0;
     const share = (tokens + turns) / all;
@@ -187,7 +187,7 @@ export const truncated: Check = {
       verdict,
       says,
       evidence: [
-        `mean ${(series.mean('rollout/lengthMean') ?? 0).toFixed()}, most ${largest(series.values('rollout/lengthMax'), 0)} sampled tokens (rollout/lengthMean, lengthMax)`,
+        `mean ${(series.mean('rollout/lengthMean') ?? 0).toFixed()}, maximum ${largest(series.values('rollout/lengthMax'), 0)} sampled tokens (rollout/lengthMean, lengthMax)`,
       ],
       tries: [
         tokens >= turns

@@ -192,7 +192,7 @@ function kindsOf(episode: EpisodeRecord) {
     'solved without call': success && !called,
     'paid for nothing': (reward ?? 0) > 0 && !called && isSilent,
     'cut off': cutOff,
-    'tool repeated in vain': reward !== null && !success && repeatsTool(episode),
+    'wrong tool result repeated': reward !== null && !success && repeatsTool(episode),
     unsolved: reward !== null && !success,
   };
 }

@@ -6,10 +6,10 @@ import { type Check, ok, unknown, verdictOf } from './check.ts';
 export const groups: Check = {
   name: 'no-variance',
   effect: true,
-  asks: 'Do the episodes of a group differ in reward?',
+  asks: 'Do rewards differ within groups?',
   look: ({ settings, series }) => {
     const count = series.total('group/count');
-    if (count === 0) return unknown('no group is recorded');
+    if (count === 0) return unknown('no groups are recorded');
     const equal = series.total('group/zeroVariance');
     const [right, wrong] = [series.total('group/allRight'), series.total('group/allWrong')];
     const seen = `${percentText(equal / count)} of ${countText(count, 'group')} have equal rewards (group/zeroVariance), all right: ${right}, all wrong: ${wrong}`;
@@ -24,7 +24,7 @@ export const groups: Check = {
       says: seen,
       tries: [
         advice({ equal, right, wrong }),
-        `raise ${settings.now('rollout.groupSize')}; set ${settings.now('algorithm.selection.type')} to dynamic; raise ${settings.now('policy.sampling.temperature')} if episodes are the same`,
+        `raise ${settings.now('rollout.groupSize')}; set ${settings.now('algorithm.selection.type')} to dynamic; raise ${settings.now('policy.sampling.temperature')} if episodes are identical`,
       ],
       example: right >= wrong ? 'scored' : 'unsolved',
     };
@@ -34,7 +34,7 @@ export const groups: Check = {
 /** Tasks that are drawn again and again. */
 export const fewTasks: Check = {
   name: 'few-tasks',
-  asks: 'Are there different tasks?',
+  asks: 'Are tasks varied enough?',
   look: ({ settings, episodes }) => {
     const { scored = 0, agents } = episodes ?? {};
     const learning = [...(agents ?? [])].filter(([, { learns }]) => learns).length;
@@ -53,9 +53,9 @@ export const fewTasks: Check = {
     if (verdict === 'ok') return ok(says);
     return {
       verdict,
-      says: `${says}: their answers can be learned by heart`,
+      says: `${says}: the policy can memorise their answers`,
       tries: [
-        `give more different tasks: ${settings.now('datasets')}, ${settings.now('dataset.trainSplit')}, ${settings.now('dataset.maxSamples')}`,
+        `use more different tasks: ${settings.now('datasets')}, ${settings.now('dataset.trainSplit')}, ${settings.now('dataset.maxSamples')}`,
       ],
       example: 'scored',
     };
@@ -69,7 +69,7 @@ const rateOf = ({ scored, solved }: AgentTally): number => solved / scored;
 /** Agents that learn and lose to another nearly always. */
 export const oneSided: Check = {
   name: 'one-sided',
-  asks: 'Do agents that learn win sometimes?',
+  asks: 'Do trained agents win sometimes?',
   look: ({ settings, episodes }) => {
     if (episodes === undefined) return unknown('no training episode is recorded');
     const learning = [...episodes.agents].filter(([, { learns }]) => learns);
@@ -81,15 +81,15 @@ export const oneSided: Check = {
     );
     const all = [...episodes.agents].map(
       ([name, { learns, scored, solved }]) =>
-        `${name}${learns ? '' : ', which does not learn,'} wins ${solved} of ${scored} episodes`,
+        `${name}${learns ? '' : ', which is not trained,'} wins ${solved} of ${scored} episodes`,
     );
     if (found === undefined) return ok(all.join('; '));
     const [name, { solved, scored }] = found;
     return {
       verdict: 'wrong',
-      says: `${name} hardly ever wins, ${solved} of ${scored} episodes, and has little to learn from`,
+      says: `${name} rarely wins (${solved} of ${scored} episodes), so it has little to learn from`,
       evidence: all,
-      tries: [`match it with an opponent of its own strength: ${settings.now('agents')}`],
+      tries: [`use an opponent of similar strength: ${settings.now('agents')}`],
       example: 'scored',
     };
   },
@@ -101,6 +101,8 @@ const leastShare = 0.05;
 
 function advice({ equal, right, wrong }: Record<'equal' | 'right' | 'wrong', number>): string {
   if (right + wrong < 0.5 * equal)
-    return 'look at what is rewarded: episodes that solve their task are paid as those that do not';
-  return right >= wrong ? 'harder tasks: these are solved' : 'easier tasks, or agent-rl sft first';
+    return 'check the reward: it does not distinguish episodes that solve their task from others';
+  return right >= wrong
+    ? 'use harder tasks: these are solved'
+    : 'use easier tasks, or train with agent-rl sft first';
 }

@@ -7,7 +7,7 @@ import { trendOf } from './trend.ts';
 
 export const learningRate: Check = {
   name: 'learning-rate',
-  asks: 'Do the steps have a size?',
+  asks: 'Is the step size reasonable?',
   look: (evidence) => {
     const { settings, series } = evidence;
     const rates = series.values('train/learningRate');
@@ -23,7 +23,7 @@ export const learningRate: Check = {
     if (moved !== undefined) return moved;
     const warmup = settings.number('train.warmupSteps', 0);
     const steps = series.last('train/optimizerSteps') ?? iterations;
-    if (steps === 0) return unknown('no update was made, see the other findings');
+    if (steps === 0) return unknown('no update was made; see the other findings');
     if (steps < warmup && steps >= iterations / 2)
       return {
         // While it trains this is as it should be.
@@ -43,7 +43,7 @@ export const learningRate: Check = {
     if (most < 1e-7)
       return {
         verdict: 'suspicious',
-        says: `the learning rate is ${shortNumber(most)} at most, a tenth of what the largest models take`,
+        says: `the learning rate is ${shortNumber(most)} at most, a tenth of what is usual even for the largest models`,
         tries,
       };
     return ok(`the learning rate is ${shortNumber(most)} at most (train/learningRate)`);
@@ -65,7 +65,9 @@ function stepSize({ settings, series, trainedParameters }: RunEvidence): Answer 
   const success = trendOf(series, 'rollout/successRate');
   const [early = 0, late = 1] = series.ends('rollout/successRate');
   const rate = `train.learningRate is ${shortNumber(settings.number('train.learningRate', largest(rates)))}`;
-  const evidence = [`weights are ${shortNumber(size)} large (train/parameterNorm)`];
+  const evidence = [
+    `the root mean square of weights is ${shortNumber(size)} (train/parameterNorm)`,
+  ];
   const harms = success !== undefined && (success.fell || success.late === 0);
   // A fresh adapter has small weights, and learns with steps that look large.
   const isAdapter =
@@ -74,7 +76,7 @@ function stepSize({ settings, series, trainedParameters }: RunEvidence): Answer 
   if (isLarge || (harms && step >= 0.01))
     return {
       verdict: 'wrong',
-      says: `steps are too large: ${rate}, each moves a weight by ${percentText(step)} of its size, and success goes from ${percentText(early)} to ${percentText(late)}`,
+      says: `steps are too large: ${rate}, each step moves a weight by ${percentText(step)} of its size, and success went from ${percentText(early)} to ${percentText(late)}`,
       evidence,
       tries: [`lower ${settings.now('train.learningRate')} to a tenth`],
     };
@@ -87,7 +89,7 @@ function stepSize({ settings, series, trainedParameters }: RunEvidence): Answer 
   if (success !== undefined && way < 1e-3 && !success.rose && success.late < 0.8)
     return {
       verdict: 'wrong',
-      says: `steps are too small: ${rate}, so that all ${countText(steps, 'step')} of the run together move a weight by ${shortNumber(100 * way)} % of its size at most`,
+      says: `steps are too small: ${rate}, so all ${countText(steps, 'step')} of the run together move a weight by at most ${shortNumber(100 * way)} % of its size`,
       evidence,
       tries: [`raise ${settings.now('train.learningRate')}, tenfold at first`],
     };
@@ -97,16 +99,17 @@ function stepSize({ settings, series, trainedParameters }: RunEvidence): Answer 
 export const gradient: Check = {
   name: 'gradient',
   effect: true,
-  asks: 'Is the gradient a number of a usual size?',
+  asks: 'Is the gradient finite and of usual size?',
   look: (evidence) => {
     const { series, settings } = evidence;
     const norms = series.values('train/gradNorm');
-    if (norms.length === 0) return unknown('no update was made, see the other findings');
+    if (norms.length === 0) return unknown('no update was made; see the other findings');
     const wild = [...norms, ...series.values('train/loss')].some((one) => !Number.isFinite(one));
     const tries = [`lower ${settings.now('train.learningRate')}`];
-    if (wild) return { verdict: 'wrong', says: 'loss or gradient is no number', tries };
+    if (wild)
+      return { verdict: 'wrong', says: 'the loss or the gradient is NaN or infinite', tries };
     const median = series.median('train/gradNorm') ?? 0;
-    const says = `its norm is ${shortNumber(median)} in the middle (train/gradNorm)`;
+    const says = `its median norm is ${shortNumber(median)} (train/gradNorm)`;
     return tooLarge(evidence, median) ?? tooSmall(evidence, median) ?? ok(says);
   },
 };
@@ -118,9 +121,9 @@ function tooLarge({ settings, series }: RunEvidence, median: number): Answer | u
   const clipped = series.values('train/gradNorm').filter((norm) => norm > bound).length;
   return {
     verdict: 'suspicious',
-    says: `the gradient is clipped to a tenth or less: its norm is ${shortNumber(median)} in the middle`,
+    says: `the gradient is clipped to a tenth or less: its median norm is ${shortNumber(median)}`,
     evidence: [`clipped in ${clipped} of ${series.values('train/gradNorm').length} updates`],
-    tries: [`raise ${settings.now('train.maxGradNorm')}, or look at the scale of rewards`],
+    tries: [`raise ${settings.now('train.maxGradNorm')}, or check the scale of rewards`],
   };
 }
 
@@ -135,7 +138,7 @@ function tooSmall(
   if (each >= 10 * eps) return undefined;
   return {
     verdict: 'suspicious',
-    says: `the gradient is ${shortNumber(each)} a weight, as small as what AdamW adds to divide by`,
+    says: `the gradient is ${shortNumber(each)} per weight, as small as AdamW's epsilon`,
     evidence: [`norm ${shortNumber(median)} over ${trainedParameters} weights`],
     tries: [`${settings.now('train.eps')}, ${settings.now('algorithm.aggregation')}`],
   };

@@ -11,7 +11,7 @@ const bounds = { wrong: 0.5, suspicious: 0.25 };
 /** Whether tokens that could teach are kept from it by a setting. */
 export const masked: Check = {
   name: 'masked',
-  asks: 'Is what was sampled trained on?',
+  asks: 'Are sampled tokens trained on?',
   look: (evidence) => {
     const tokens = evidence.series.totals('ledger/');
     const of = (use: string): number => tokens.get(use) ?? 0;
@@ -58,7 +58,7 @@ function maskReasons({ settings, series, episodes }: RunEvidence): Reason[] {
       ? []
       : [
           {
-            seen: `${countText(leftOut, 'episode')} that the reward manager gave no reward (group/leftOut)`,
+            seen: `${countText(leftOut, 'episode')} to which the reward manager gave no reward (group/leftOut)`,
             tries: [`see why: ${settings.now('rewardManager.type')}`],
           },
         ]),
@@ -77,7 +77,7 @@ function rarer(outcome: string, settings: RunSettings): string {
 /** Whether other settings leave most of it out. */
 export const leftOut: Check = {
   name: 'left-out',
-  asks: 'Do agents learn, and are groups kept?',
+  asks: 'Are groups and agents trained on?',
   look: ({ settings, series }) => {
     const tokens = series.totals('ledger/');
     const sampled = sum([...tokens.values()]);
@@ -88,7 +88,7 @@ export const leftOut: Check = {
       { use: 'not-selected', tries: settings.now('algorithm.selection') },
       {
         use: 'resampled',
-        tries: `groups of equal rewards are drawn again: easier or harder tasks, ${settings.now('rollout.groupSize')}`,
+        tries: `groups with equal rewards are resampled: use easier or harder tasks, or raise ${settings.now('rollout.groupSize')}`,
       },
     ].map((cause) => Object.assign({ share: (tokens.get(cause.use) ?? 0) / sampled }, cause));
     const most = causes.reduce((a, b) => (b.share > a.share ? b : a));

@@ -6,10 +6,10 @@ import { leastIterations, trendOf } from './trend.ts';
 
 export const kl: Check = {
   name: 'kl',
-  asks: 'Is the policy held where it is?',
+  asks: 'Is the KL term too strong?',
   look: ({ settings, series }) => {
     const kind = settings.at('algorithm.kl.kind') ?? 'none';
-    if (kind === 'none') return ok('no KL term holds it (algorithm.kl.kind none)');
+    if (kind === 'none') return ok('the run has no KL term (algorithm.kl.kind none)');
     const weight = settings.number('algorithm.kl.weight', 0);
     const isInReward = settings.at('algorithm.kl.in') === 'reward';
     const lost = series.late('rollout/klPenaltyMean');
@@ -22,8 +22,8 @@ export const kl: Check = {
     if (held === undefined || against === undefined) return unknown('no KL term was measured');
     const ratio = against === 0 ? (held > 0 ? Infinity : 0) : held / against;
     const says = isInReward
-      ? `KL takes ${shortNumber(held)} off rewards that spread by ${shortNumber(against)} (rollout/klPenaltyMean, rewardStd)`
-      : `KL pulls back by ${shortNumber(held)}, advantages pull by ${shortNumber(against)} (weight x sqrt(2 sent/kl), sent/advantageStd)`;
+      ? `the KL penalty is ${shortNumber(held)}, the reward spread ${shortNumber(against)} (rollout/klPenaltyMean, rewardStd)`
+      : `the pull of KL is ${shortNumber(held)}, the pull of advantages ${shortNumber(against)} (weight x sqrt(2 sent/kl), sent/advantageStd)`;
     // As strong as the rewards it stands still; a third already sets how far it goes.
     if (ratio < 1 / 3) return ok(says);
     return {
@@ -44,14 +44,14 @@ function idleGroups(series: Series, when: 'early' | 'late'): number {
 export const entropy: Check = {
   name: 'entropy',
   effect: true,
-  asks: 'Does the policy still try things, and choose?',
+  asks: 'Does the policy still explore?',
   look: (evidence) => {
     const { settings, series, hasSummary } = evidence;
     const [early, late] = series.ends('rollout/entropyEstimate');
-    if (early === undefined || late === undefined) return unknown('no entropy is recorded');
+    if (early === undefined || late === undefined) return unknown('entropy is not recorded');
     const success = series.late('rollout/successRate') ?? 0;
     const rise = success - (series.early('rollout/successRate') ?? 0);
-    const says = `${shortNumber(early)} nats a token at first, ${shortNumber(late)} at last (rollout/entropyEstimate)`;
+    const says = `${shortNumber(early)} nats per token at the start, ${shortNumber(late)} at the end (rollout/entropyEstimate)`;
     const trusted = series.iterations.length >= leastIterations;
     // Solved tasks need no trying: the shipped search job ends at a quarter of its entropy.
     const idle = [idleGroups(series, 'early'), idleGroups(series, 'late')] as const;
@@ -60,7 +60,7 @@ export const entropy: Check = {
     if (trusted && (agrees || (late < 0.1 * early && success < 0.5)))
       return {
         verdict: 'suspicious',
-        says: `entropy is gone without success: ${says}; groups of equal rewards that are not all right: ${percentText(idle[0])} at first, ${percentText(idle[1])} at last (group/zeroVariance)`,
+        says: `entropy collapsed without success: ${says}; groups with equal rewards that are not all right: ${percentText(idle[0])} at the start, ${percentText(idle[1])} at the end (group/zeroVariance)`,
         tries: [
           `lower ${settings.now('train.learningRate')}; set ${settings.now('algorithm.entropyBonus')} or ${settings.now('algorithm.kl.kind')}`,
         ],
@@ -69,7 +69,7 @@ export const entropy: Check = {
     if (trusted && late > 3 * early && rise < 0.05)
       return {
         verdict: 'suspicious',
-        says: `the policy falls apart: ${says}, without more success`,
+        says: `entropy explodes without more success: ${says}`,
         tries: [
           `lower ${settings.now('train.learningRate')} or ${settings.now('algorithm.entropyBonus')}`,
         ],
@@ -83,7 +83,7 @@ export const entropy: Check = {
       const moreHelps = !grows && learningRate.look(evidence).verdict !== 'wrong';
       return {
         verdict: 'suspicious',
-        says: `the policy becomes ${grows ? 'less sure' : 'no surer'}: ${says}, and success went from ${percentText(success - rise)} to ${percentText(success)}`,
+        says: `entropy is ${grows ? 'rising' : 'not falling'}: ${says}, and success went from ${percentText(success - rise)} to ${percentText(success)}`,
         tries: [
           moreHelps
             ? `see the other findings; raise ${settings.now('train.learningRate')} or ${settings.now('train.iterations')}`
@@ -102,14 +102,14 @@ export const repetition: Check = {
   look: ({ settings, series }) => {
     const late = series.late('rollout/repetition');
     if (late === undefined) return unknown('rollout/repetition is not recorded');
-    const says = `${percentText(late)} of 4-grams come again in their turn (rollout/repetition)`;
+    const says = `${percentText(late)} of 4-grams are repeats within their turn (rollout/repetition)`;
     // Shipped jobs are at 1 to 5 %.
     const early = series.early('rollout/repetition') ?? 0;
     if (!(late >= 0.2 && late >= 2 * early)) return ok(says);
     return {
       verdict: 'suspicious',
       says,
-      evidence: [`at first ${percentText(early)}`],
+      evidence: [`${percentText(early)} at the start`],
       tries: [
         `lower ${settings.now('policy.maxTurnTokens')}, set ${settings.now('algorithm.overlong.share')}, or lower ${settings.now('train.learningRate')}`,
       ],
@@ -122,11 +122,11 @@ export const repetition: Check = {
 export const lengths: Check = {
   name: 'lengths',
   effect: true,
-  asks: 'Do episodes keep their length?',
+  asks: 'Does episode length stay stable?',
   look: ({ settings, series }) => {
     const [was, is] = series.ends('rollout/lengthMean');
     if (was === undefined || is === undefined) return unknown('rollout/lengthMean is not recorded');
-    const says = `${shortNumber(was)} sampled tokens at first, ${shortNumber(is)} at last (rollout/lengthMean)`;
+    const says = `${shortNumber(was)} sampled tokens at the start, ${shortNumber(is)} at the end (rollout/lengthMean)`;
     const trusted = series.iterations.length >= leastIterations;
     const rise =
       (series.late('rollout/successRate') ?? 0) - (series.early('rollout/successRate') ?? 0);
@@ -137,8 +137,8 @@ export const lengths: Check = {
       says: `episodes get ${is > was ? 'longer' : 'shorter'} without more success: ${says}`,
       tries: [
         is > was
-          ? `let length cost something: ${settings.now('algorithm.overlong.share')}, rewards: length; ${settings.now('algorithm.aggregation')}`
-          : 'read an episode: a reward may pay for ending at once',
+          ? `penalise length: ${settings.now('algorithm.overlong.share')}, rewards: length; ${settings.now('algorithm.aggregation')}`
+          : 'read an episode: a reward may favour ending early',
       ],
       example: 'scored',
     };
@@ -150,19 +150,19 @@ const shown = (share: number | undefined): string =>
 
 export const ratios: Check = {
   name: 'ratios',
-  asks: 'Do updates stay near what was sampled?',
+  asks: 'Do updates stay close to the sampling policy?',
   look: ({ settings, series }) => {
     const clipped = series.late('sent/clipFraction');
     const tail = series.late('sent/ratioTail');
     const guarded = series.late('sent/guarded') ?? 0;
     if (clipped === undefined && tail === undefined) return unknown('no update was made');
-    const says = `tokens that doubled or halved: ${shown(tail)} (sent/ratioTail), clipped: ${shown(clipped)} (sent/clipFraction)`;
+    const says = `tokens whose probability doubled or halved: ${shown(tail)} (sent/ratioTail), clipped: ${shown(clipped)} (sent/clipFraction)`;
     // PPO's papers clip a few tokens in a hundred; a fifth is lost to the update.
     if ((tail ?? 0) < 0.02 && (clipped ?? 0) < 0.2 && guarded === 0) return ok(says);
     return {
       verdict: 'suspicious',
       says,
-      evidence: [`${percentText(guarded)} differ too much to be learned from (sent/guarded)`],
+      evidence: [`${percentText(guarded)} of tokens differ too much to train on (sent/guarded)`],
       tries: [
         `lower ${settings.now('train.learningRate')}, ${settings.now('algorithm.epochs')} or ${settings.now('algorithm.updatesPerBatch')}; ${settings.now('algorithm.correction.type')}`,
       ],
@@ -173,41 +173,41 @@ export const ratios: Check = {
 export const heldOut: Check = {
   name: 'held-out',
   effect: true,
-  asks: 'Does held-out success follow?',
+  asks: 'Does held-out success rise too?',
   look: ({ series, heldOut: evaluated, hasSummary, settings }) => {
     const [early, late] = series.ends('rollout/successRate');
     if (evaluated === undefined)
       return unknown(
         hasSummary
-          ? `no evaluation before and after: ${settings.now('eval.before')}, ${settings.now('eval.after')}`
-          : 'the run has no summary.json, so that it has not ended as planned, or not yet',
+          ? `no evaluation before and after training: ${settings.now('eval.before')}, ${settings.now('eval.after')}`
+          : 'the run has no summary.json: it is still running, or it failed',
       );
     const { before, after, interval } = evaluated;
-    const says = `held out ${percentText(before)} before, ${percentText(after)} after`;
+    const says = `held-out success was ${percentText(before)} before training, ${percentText(after)} after`;
     if (interval === null ? after < before - 0.05 : interval[1] < 0)
       return {
         verdict: 'wrong',
         says: `held-out success fell: ${says}`,
-        tries: ['undo what the findings above name, and begin again from the model before'],
+        tries: ['fix the findings above, and start again from the model before training'],
       };
     const calm = (text: string) =>
-      after === 0 ? unknown(`nothing held out is solved: ${text}`) : ok(text);
+      after === 0 ? unknown(`no held-out task is solved: ${text}`) : ok(text);
     if (early === undefined || late === undefined) return calm(says);
-    const trained = `in training ${percentText(early)} at first, ${percentText(late)} at last (rollout/successRate)`;
+    const trained = `success in training was ${percentText(early)} at the start, ${percentText(late)} at the end (rollout/successRate)`;
     // Ten points in training are more than the tasks of a quarter differ by.
     if (!(late - early >= 0.1 && (interval === null ? after <= before : interval[0] <= 0)))
       return calm(`${says}; ${trained}`);
     return {
       verdict: 'suspicious',
-      says: `${says}, ${trained}: what is learned does not carry over`,
+      says: `${says}, ${trained}: the gain does not generalise`,
       evidence:
         interval === null
           ? []
           : [
-              `change ${percentText(after - before)}, 95 % from ${percentText(interval[0])} to ${percentText(interval[1])}`,
+              `change ${percentText(after - before)}, 95 % interval from ${percentText(interval[0])} to ${percentText(interval[1])}`,
             ],
       tries: [
-        'more different training tasks, or held-out tasks of the same kind; look for a reward that can be had without solving them',
+        'use more different training tasks, or held-out tasks of the same kind; check whether the reward can be earned without solving tasks',
         `${settings.now('eval.temperature')} against ${settings.now('policy.sampling.temperature')}, ${settings.now('eval.samples')}, ${settings.now('eval.strategy')}`,
       ],
     };

@@ -16,30 +16,30 @@ const leastSolved = 16;
 /** At a success of one in twenty, 64 episodes in a row fail by chance in 4 % of cases: 0.95 ** 64. */
 const leastUnsolved = 64;
 
-const notRecorded = unknown('no training episode is recorded');
+const notRecorded = unknown('no training episodes are recorded');
 
 /** A reward that does not depend on what the episode did. */
 export const constantReward: Check = {
   name: 'constant-reward',
-  asks: 'Does the reward tell episodes apart?',
+  asks: 'Does the reward distinguish episodes?',
   look: ({ settings, episodes }) => {
     if (episodes === undefined) return notRecorded;
     const { reward, unit, scored, solved, different, tasks } = episodes;
     if (scored < leastEpisodes)
-      return unknown(`the reward is known of ${countText(scored, unit)} only`);
+      return unknown(`only ${countText(scored, unit)} have a known reward`);
     const unsolved = solved === 0 && reward.most <= 0;
     if (!isConstant(reward)) return ok(spreadText(reward));
-    if (unsolved) return ok('no episode is solved, see below');
+    if (unsolved) return ok('no episode is solved; see below');
     return {
       verdict: 'wrong',
-      says: `every reward is the same, ${shortNumber(reward.most)} in all ${scored} ${unit}s: no group has anything to compare`,
+      says: `every reward is ${shortNumber(reward.most)}, in all ${scored} ${unit}s: there is nothing to compare within groups`,
       evidence: [
-        `the policy said ${countText(different, 'different thing')} at ${countText(tasks, 'task')} and solved ${solved} of ${scored} ${unit}s`,
+        `the policy gave ${countText(different, 'different answer')} to ${countText(tasks, 'task')} and solved ${solved} of ${scored} ${unit}s`,
         ...solvedAll(episodes),
       ],
       tries: [
-        `see whether what judges looks at the answer: ${settings.now('environment.type')}, ${settings.now('rewards')}, ${settings.now('algorithm.environmentWeight')}`,
-        'if all answers are right, give harder tasks',
+        `check whether the reward depends on the answer: ${settings.now('environment.type')}, ${settings.now('rewards')}, ${settings.now('algorithm.environmentWeight')}`,
+        'if all answers are right, use harder tasks',
       ],
       example: 'scored',
     };
@@ -47,7 +47,7 @@ export const constantReward: Check = {
 };
 
 const spreadText = ({ least, most }: Spread): string =>
-  `rewards are between ${shortNumber(least)} and ${shortNumber(most)}`;
+  `rewards range from ${shortNumber(least)} to ${shortNumber(most)}`;
 
 const solvedAll = ({ solvedWithoutCall, scored }: EpisodeTally): string[] =>
   solvedWithoutCall === 0 ? [] : [`${solvedWithoutCall} of ${scored} solved without a tool call`];
@@ -60,14 +60,16 @@ export const neverSolved: Check = {
     const late = series.late('rollout/successRate');
     const all = series.total('rollout/scored');
     const solved = series.values('rollout/successRate').some((rate) => rate > 0);
-    if (late === undefined) return unknown('no scored episode is recorded');
+    if (late === undefined) return unknown('no scored episodes are recorded');
     if (!solved && all < leastUnsolved)
-      return unknown(`none of ${all} episodes so far, too few to tell (rollout/successRate)`);
+      return unknown(
+        `none of ${all} episodes so far, which is too few to tell (rollout/successRate)`,
+      );
     if (solved && late === 0)
       return {
         verdict: 'suspicious',
-        says: 'tasks were solved, and none of them in the last quarter of the iterations (rollout/successRate)',
-        tries: ['undo what the findings above name, and begin again from the model before'],
+        says: 'tasks were solved earlier, but none in the last quarter of the iterations (rollout/successRate)',
+        tries: ['fix the findings above, and start again from the model before training'],
       };
     if (solved)
       return ok(`${percentText(late)} of episodes in the last quarter (rollout/successRate)`);
@@ -78,8 +80,8 @@ export const neverSolved: Check = {
       says: `none of ${all} episodes solved its task (rollout/successRate)`,
       evidence: episodes === undefined ? [] : [spreadText(episodes.reward)],
       tries: [
-        'read an episode: is the task too hard, or the answer not recognised?',
-        `easier tasks, agent-rl sft first, or a larger ${settings.now('rollout.groupSize')}`,
+        'read an episode: is the task too hard, or is a right answer not recognised?',
+        `use easier tasks, train with agent-rl sft first, or raise ${settings.now('rollout.groupSize')}`,
       ],
       example: 'unsolved',
     };
@@ -96,19 +98,19 @@ export const success: Check = {
     if (trend === undefined)
       return unknown(`fewer than ${leastIterations} iterations are recorded`);
     const { early, late, fell, rose } = trend;
-    const says = `success goes from ${percentText(early)} in the first quarter to ${percentText(late)} in the last (rollout/successRate)`;
+    const says = `success went from ${percentText(early)} in the first quarter to ${percentText(late)} in the last (rollout/successRate)`;
     if (!fell) return ok(rose || late >= 0.8 ? says : `${says}, which may be chance`);
     const [was = 0, is = 0] = series.ends('rollout/rewardMean');
     const paid = is >= was;
     return {
       verdict: 'wrong',
-      says: `success fell: from ${percentText(early)} in the first quarter to ${percentText(late)} in the last (rollout/successRate)${paid ? ', and the reward did not: it pays for something else' : ''}`,
+      says: `success fell: from ${percentText(early)} in the first quarter to ${percentText(late)} in the last (rollout/successRate)${paid ? ', but the reward did not fall: it rewards something else' : ''}`,
       evidence: [
-        `reward ${shortNumber(was)} at first, ${shortNumber(is)} at last (rollout/rewardMean)`,
+        `reward ${shortNumber(was)} at the start, ${shortNumber(is)} at the end (rollout/rewardMean)`,
       ],
       tries: paid
         ? [
-            `see what earns the reward: ${settings.now('rewards')}, ${settings.now('environment.type')}`,
+            `check what earns the reward: ${settings.now('rewards')}, ${settings.now('environment.type')}`,
           ]
         : [`lower ${settings.now('train.learningRate')}; set ${settings.now('algorithm.kl.kind')}`],
       example: 'unsolved',
@@ -119,15 +121,15 @@ export const success: Check = {
 /** One of several rewards that is never earned, such as for the form of the answer, or always. */
 export const constantPart: Check = {
   name: 'constant-part',
-  asks: 'Is each part of the reward earned sometimes?',
+  asks: 'Does each part of the reward vary?',
   look: ({ settings, episodes }): Answer => {
     if (episodes === undefined) return notRecorded;
     // What the environment pays alone has checks of its own.
     const parts = [...episodes.scores].filter(([name]) => !/(^|\/)environment$/.test(name));
-    if (parts.length === 0) return ok('the environment alone rewards');
-    if (isConstant(episodes.reward)) return ok('the whole reward is constant, see there');
+    if (parts.length === 0) return ok('the environment gives the only reward');
+    if (isConstant(episodes.reward)) return ok('the whole reward is constant; see that finding');
     const constant = parts.filter(([, spread]) => isConstant(spread));
-    if (constant.length === 0) return ok(`${parts.length} rewards, each with a spread (score/*)`);
+    if (constant.length === 0) return ok(`all ${parts.length} rewards vary (score/*)`);
     const never = constant.filter(([, { most }]) => most <= 0);
     const shown = constant.map(
       ([name, { count, most }]) =>
@@ -141,8 +143,8 @@ export const constantPart: Check = {
           : `${constant.map(([name]) => name).join(', ')} is always the same and teaches nothing`,
       evidence: shown,
       tries: [
-        `see whether its settings fit what the model writes: ${settings.now('rewards')}`,
-        'show the wanted form in the prompt, or warm the model up with agent-rl sft',
+        `check whether its settings fit what the model writes: ${settings.now('rewards')}`,
+        'show the expected format in the prompt, or train on it with agent-rl sft first',
       ],
       example: 'scored',
     };
@@ -160,7 +162,7 @@ export const paidForNothing: Check = {
     const tools = hasTools && settings.list('environment').length < 2;
     const [was = 0, is = 0] = series.ends('rollout/successWithoutCalls');
     const withoutCall = tools && solved >= leastSolved ? solvedWithoutCall / solved : 0;
-    const says = `${silent} of ${scored} ${unit}s are paid for neither words nor calls${tools ? `, ${percentText(withoutCall)} of ${solved} solved ones called no tool` : ''}`;
+    const says = `${silent} of ${scored} ${unit}s are rewarded without text or calls${tools ? `; ${percentText(withoutCall)} of ${solved} solved episodes called no tool` : ''}`;
     // Words guessed right now and then are no news; one success in four is a way of its own.
     const rising = tools && is >= was + 0.1;
     const verdict =
@@ -174,11 +176,11 @@ export const paidForNothing: Check = {
     return {
       verdict,
       says: rising
-        ? `${says}; solved without a call: ${percentText(was)} of all at first, ${percentText(is)} at last (rollout/successWithoutCalls)`
+        ? `${says}; solved without a call: ${percentText(was)} of all episodes at the start, ${percentText(is)} at the end (rollout/successWithoutCalls)`
         : says,
       tries: [
-        `see whether what judges asks for an answer from the tool: ${settings.now('environment.type')}, ${settings.now('rewards')}`,
-        'agent-rl plugins attack tries what else is paid',
+        `check whether the reward requires the tool's result: ${settings.now('environment.type')}, ${settings.now('rewards')}`,
+        'run agent-rl plugins attack to find other cheats',
       ],
       example:
         silent >= leastSolved && silent > 0.02 * scored

@@ -8,10 +8,10 @@ export const control: Check = {
   asks: 'Is it meant to learn?',
   look: ({ settings }) => {
     const value = settings.at('train.control') ?? 'none';
-    if (value === 'none') return ok('it is no control (train.control)');
+    if (value === 'none') return ok('the run is not a control (train.control)');
     return {
       verdict: 'wrong',
-      says: 'the run is a control, and what it is paid says nothing of what it did',
+      says: 'the run is a control: its rewards are unrelated to its episodes',
       evidence: [`${settings.now('train.control')}: rewards do not belong to their episodes`],
       tries: [`set ${settings.now('train.control')} to none`],
     };
@@ -23,7 +23,7 @@ export const failures: Check = {
   asks: 'Does the system fail?',
   look: ({ settings, series }) => {
     const episodes = series.total('rollout/episodes');
-    if (episodes === 0) return unknown('no episode is recorded');
+    if (episodes === 0) return unknown('no episodes are recorded');
     const failed = series.total('rollout/failed');
     const share = failed / episodes;
     // A run with the default rollout.failures.maxShare of 5 % stops there.
@@ -37,7 +37,7 @@ export const failures: Check = {
         `tried again: ${countText(series.total('rollout/retries'), 'time')} (rollout/retries)`,
       ],
       tries: [
-        'the reasons are in run.log; agent-rl doctor and agent-rl sandbox doctor examine the machine',
+        'see run.log for the reasons; check the machine with agent-rl doctor and agent-rl sandbox doctor',
         `${settings.now('rollout.failures.retries')}, ${settings.now('rollout.outcomes.infrastructure-error')}, ${settings.now('rollout.outcomes.agent-failed')}`,
       ],
       example: 'failed',
@@ -47,12 +47,12 @@ export const failures: Check = {
 
 export const parity: Check = {
   name: 'parity',
-  asks: 'Is what is trained what was sampled?',
+  asks: 'Do generator and learner agree?',
   look: ({ settings, series }) => {
     const gaps = series.values('parity/maxAbsLogProbGap');
     if (gaps.length === 0)
       return unknown(
-        'generator and learner were not compared: nothing was sent, or policy.sampling cuts tokens off',
+        'generator and learner were not compared: no tokens were trained on, or policy.sampling excludes tokens',
       );
     const most = largest(gaps);
     const bound = settings.number('train.parityBound.max', 1e-3);
@@ -64,7 +64,7 @@ export const parity: Check = {
       verdict,
       says,
       evidence: [settings.now('train.parityBound.max')],
-      tries: ['suspect a generator, learner or model of your own: weights or precision differ'],
+      tries: ['check your own generator, learner or model: weights or precision differ'],
     };
   },
 };
@@ -73,17 +73,17 @@ export const parity: Check = {
 export const slowTools: Check = {
   name: 'slow-tools',
   effect: true,
-  asks: 'Does collecting wait for tools?',
+  asks: 'Do tools slow collection down?',
   look: ({ settings, series }) => {
     const collect = series.mean('busy/collect');
     const [tools, sampling] = [series.total('seconds/tools'), series.total('seconds/generation')];
-    if (collect === undefined) return unknown('no times are recorded');
-    const says = `${percentText(collect)} of the time goes into episodes (busy/collect)`;
+    if (collect === undefined) return unknown('times are not recorded');
+    const says = `collection takes ${percentText(collect)} of the time (busy/collect)`;
     // Episodes wait for a place among the workers too; four times is waiting for tools.
     if (collect <= 0.5 || tools <= 4 * sampling) return ok(says);
     return {
       verdict: 'suspicious',
-      says: `${says}, four times as long into waiting for tools as into sampling (seconds/tools, seconds/generation)`,
+      says: `${says} and episodes wait for tools four times as long as they sample (seconds/tools, seconds/generation)`,
       tries: [
         `raise ${settings.now('rollout.workers')}; where programs run, raise ${settings.now('sandbox.workers')} or lower ${settings.now('sandbox.wallS')}`,
       ],

@@ -9,7 +9,7 @@ export type { RunVerdict };
 /** Whether a run got better or worse, and why. @param findings of `runChecks`, the first cause first */
 export function runVerdict(evidence: RunEvidence, findings: readonly Finding[]): RunVerdict {
   if ((evidence.settings.at('train.control') ?? 'none') !== 'none')
-    return { is: 'control', says: 'This run is a control and must not learn (train.control).' };
+    return { is: 'control', says: 'This run is a control and should not learn (train.control).' };
   const { is, says } = changeOf(evidence);
   if (is === 'better') return { is, says };
   const { length } = evidence.series.iterations;

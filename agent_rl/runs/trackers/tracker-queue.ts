@@ -73,7 +73,9 @@ export class TrackerQueue {
     const last = event.type === 'summary' || event.type === 'end';
     if (this.#off || (!last && this.#waiting.length >= this.options.queue)) {
       this.#report.lost += 1;
-      this.#complain(`it has not kept up: ${this.options.queue} events wait, and one more is lost`);
+      this.#complain(
+        `it is too slow: ${this.options.queue} events are waiting, and the next one is dropped`,
+      );
       return;
     }
     this.#waiting.push(event);
@@ -85,7 +87,7 @@ export class TrackerQueue {
   /** Tells what still waits and closes the tracker, within its `closeS`. @returns what became of the events */
   async close(): Promise<TrackerReport> {
     const { closeS: seconds } = this.options;
-    const late = new Error(`it was not done ${seconds} s after the run (closeS)`);
+    const late = new Error(`it did not finish within ${seconds} s after the run (closeS)`);
     const { signal } = new AbortController();
     const ending = async (): Promise<void> => {
       await this.#telling;
@@ -104,7 +106,7 @@ export class TrackerQueue {
     const events = recorded + failed + lost;
     if (failed + lost + escaped > 0)
       this.warn(
-        `${this.#label}: ${recorded} of ${events} events recorded, ${failed} failed, ${lost} lost, ${escaped} errors that it did not await.`,
+        `${this.#label}: ${recorded} of ${events} events recorded, ${failed} failed, ${lost} dropped, ${escaped} unhandled errors.`,
       );
     return { ...this.#report };
   }
@@ -123,7 +125,7 @@ export class TrackerQueue {
 
   async #tell(event: TrackedEvent): Promise<void> {
     const { deadlineS: seconds } = this.options;
-    const late = new Error(`it took longer than ${seconds} s over one event (deadlineS)`);
+    const late = new Error(`it took longer than ${seconds} s for one event (deadlineS)`);
     try {
       const note = await inTime(
         (signal) =>
@@ -157,7 +159,7 @@ export class TrackerQueue {
     if (this.#notes.size > mostNotes) return;
     this.#notes.add(note);
     const last = this.#notes.size > mostNotes;
-    this.warn(`${this.#label}: ${last ? 'what else it notes is left out of the log.' : note}`);
+    this.warn(`${this.#label}: ${last ? 'further notes are not logged.' : note}`);
   }
 
   #switchOffIfSlow(): void {
@@ -167,7 +169,7 @@ export class TrackerQueue {
     this.#off = true;
     this.#report.lost += this.#waiting.splice(0).length;
     this.warn(
-      `${this.#label} has held up the training for ${heldS.toFixed(1)} s and is told nothing more. It may hold the thread for ${mostHeldS} s in all or ${100 * mostHeldShare} % of the time: let it wait for what is slow (await), not block.`,
+      `${this.#label} has blocked the training for ${heldS.toFixed(1)} s and receives no more events. A tracker may block for ${mostHeldS} s in total or ${100 * mostHeldShare} % of the time: use await for slow operations.`,
     );
   }
 
@@ -194,6 +196,6 @@ export class TrackerQueue {
     if (this.#warned) return;
     this.#warned = true;
     const text = problem.startsWith(this.#label) ? problem : `${this.#label}: ${problem}`;
-    this.warn(`${text.replace(/\.$/, '')}. The training goes on; what else it misses is counted.`);
+    this.warn(`${text.replace(/\.$/, '')}. Training continues; further failures are only counted.`);
   }
 }

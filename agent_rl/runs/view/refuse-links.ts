@@ -15,7 +15,7 @@ export function refuseLinks(folder: string): void {
   const what = other.isSymbolicLink() ? 'a symbolic link' : 'neither a file nor a folder';
   throw new AgentRlError(
     'CHECKPOINT_INVALID',
-    `${join(other.parentPath, other.name)} is ${what}, and the viewer reads no run that holds one. Put the file itself in its place, or remove it.`,
+    `${join(other.parentPath, other.name)} is ${what}, which the viewer refuses in a run folder. Replace it with the file itself, or remove it.`,
   );
 }
 

@@ -50,11 +50,11 @@ export function runState(
   if (failure !== undefined) return { state: 'failed', stateWhy: failure };
   if (problem !== null) return { state: 'unknown', stateWhy: problem };
   if (summary?.interrupted === true)
-    return { state: 'interrupted', stateWhy: 'it was stopped, and can be resumed' };
+    return { state: 'interrupted', stateWhy: 'it was stopped and can be resumed' };
   if (summary !== undefined) return endOf(summary);
   if (holder !== undefined) return { state: 'interrupted', stateWhy: holder.why };
   if (existsSync(folder.log))
-    return { state: 'interrupted', stateWhy: 'no process works on it, and it has no summary' };
+    return { state: 'interrupted', stateWhy: 'no process is running it, and it has no summary' };
   return { state: 'unknown', stateWhy: 'it has neither a summary nor a log' };
 }
 

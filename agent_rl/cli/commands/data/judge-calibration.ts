@@ -6,16 +6,16 @@ import { prepare } from '../../prepare.ts';
 
 export const judgeCalibration = command({
   name: 'judge-calibration',
-  describe: 'Compare a reward, such as a model that judges, with labels that people gave',
+  describe: 'Compare a reward, such as a model judge, with human labels',
   examples: [
     ['--config judged.yaml --labels labels.jsonl', 'Accuracy and correlation of the model_judge'],
-    ['--config judged.yaml --labels labels.jsonl --reward f1', 'The same of another reward'],
+    ['--config judged.yaml --labels labels.jsonl --reward f1', 'The same for another reward'],
   ],
   flags: {
     labels: requiredFlag(
       'JSONL file: {"prompt", "response" or "messages", "label" from 0 to 1, "answer"?, "aliases"?}',
     ),
-    reward: textFlag('Name of the reward in the run file; the only model_judge otherwise'),
+    reward: textFlag('Name of the reward in the run file (default: its only model_judge)'),
   },
   settings: Object.fromEntries(
     Object.entries(configOptions).filter(([name]) => ['config', 'set', 'plugin'].includes(name)),
@@ -26,7 +26,7 @@ export const judgeCalibration = command({
     if (typeof config !== 'string')
       throw new AgentRlError(
         'CONFIG_INVALID',
-        'Which run file lists the reward? Name it with --config.',
+        'The reward needs a run file that lists it. Name the file with --config.',
       );
     return jobs.judgeCalibration({ ...(await prepare(running, { file: config })), ...flags });
   },

@@ -14,39 +14,43 @@ import {
 
 export const verifyDataset = command({
   name: 'verify',
-  describe: 'Check a dataset: reference solutions against their tests, answers against documents',
+  describe:
+    'Check a dataset: do reference solutions pass their tests, do documents contain the answers',
   examples: [
     ['--dataset my_tasks/train.jsonl', 'Run the reference solutions of code tasks'],
-    ['--dataset mbpp.jsonl --format mbpp --degenerate', 'List tasks that reward a constant answer'],
+    [
+      '--dataset mbpp.jsonl --format mbpp --degenerate',
+      'Also list tasks that reward a constant answer',
+    ],
     [
       '--dataset test.parquet --format question --answer-pattern "#### (.+)" --column question=problem',
       'Read questions whose columns have other names',
     ],
-    ['--dataset rides.jsonl --format plain', 'Read tasks for an environment of your own'],
+    ['--dataset rides.jsonl --format plain', 'Check tasks for an environment of your own'],
     [
       '--dataset questions.jsonl --format search --documents documents.jsonl',
-      'Look for the answers of search tasks in their documents',
+      'Check that the documents of search tasks contain the answers',
     ],
   ],
   flags: {
-    dataset: requiredFlag('File of tasks: JSONL, CSV, TSV, a JSON list or Parquet, by its ending'),
-    format: textFlag('code (the default), humaneval, mbpp, search, question or plain'),
+    dataset: requiredFlag('File of tasks (.jsonl, .csv, .tsv, .json or .parquet)'),
+    format: textFlag('code, humaneval, mbpp, search, question or plain (default: code)'),
     column: listFlag(
-      'Column that a field of the format is taken from, as FIELD=COLUMN (datasets[].columns of a run file): --column question=problem',
+      'Column to read a field from, as FIELD=COLUMN: --column question=problem (in a run file: datasets[].columns)',
     ),
     'answer-pattern': textFlag(
-      'Regular expression of what is kept of answer (datasets[].answerPattern of a run file)',
+      'Regular expression for the part of the answer to keep (in a run file: datasets[].answerPattern)',
     ),
-    documents: textFlag('Search tasks: JSONL file of the corpus'),
+    documents: textFlag('Search tasks: JSONL file of the documents'),
     degenerate: switchFlag(
-      'Code tasks: list those whose full reward a constant answer earns (None, 0, an empty text or list, True, the input itself)',
+      'Code tasks: list tasks for which a constant answer earns the full reward (None, 0, an empty text or list, True, the input itself)',
     ),
     'sandbox-type': choiceFlag(
-      'Code tasks: sandbox for the reference solutions; the strongest here otherwise',
+      'Code tasks: sandbox for the reference solutions (default: the strongest on this machine)',
       localSandboxTypes,
     ),
     'sandbox-python': textFlag('Code tasks: Python of the native sandbox'),
-    'sandbox-workers': numberFlag('Code tasks: programs run at once', {
+    'sandbox-workers': numberFlag('Code tasks: programs to run in parallel', {
       from: 1,
       to: 256,
       whole: true,
@@ -70,10 +74,10 @@ function columnsOf(pairs: readonly string[]): Readonly<Record<string, string>> {
   for (const pair of pairs) {
     const [, field, column] = /^([^=\s]+)=(.+)$/.exec(pair) ?? [];
     if (field === undefined || column === undefined || columns.has(field)) {
-      const what = field === undefined ? 'is not of the form FIELD=COLUMN' : 'names a field again';
+      const what = field === undefined ? 'is not of the form FIELD=COLUMN' : 'repeats a field';
       throw new AgentRlError(
         'CONFIG_INVALID',
-        `--column ${pair} ${what}. Write --column question=problem, once for each field.`,
+        `--column ${pair} ${what}. Write it as in --column question=problem, once for each field.`,
       );
     }
     columns.set(field, column);
@@ -100,6 +104,6 @@ function refuseIdle(parsed: Parsed, format = 'code'): void {
   const flags = idle.map((flag) => `--${flag}`).join(', ');
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `${flags}: no effect on ${format} tasks. Leave ${idle.length === 1 ? 'it' : 'them'} out.`,
+    `${flags}: no effect on ${format} tasks. Remove ${idle.length === 1 ? 'it' : 'them'}.`,
   );
 }

@@ -3,10 +3,10 @@ import { command } from '../../command.ts';
 
 export const algorithms = command({
   name: 'algorithms',
-  describe: 'List what algorithm.name can be: parts, paper, and where we depart from it',
+  describe: 'List the values of algorithm.name with their parts, paper and departures from it',
   examples: [
-    ['', 'All of them'],
-    ['--json', 'The same for a program'],
+    ['', 'List all algorithms'],
+    ['--json', 'Print JSON'],
   ],
   run: async (_, { job: { print } }) => {
     const { algorithmTable } = await import('../../../config/index.ts');
@@ -29,6 +29,6 @@ function algorithmsText(rows: readonly AlgorithmRow[]): string {
   );
   return [
     ...texts,
-    'In a run file: algorithm: {name: NAME}; what stands beside the name goes over its parts. A part and its settings: agent-rl plugins PART',
+    'In a run file: algorithm: {name: NAME}. Further keys beside the name override its parts. To see a part and its settings: agent-rl plugins PART',
   ].join('\n\n');
 }

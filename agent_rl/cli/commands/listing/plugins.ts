@@ -21,7 +21,7 @@ async function configOf(parsed: Parsed): Promise<LoadedConfig | undefined> {
   if (overrides.length === 0) return undefined;
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `--set ${overrides[0]} changes a run file, and none is named. Name it with --config.`,
+    `--set ${overrides[0]} changes a run file, and no run file is named. Name it with --config.`,
   );
 }
 
@@ -51,19 +51,19 @@ function named(all: readonly PluginDescription[], name: string): PluginDescripti
   const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
   throw new AgentRlError(
     'PLUGIN_UNKNOWN',
-    `no plugin is named "${name}".${hint} agent-rl plugins lists all; --plugin and --config add your own.`,
+    `no plugin is named "${name}".${hint} agent-rl plugins lists all of them; --plugin and --config add your own.`,
   );
 }
 
 export const plugins = command({
   name: '$0 [name]',
   describe:
-    'List what a run file can name: tools, environments, policies, rewards, call formats, parts of algorithms',
+    'List the plugins that a run file can name: tools, environments, policies, rewards, call formats, parts of algorithms',
   examples: [
-    ['', 'All of them, with a line on each'],
-    ['search', 'The settings of one'],
-    ['--plugin ./my-tools.ts', 'With those of a file of your own'],
-    ['--json', 'Everything, with JSON schemas'],
+    ['', 'List all plugins, one line each'],
+    ['search', 'Show the settings of one plugin'],
+    ['--plugin ./my-tools.ts', 'Include plugins from your own file'],
+    ['--json', 'Print everything as JSON, with JSON schemas'],
   ],
   positionals: { name: textFlag('Plugin whose settings to show') },
   settings: Object.fromEntries(

@@ -8,27 +8,28 @@ const nameOfAcceptance = (model: string): string => `accept-${basename(resolve(m
 
 export const acceptModel = command({
   name: 'accept',
-  describe: 'Try out whether a model can be trained on this machine, and write a report to paste',
+  describe:
+    'Acceptance test: train a model briefly, check that everything works on this machine, and write a report',
   examples: [
-    ['--model Qwen/Qwen3-0.6B', 'Twenty iterations of arithmetic with a calculator'],
+    ['--model Qwen/Qwen3-0.6B', 'Train for 20 iterations on arithmetic with a calculator'],
     [
       '--model my-model --iterations 4 --lora-rank 0 --out report.md',
-      'Four, of the whole model; the exit code is 1 if a criterion is not met',
+      'Train the whole model for 4 iterations; the exit code is 1 if a check fails',
     ],
   ],
   flags: {
     model: modelFlag,
     revision: revisionFlag,
     iterations: numberFlag(
-      'Iterations of the training, which is stopped and resumed in the middle',
+      'Training iterations; the training is stopped and resumed halfway',
       { from: 2, whole: true },
       20,
     ),
     'lora-rank': numberFlag('Rank of the adapter; 0 trains the whole model', countOrZero, 16),
     seed: numberFlag('Seed of the questions and of the run', countOrZero, 42),
     ...engineFlags,
-    folder: textFlag('New folder for the run and the exported model (accept-MODEL)'),
-    out: textFlag('File for the report, in Markdown (accept-MODEL.md)'),
+    folder: textFlag('New folder for the run and the exported model (default: accept-MODEL)'),
+    out: textFlag('Markdown file for the report (default: accept-MODEL.md)'),
   },
   run: ({ folder, out, ...flags }, { jobs, job }) => {
     const name = nameOfAcceptance(flags.model);

@@ -3,11 +3,11 @@ import { requiredFlag, textFlag } from '../../flags/flag.ts';
 
 export const importGguf = command({
   name: 'import-gguf <file> <folder>',
-  describe: 'Write the model of a GGUF file, as llama.cpp has it, as a Hugging Face folder',
+  describe: 'Convert a GGUF file (llama.cpp) to a Hugging Face model folder',
   examples: [
     [
       'SmolLM2-135M-Instruct.Q4_1.gguf smollm2',
-      'Weights, tokenizer and chat template; Q4_0, Q4_1, Q8_0, F16, BF16 and F32 are read',
+      'Converts weights, tokenizer and chat template; reads Q4_0, Q4_1, Q8_0, F16, BF16 and F32',
     ],
   ],
   positionals: {
@@ -15,8 +15,8 @@ export const importGguf = command({
     folder: requiredFlag('New folder for the model'),
   },
   flags: {
-    dtype: textFlag('How the weights are stored: F32, BF16 or F16', 'F32'),
-    'chat-template': textFlag('File of a chat template to use in place of the one of the model'),
+    dtype: textFlag('Data type of the stored weights: F32, BF16 or F16', 'F32'),
+    'chat-template': textFlag("File with a chat template to use instead of the model's own"),
   },
   run: (flags, { jobs, job }) => jobs.importGguf({ ...flags, ...job }),
 });

@@ -2,15 +2,17 @@ import { command } from '../../command.ts';
 import { aliased, listFlag, requiredFlag, textFlag } from '../../flags/flag.ts';
 import { modelFlag, revisionFlag } from '../../flags/model-flags.ts';
 
-const adapterFlag = listFlag('Folder of an adapter as PEFT stores it; several are added up');
+const adapterFlag = listFlag(
+  "Folder of an adapter in PEFT's format; may be repeated, adapters add up",
+);
 
 export const mergeLora = command({
   name: 'merge-lora',
-  describe: 'Add adapters to the weights of their model',
+  describe: 'Merge LoRA adapters into the weights of their model',
   examples: [
     [
       '--model Qwen/Qwen3-0.6B --adapter runs/lora/checkpoints/step-40 --output merged --dtype BF16',
-      'The model that an adapter was trained on, with the adapter added',
+      'Merge the adapter of a checkpoint into its base model',
     ],
   ],
   flags: {
@@ -21,7 +23,7 @@ export const mergeLora = command({
       option: { ...adapterFlag.option, demandOption: true, alias: ['lora-model'] },
     },
     output: aliased(requiredFlag('New folder for the merged model'), 'output-path'),
-    dtype: textFlag('How the weights are stored: F32, BF16 or F16', 'F32'),
+    dtype: textFlag('Data type of the stored weights: F32, BF16 or F16', 'F32'),
   },
   run: ({ model, adapter, output, ...flags }, { jobs, job }) =>
     jobs.mergeLora({

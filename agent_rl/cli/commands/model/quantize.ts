@@ -7,12 +7,15 @@ import { engineFlags, modelFlag, revisionFlag, adapterFlag } from '../../flags/m
 
 export const quantize = command({
   name: 'quantize',
-  describe: 'Write a model with its linear layers in four bits, and an adapter to train on top',
+  describe: 'Quantize the linear layers of a model to four bits, and add an adapter to train',
   examples: [
-    ['--model Qwen/Qwen3-0.6B --output qwen-4bit', 'With a new adapter of rank 8 beside it'],
+    [
+      '--model Qwen/Qwen3-0.6B --output qwen-4bit',
+      'Quantize a model and add a new adapter of rank 8',
+    ],
     [
       '--model my-model --output my-model-4bit --lora-rank 0 --text sample.txt',
-      'The model alone, compared with the original on a text',
+      'Quantize only, and compare with the original on a text',
     ],
   ],
   flags: {
@@ -20,18 +23,18 @@ export const quantize = command({
     revision: revisionFlag,
     output: requiredFlag('New folder for the quantised model'),
     'block-size': numberFlag(
-      'Weights that share a scale: a power of two, at least 16',
+      'Number of weights that share a scale: a power of two, at least 16',
       { from: 16, whole: true },
       64,
     ),
-    text: textFlag('UTF-8 text to compare both models on; random tokens without it'),
-    'text-tokens': numberFlag('Most tokens of the text to use', { from: 2, whole: true }, 2048),
-    'lora-rank': numberFlag('Rank of the adapter; 0 writes none', countOrZero, 8),
-    'lora-alpha': numberFlag('Alpha of the adapter (16)', { from: 0, above: true }),
+    text: textFlag('UTF-8 text to compare both models on (default: random tokens)'),
+    'text-tokens': numberFlag('Maximum tokens of the text to use', { from: 2, whole: true }, 2048),
+    'lora-rank': numberFlag('Rank of the adapter; 0 writes no adapter', countOrZero, 8),
+    'lora-alpha': numberFlag('Alpha of the adapter (default: 16)', { from: 0, above: true }),
     'lora-targets': listFlag(
-      `Layers with an adapter: ${adapterTargetNames.join(', ')}; all-linear by default`,
+      `Layers with an adapter: ${adapterTargetNames.join(', ')} (default: all-linear)`,
     ),
-    seed: numberFlag('Seed of the weights that the adapter starts with', countOrZero, 42),
+    seed: numberFlag("Seed of the adapter's initial weights", countOrZero, 42),
     ...engineFlags,
   },
   run: ({ loraRank, loraAlpha, loraTargets, ...flags }, { jobs, job }) => {
@@ -52,7 +55,7 @@ function adapterOf(
   if (alpha === undefined && targets.length === 0) return undefined;
   throw new AgentRlError(
     'CONFIG_INVALID',
-    '--lora-rank 0 writes no adapter, so --lora-alpha and --lora-targets would have no effect. Leave them out, or give a rank.',
+    '--lora-alpha and --lora-targets have no effect with --lora-rank 0, which writes no adapter. Remove them, or give a rank above 0.',
   );
 }
 
@@ -60,20 +63,20 @@ function adapterOf(
 export const exportModel = command({
   name: 'export',
   describe:
-    'Write a model for other programs: an ONNX folder that transformers.js generates from or that search embeds with, or a model that vLLM can be started from',
+    'Export a model for other programs: as ONNX for transformers.js and embeddings, or as safetensors for vLLM',
   examples: [
-    ['--model runs/my-run --output my-model-onnx', 'The newest checkpoint of a run'],
+    ['--model runs/my-run --output my-model-onnx', 'Export the newest checkpoint of a run'],
     [
       '--model Qwen/Qwen3-0.6B --adapter runs/lora/checkpoints/step-40 --output my-model-onnx',
-      'A model on the hub with an adapter added',
+      'Merge an adapter into a model from the hub and export it',
     ],
     [
       '--model model/starter --format untied --output served',
-      'A model whose head is a tensor of its own, for vLLM on a CPU',
+      'Store the output head as its own tensor, for vLLM on a CPU',
     ],
     [
       '--model all-MiniLM-L6-v2 --format embedder --output models/minilm',
-      'An embedding model (BERT) for dense: {type: transformers}',
+      'Export an embedding model (BERT) for dense: {type: transformers}',
     ],
   ],
   flags: {
@@ -84,7 +87,7 @@ export const exportModel = command({
     adapter: adapterFlag,
     output: requiredFlag('New folder: config.json, the tokenizer and the weights'),
     format: textFlag(
-      'onnx: onnx/model.onnx in float32; embedder: the same of a BERT that makes vectors of texts; untied: safetensors, with a head beside the embedding',
+      'onnx: onnx/model.onnx in float32; embedder: ONNX of a BERT that embeds texts; untied: safetensors with an output head separate from the embedding',
       'onnx',
     ),
   },

@@ -51,7 +51,7 @@ function crawlOf(given: Given): CrawlSettings | undefined {
   const contact = given.contact?.trim() ?? '';
   if (!/@|^https?:\/\//.test(contact) || /[\r\n()]/.test(contact)) {
     throw invalid(
-      `--contact is ${JSON.stringify(contact)}; --crawl needs a mail address or a page there, so that hosts can tell who is asking: --contact you@example.org.`,
+      `--contact is ${JSON.stringify(contact)}; expected a mail address or web page that identifies you to hosts. Write --contact you@example.org.`,
     );
   }
   return {

@@ -4,14 +4,11 @@ import { prepareDataFlags } from './prepare-data-flags.ts';
 
 export const prepareDataCommand = command({
   name: 'prepare <source>',
-  describe: 'Make documents, passages and questions with a split from a dataset or a list of pages',
+  describe: 'Create documents, passages and question splits from a dataset or a list of web pages',
   examples: [
-    ['my_questions.jsonl --output prepared --column question=query', 'From a file of your own'],
+    ['my_questions.jsonl --output prepared --column question=query', 'From your own file'],
     ['hotpotqa/hotpot_qa --hub-config distractor --output hotpot', 'From a dataset on the hub'],
-    [
-      'pages.csv --format urls --crawl --contact you@example.org --output pages',
-      'From pages on the web',
-    ],
+    ['pages.csv --format urls --crawl --contact you@example.org --output pages', 'From web pages'],
   ],
   positionals: {
     source: requiredFlag('File, folder, or dataset on the Hugging Face hub as owner/name'),

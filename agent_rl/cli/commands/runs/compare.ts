@@ -3,16 +3,16 @@ import { requiredFlag } from '../../flags/flag.ts';
 
 export const compare = command({
   name: 'compare <a> <b>',
-  describe: 'Compare two runs on the same held-out tasks, and find where they part',
+  describe: 'Compare the held-out success of two runs, and find where they diverge',
   examples: [
     [
       'runs/workspace_grpo-seed1 runs/workspace_grpo-seed2',
-      'Difference with interval, settings, first token that differs',
+      'Show the difference with its interval, settings, and the first token that differs',
     ],
   ],
   positionals: {
     a: requiredFlag('Folder of a run'),
-    b: requiredFlag('Folder of the run that is compared with it'),
+    b: requiredFlag('Folder of the run to compare with it'),
   },
   run: (flags, { jobs, job }) => jobs.compareRuns({ ...flags, ...job }),
 });

@@ -10,21 +10,22 @@ import {
 
 export const demonstrations = command({
   name: 'demonstrations <run>',
-  describe: 'Write the good episodes of a run as conversations to imitate: rejection sampling',
+  describe:
+    'Write the best episodes of a run as conversations for supervised training (rejection sampling)',
   examples: [
-    ['runs/workspace_grpo-seed42 --success', 'All different episodes that succeeded'],
+    ['runs/workspace_grpo-seed42 --success', 'All successful episodes, without duplicates'],
     [
       'runs/my-run --min-reward 0.8 --per-task 1 --output good/train.jsonl',
-      'The best of each task, if it earned enough',
+      'The best episode of each task, if its reward is at least 0.8',
     ],
   ],
   positionals: { run: requiredFlag('Folder of a run') },
   flags: {
-    success: switchFlag('Only episodes that succeeded'),
-    'min-reward': numberFlag('Only episodes with this reward or more', { from: -Infinity }),
+    success: switchFlag('Only successful episodes'),
+    'min-reward': numberFlag('Only episodes with at least this reward', { from: -Infinity }),
     step: numberFlag('Only episodes of this iteration', countOrZero),
-    'per-task': numberFlag('At most so many of a task, those with the highest reward', count),
-    output: textFlag('New JSONL file; demonstrations/train.jsonl in the folder of the run'),
+    'per-task': numberFlag('Keep at most this many episodes per task, by highest reward', count),
+    output: textFlag('New JSONL file (default: demonstrations/train.jsonl in the run folder)'),
   },
   run: (flags, { jobs, job }) => jobs.demonstrations({ ...flags, ...job }),
 });

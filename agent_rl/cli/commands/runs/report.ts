@@ -9,23 +9,25 @@ const runs: Flag<string[]> = {
 
 export const report = command({
   name: 'report <runs..>',
-  describe: 'Write what came of a run as one file: success with intervals, curves, episodes',
+  describe: 'Write a report of one or more runs: success with intervals, curves, episodes',
   examples: [
-    ['runs/workspace_grpo-seed42', 'report.html in the folder of the run'],
-    ['runs/my-run-seed1 runs/my-run-seed2 --out both.html', 'Two runs side by side'],
-    ['runs/my-run --format svg --out curves.svg', 'The curves alone'],
+    ['runs/workspace_grpo-seed42', 'Write report.html to the run folder'],
+    ['runs/my-run-seed1 runs/my-run-seed2 --out both.html', 'Report on two runs side by side'],
+    ['runs/my-run --format svg --out curves.svg', 'Write only the curves'],
   ],
   positionals: { runs },
   flags: {
-    out: textFlag('File to write; report.html in the run, or beside the first of several'),
+    out: textFlag(
+      'File to write (default: report.html in the run folder, or next to the first of several runs)',
+    ),
     format: choiceFlag(
-      'A page, Markdown for a pull request, or a picture of the curves',
+      'html: a page; md: Markdown for a pull request; svg: a picture of the curves',
       reportFormats,
       'html',
     ),
-    curves: listFlag('Draw this curve alone, as success or entropy; may be repeated'),
+    curves: listFlag('Draw only this curve, such as success or entropy; may be repeated'),
     controls: textFlag(
-      'controls.json that "npm run bench:controls" wrote, to show beside the runs',
+      'controls.json written by "npm run bench:controls", to show next to the runs',
     ),
   },
   run: (flags, { jobs, job }) => jobs.reportRuns({ ...flags, ...job }),

@@ -6,7 +6,7 @@ const episodesFlag: Flag<number | undefined> = {
     type: 'string',
     requiresArg: true,
     describe:
-      'Training episodes that an export can open: the newest so many of each run, or all, which is the default. Those of evaluations always',
+      'Number of newest training episodes per run to export in full, or all (default: all). Evaluation episodes are always exported',
   },
   read: (given, name) => {
     if (given === undefined) return undefined;
@@ -18,26 +18,23 @@ const episodesFlag: Flag<number | undefined> = {
 
 export const view = command({
   name: 'view [runs..]',
-  describe: 'Show runs in the browser: metrics, episodes, tokens and what was learned of them',
+  describe: 'Show runs in the browser: metrics, episodes, tokens and their advantages',
   examples: [
-    ['', 'All runs in runs/, also while they train'],
-    ['runs/one runs/two', 'Two runs, to compare'],
-    ['runs/one --export shared', 'A folder of static files, to share'],
+    ['', 'Show all runs in runs/, also during training'],
+    ['runs/one runs/two', 'Compare two runs'],
+    ['runs/one --export shared', 'Write static files to share'],
     [
       'runs/one --export shared --export-episodes 200',
-      'A small one: the newest 200 episodes of training',
+      'Export only the newest 200 training episodes',
     ],
   ],
-  positionals: { runs: listFlag('Folders of runs; all in runs/ otherwise') },
+  positionals: { runs: listFlag('Folders of runs (default: all in runs/)') },
   flags: {
-    port: numberFlag(
-      'Port; 0 takes a free one. 7410 otherwise, or a free one where that is taken',
-      {
-        from: 0,
-        to: 65_535,
-        whole: true,
-      },
-    ),
+    port: numberFlag('Port; 0 takes a free one (default: 7410, or a free one if 7410 is in use)', {
+      from: 0,
+      to: 65_535,
+      whole: true,
+    }),
     host: textFlag('Address to listen on', '127.0.0.1'),
     export: textFlag('Write a static copy into this new folder instead of serving'),
     'export-episodes': episodesFlag,

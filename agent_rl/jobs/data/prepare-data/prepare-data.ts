@@ -83,11 +83,11 @@ async function filesOf(options: PrepareDataOptions): Promise<readonly string[]> 
 function checkFormat(format: SourceFormat, { crawl, columns }: PrepareDataOptions): void {
   const problem =
     format === 'urls' && crawl === undefined
-      ? 'A list of addresses has no texts. Fetch them with --crawl --contact MAIL.'
+      ? 'A list of URLs has no texts. Fetch them with --crawl --contact MAIL.'
       : format === 'hotpotqa' && crawl !== undefined
-        ? 'HotpotQA brings its texts and no addresses: leave --crawl out.'
+        ? 'HotpotQA contains its texts and no URLs. Remove --crawl.'
         : format === 'records' && Object.keys(columns).length === 0
-          ? 'The table is not one that is known. Name what its columns hold, as in --column question=query --column answer=reply --column text=body.'
+          ? 'The format of the table is not known. Name its columns, as in --column question=query --column answer=reply --column text=body.'
           : undefined;
   if (problem !== undefined) throw new AgentRlError('CONFIG_INVALID', problem);
 }
@@ -131,7 +131,7 @@ function invalid(problems: readonly SourceProblem[]): AgentRlError {
     [
       ...shown,
       ...(more > 0 ? [`and ${more} more.`] : []),
-      'Mend the source, or leave these records out with --skip-invalid.',
+      'Fix the source, or skip these records with --skip-invalid.',
     ].join('\n'),
   );
 }
@@ -196,5 +196,5 @@ function nothingLeft(source: string, dropped: readonly Dropped[]): AgentRlError 
     first === undefined
       ? 'The source is empty.'
       : `${dropped.length} records were dropped; the first: ${first.where} ${first.reason} ${first.detail}`;
-  return new AgentRlError('DATASET_INVALID', `${source} gives no document. ${seen}`);
+  return new AgentRlError('DATASET_INVALID', `${source} contains no documents. ${seen}`);
 }

@@ -91,15 +91,13 @@ export function reportText(report: PrepareDataReport): string {
   const crawled =
     crawl === undefined
       ? []
-      : [
-          `pages       ${crawl.fetched} fetched, ${crawl.known} known already, ${crawl.failed} without a text`,
-        ];
+      : [`pages       ${crawl.fetched} fetched, ${crawl.known} cached, ${crawl.failed} failed`];
   return [
     `source      ${report.source} (${report.format}, ${report.files} files, ${report.records} records)`,
     ...crawled,
     `documents   ${report.documents}`,
-    `chunks      ${report.chunks} of ${report.passages} passages: ${duplicates.exactPassages} exact and ${duplicates.nearPassages} near duplicates kept once; ${duplicates.sharedChunks} chunks have several documents; ${tokens.mean.toFixed(0)} tokens on average, ${tokens.most} at most`,
-    `questions   ${report.questions}: ${report.train} train, ${report.eval} eval (${(100 * split.evalShare).toFixed(1)} % of ${(100 * split.evalShareWanted).toFixed(1)} % wanted); ${split.families} families of documents, the largest with ${split.largestFamily} questions`,
+    `chunks      ${report.chunks} of ${report.passages} passages: ${duplicates.exactPassages} exact and ${duplicates.nearPassages} near duplicates removed; ${duplicates.sharedChunks} chunks occur in several documents; ${tokens.mean.toFixed(0)} tokens on average, ${tokens.most} at most`,
+    `questions   ${report.questions}: ${report.train} train, ${report.eval} eval (${(100 * split.evalShare).toFixed(1)} % of ${(100 * split.evalShareWanted).toFixed(1)} % requested); ${split.families} families of documents, the largest with ${split.largestFamily} questions`,
     ...(dropped.length === 0 ? ['dropped     nothing'] : ['dropped']),
     ...dropped.flatMap(droppedLines),
   ].join('\n');

@@ -26,7 +26,7 @@ export function checkOutputFolder(folder: string, overwrite: boolean): void {
   if (overwrite || readdirSync(folder).length === 0) return;
   throw new AgentRlError(
     'OUTPUT_UNWRITABLE',
-    `${folder} is not empty. Choose another folder with --output, or replace what data prepare wrote there with --overwrite.`,
+    `${folder} is not empty. Choose another folder with --output, or replace the output of an earlier data prepare with --overwrite.`,
   );
 }
 

@@ -76,7 +76,7 @@ async function stepEvidence({ folder }: RecordedRun, iteration: number) {
   if (step === undefined)
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `${folder.path} has no iteration ${iteration}. ${all.length === 0 ? 'It has none yet' : `It has ${all[0]?.iteration} to ${all.at(-1)?.iteration}`}.`,
+      `${folder.path} has no iteration ${iteration}. ${all.length === 0 ? 'No iteration is recorded yet' : `Iterations ${all[0]?.iteration} to ${all.at(-1)?.iteration} are recorded`}.`,
     );
   const around = all.filter((one) => {
     const distance = Math.abs(one.iteration - iteration);
@@ -92,7 +92,7 @@ const ofIteration = (parts: readonly RecordedPart[], iteration: number): readonl
   parts.filter(({ episode }) => episode.iteration === iteration);
 
 const lacking =
-  'What the update made of each episode is not recorded (trajectories/learned.jsonl): which groups and tokens carry the gradient is not known.';
+  'The update of each episode is not recorded (trajectories/learned.jsonl), so the groups and tokens behind the gradient are unknown.';
 
 /** Pulls are those of the plain policy gradient. */
 function lossNote(settings: RunSettings): string[] {
@@ -100,6 +100,6 @@ function lossNote(settings: RunSettings): string[] {
   const passes = settings.number('algorithm.epochs', 1);
   if (type === 'clipped' && passes === 1) return [];
   return [
-    `  of the first pass, and before what ${settings.now('algorithm.loss.type')} makes of ratios; ${settings.now('algorithm.epochs')}`,
+    `  in the first pass, before ${settings.now('algorithm.loss.type')} clips or weights ratios; ${settings.now('algorithm.epochs')}`,
   ];
 }

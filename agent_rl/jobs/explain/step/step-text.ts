@@ -35,10 +35,10 @@ export function groupLines(groups: readonly StepGroup[]): string[] {
     .filter(({ count }) => count > 0);
   const pulling = groups.filter(({ share }) => share > 0);
   return [
-    `Groups: ${groups.length}, ${counts.map(({ kind, count }) => `${count} ${kind}`).join(', ')}; ${groups.filter(({ isResampled }) => isResampled).length} were drawn again`,
+    `Groups: ${groups.length}, ${counts.map(({ kind, count }) => `${count} ${kind}`).join(', ')}; ${groups.filter(({ isResampled }) => isResampled).length} resampled`,
     ...(pulling.length === 0
       ? []
-      : [`  The gradient comes from ${countText(pulling.length, 'group')}, most of all:`]),
+      : [`  The gradient comes from ${countText(pulling.length, 'group')}; the largest shares:`]),
     ...pulling
       .slice(0, shownGroups)
       .map(
@@ -58,7 +58,7 @@ export const outcomeLines = (shares: ReturnType<typeof sharesByOutcome>): string
   'Gradient by outcome, as shares of |advantage x weight|:',
   ...shares.map(
     ({ outcome, episodes, up, down }) =>
-      `  ${column(outcome, 20)} ${column(countText(episodes, 'episode'), 14)} made likelier ${column(percentText(up), 8)} less likely ${percentText(down)}`,
+      `  ${column(outcome, 20)} ${column(countText(episodes, 'episode'), 14)} more likely ${column(percentText(up), 8)} less likely ${percentText(down)}`,
   ),
 ];
 
@@ -79,7 +79,7 @@ export function tokenLines({ size, up, down, strongest }: TokenPulls, decode: De
       )
       .join(', ') || 'none';
   return [
-    'Tokens that are pulled most, by advantage x weight x (1 - p), as shares of all pulls:',
+    'Tokens with the largest gradient, by advantage x weight x (1 - p), as shares of the total:',
     `  up    ${sums(up)}`,
     `  down  ${sums(down)}`,
     ...strongest.map(({ pull, probability, episode, context, at }) => {
@@ -100,16 +100,16 @@ export function zeroGradient(metrics: IterationMetrics['metrics']): string | und
     .filter((use) => use !== 'trained' && of(use) > 0)
     .map((use) => `${of(use)} ${use} (${useMeanings[use]})`)
     .join(', ');
-  if (sum(uses.map(of)) === 0) return 'nothing was sampled, or no ledger was recorded';
+  if (sum(uses.map(of)) === 0) return 'no tokens were sampled, or no ledger was recorded';
   if (of('trained') === 0 && norm === undefined)
-    return `no sampled token has a part in the loss: ${left}`;
+    return `no sampled token contributes to the loss: ${left}`;
   if (norm === 0) {
     const shares = [
       `clipped ${metrics['sent/clipFraction'] ?? 0}`,
       `guarded ${metrics['sent/guarded'] ?? 0}`,
       `factor 0 by the correction ${metrics['correction/maskedShare'] ?? 0}`,
     ];
-    return `tokens were sent and the loss gave them none; shares of them: ${shares.join(', ')}`;
+    return `tokens were trained on, but the loss gave them no gradient; shares of these tokens: ${shares.join(', ')}`;
   }
   return metrics['train/learningRate'] === 0
     ? 'the learning rate is 0: the step had no effect'
@@ -119,17 +119,17 @@ export function zeroGradient(metrics: IterationMetrics['metrics']): string | und
 /** Figures of the update, each beside the median of the iterations around it. */
 const figures: readonly (readonly [name: MetricName, words: string])[] = [
   ['train/learningRate', 'learning rate'],
-  ['train/gradNorm', 'norm of the gradient, before clipping'],
+  ['train/gradNorm', 'gradient norm before clipping'],
   ['train/loss', 'loss'],
-  ['sent/advantageStd', 'spread of advantages'],
+  ['sent/advantageStd', 'standard deviation of advantages'],
   ['parity/maxAbsLogProbGap', 'largest gap between generator and learner, nats'],
   ['sent/ratio', 'mean ratio of new to old probability'],
-  ['sent/ratioTail', 'share of tokens doubled or halved'],
+  ['sent/ratioTail', 'share of tokens with ratio above 2 or below 1/2'],
   ['sent/clipFraction', 'share clipped'],
-  ['sent/guarded', 'share left out as too different'],
+  ['sent/guarded', 'share without gradient: ratio too extreme'],
   ['sent/kl', 'KL to the reference, nats'],
-  ['correction/maskedShare', 'share that the correction leaves out'],
-  ['rollout/entropyEstimate', 'entropy of what was sampled, nats a token'],
+  ['correction/maskedShare', 'share left out by the correction'],
+  ['rollout/entropyEstimate', 'entropy of sampled tokens, nats per token'],
 ];
 
 export function updateLines(
@@ -138,7 +138,7 @@ export function updateLines(
 ): string[] {
   const neighbours = new Series(around);
   return [
-    `Update, beside the median of ${countText(around.length, 'iteration')} around it:`,
+    `Update, compared with the median of ${countText(around.length, 'iteration')} around it:`,
     ...figures.flatMap(([name, words]) => {
       const value = metrics[name];
       const usual = neighbours.median(name);

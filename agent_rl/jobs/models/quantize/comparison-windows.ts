@@ -31,7 +31,7 @@ export async function comparisonWindows(
   if (!Number.isInteger(textTokens) || textTokens < 2) {
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `--text-tokens must be a whole number from 2, got ${textTokens}.`,
+      `--text-tokens must be a whole number, at least 2, got ${textTokens}.`,
     );
   }
   const tokenizer = await Tokenizer.fromFolder(model);
@@ -40,14 +40,14 @@ export async function comparisonWindows(
   if (length < 2) {
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `--text ${text} holds ${ids.length} tokens; at least 2 are needed, and some hundreds to tell anything.`,
+      `--text ${text} has ${ids.length} tokens; at least 2 are needed, and several hundred for a meaningful comparison.`,
     );
   }
   const most = largest(ids);
   if (most >= vocabSize) {
     throw new AgentRlError(
       'TOKENIZER_INVALID',
-      `The tokenizer in ${model} gives id ${most}, and the model has embeddings for ${vocabSize} tokens.`,
+      `The tokenizer in ${model} produces id ${most}, but the model has embeddings for ${vocabSize} tokens only. Use the tokenizer of this model.`,
     );
   }
   const count = Math.floor(ids.length / length);

@@ -95,7 +95,7 @@ function refuseAdapter(folder: string): void {
   if (existsSync(join(folder, 'config.json'))) return;
   throw new AgentRlError(
     'MODEL_INVALID',
-    `${folder} holds an adapter, and only whole models are quantised. Merge it into its model first (agent-rl model merge-lora), or quantise the model alone and keep the adapter over it.`,
+    `${folder} is an adapter, but only whole models can be quantized. Merge it into its model first (agent-rl model merge-lora), or quantize the base model and keep the adapter.`,
   );
 }
 
@@ -106,7 +106,7 @@ function newAdapter({ lora }: QuantizeOptions): Adapter | undefined {
   if (!Number.isInteger(rank) || rank < 1 || !(alpha > 0)) {
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `--lora-rank must be a whole number from 0 and --lora-alpha above 0, got ${rank} and ${alpha}.`,
+      `--lora-rank must be a whole number, at least 0, and --lora-alpha above 0, got ${rank} and ${alpha}.`,
     );
   }
   const name = 'default';
@@ -158,13 +158,13 @@ export function tableOf(
     [
       'Perplexity',
       perplexity === null
-        ? 'not measured: give a text with --text'
+        ? 'not measured; give a text with --text'
         : `${perplexity.float32.toFixed(3)} in float32, ${perplexity.quantized.toFixed(3)} in four bits`,
     ],
     ['Largest logit difference', report.maxLogitDifference.toFixed(3)],
     ['Largest log-probability difference', report.maxLogProbDifference.toFixed(3)],
     ['Mean KL divergence', `${report.meanKl.toFixed(5)} nats`],
-    ['Same likeliest token', `${(100 * report.sameLikeliest).toFixed(1)} %`],
+    ['Same most likely token', `${(100 * report.sameLikeliest).toFixed(1)} %`],
     ...(adapter === undefined ? [] : [adapterRow(config, adapter, report.parameters)]),
   ];
   const width = largest(rows.map(([name]) => name.length));

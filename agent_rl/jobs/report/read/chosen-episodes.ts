@@ -4,8 +4,8 @@ import type { RunFolder } from '../../../runs/run-folder.ts';
 
 /** The kinds of episodes that a report shows one of each. */
 export const episodeKinds = {
-  solved: 'Solved at the first try: no call failed',
-  repaired: 'Repaired: solved after a call had failed or could not be read',
+  solved: 'Solved without a failed call',
+  repaired: 'Recovered: solved after a failed or malformed call',
   failed: 'Not solved',
 } as const;
 

@@ -32,7 +32,7 @@ export function whyNoMean(runs: readonly ReportedRun[]): string | undefined {
   const [first, ...others] = runs;
   if (first === undefined || others.length === 0) return undefined;
   if (runs.some(({ inputs }) => inputs === undefined))
-    return 'Not all of these runs have the inputs.json that tells their tasks, so no mean is given.';
+    return 'Not all of these runs have an inputs.json, which identifies their tasks, so no mean is given.';
   const tasks = tasksOf(first);
   if (others.some((run) => !isDeepStrictEqual(tasksOf(run), tasks)))
     return 'These runs were evaluated on different tasks, so no mean is given.';

@@ -41,7 +41,7 @@ export function readControls(file: string): Controls {
 
 function seedOf(value: unknown): SeedOfControls {
   if (!isRecord(value) || typeof value['seed'] !== 'number' || !isRecord(value['controls']))
-    throw new Error('a seed of it has no "seed" or no "controls"');
+    throw new Error('one of its seeds has no "seed" or no "controls"');
   const controls = Object.entries(value['controls']).map(([name, one]) => [name, resultOf(one)]);
   return { seed: value['seed'], controls: Object.fromEntries(controls) };
 }
@@ -49,13 +49,13 @@ function seedOf(value: unknown): SeedOfControls {
 function resultOf(value: unknown): ControlResult | null {
   if (value === null) return null;
   if (!isRecord(value) || !isRecord(value['after']))
-    throw new Error('a control of it has no "after"');
+    throw new Error('one of its controls has no "after"');
   const { after } = value as unknown as ControlResult;
   return { after };
 }
 
 const noControls =
-  'No controls were run, or none were given to this report (--controls FILE): the rise is not compared with more supervised training, rejection sampling, shuffled rewards or a table without a model. "npm run bench:controls" in a checkout runs them.';
+  'This report has no controls, so the result is not compared with more supervised training, rejection sampling, shuffled rewards or a table without a model. To run them: "npm run bench:controls" in a checkout, then --controls FILE.';
 
 const titleOf = (name: string): string => {
   const words = name.replaceAll('-', ' ');
@@ -76,14 +76,14 @@ export function controlsSection(runs: readonly ReportedRun[], controls?: Control
   const names = [...new Set(controls.seeds.flatMap((one) => Object.keys(one.controls)))];
   const rows = names.map((name) => [titleOf(name)].concat(controls.seeds.map(cellOf(name))));
   const head = [
-    'Held-out success, slices left out',
+    'Held-out success, without slices',
     ...controls.seeds.map(({ seed }) => `seed ${seed}`),
   ];
   const seeds = new Set(runs.map((run) => run.settings.at('run.seed')));
   const others = controls.seeds.filter(({ seed }) => !seeds.has(seed)).map(({ seed }) => seed);
   const notes = [
-    `Controls of ${controls.config}, each evaluated by itself.`,
-    ...(others.length > 0 ? [`No run of this report has seed ${others.join(', ')}.`] : []),
+    `Controls of ${controls.config}, each evaluated separately.`,
+    ...(others.length > 0 ? [`This report has no run with seed ${others.join(', ')}.`] : []),
   ];
   return { title, blocks: [...table(head, rows), text(notes.join(' '))] };
 }

@@ -6,7 +6,7 @@ import { byRun, counted, type Fact, seconds } from './by-run.ts';
 
 /** Time, memory, speed, and how far sampling and training agree. */
 export function costsSection(runs: readonly ReportedRun[]): Section[] {
-  const blocks = byRun(runs, 'What it took', factsOf);
+  const blocks = byRun(runs, 'Cost', factsOf);
   return blocks.length === 0 ? [] : [{ title: 'Time, memory and parity', blocks }];
 }
 
@@ -18,7 +18,7 @@ function factsOf({ summary }: ReportedRun): Fact[] {
     ['Processor time', seconds(summary.cpuSeconds)],
     ['Processor time of evaluations', seconds(summary.evaluationCpuSeconds)],
     ['Sessions', sessions === undefined ? undefined : counted(sessions)],
-    ['Sampled tokens, those of evaluations among them', number(generation?.sampledTokens)],
+    ['Sampled tokens, including evaluations', number(generation?.sampledTokens)],
     ['Sampling speed', number(summary.decodeTokensPerSecond, 'tokens/s')],
     ['Training speed', number(summary.trainTokensPerSecond, 'tokens/s')],
     [
@@ -30,11 +30,11 @@ function factsOf({ summary }: ReportedRun): Fact[] {
     ['Largest |log p(rollout) - log p(train)|', gap(summary.maxAbsLogProbGap)],
     ['Mean |log p(rollout) - log p(train)|', gap(summary.meanAbsLogProbGap)],
     ['Parameters', number(parameters)],
-    ['of which trained', number(trainedParameters)],
+    ['of which trained on', number(trainedParameters)],
     ['Sandbox', summary.sandboxLevel ?? undefined],
-    ['Programs run in it', number(sandbox?.requests)],
-    ['of which repeated ones, not run again', number(sandbox?.repeats)],
-    ['Incidents of the sandbox', number(sandbox?.incidents)],
+    ['Programs run in the sandbox', number(sandbox?.requests)],
+    ['of which repeats, answered from the cache', number(sandbox?.repeats)],
+    ['Sandbox incidents', number(sandbox?.incidents)],
     ['Best iteration on selection tasks', bestText(summary)],
   ];
 }

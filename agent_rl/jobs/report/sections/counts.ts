@@ -7,9 +7,9 @@ import { byRun, counted, type Fact } from './by-run.ts';
 /** How episodes ended, what became of sampled tokens, and what environments counted. */
 export function countsSection(runs: readonly ReportedRun[]): Section[] {
   const blocks = [
-    ...byRun(runs, 'Training episodes that ended so', ({ summary }) => sharesOf(summary?.outcomes)),
+    ...byRun(runs, 'Training episodes', ({ summary }) => sharesOf(summary?.outcomes)),
     ...byRun(runs, 'Sampled tokens in the ledger', ({ summary }) => sharesOf(summary?.ledger)),
-    ...byRun(runs, 'Counts of the environment, mean of an attempt', environmentCounts),
+    ...byRun(runs, 'Counts of the environment, mean per attempt', environmentCounts),
   ];
   return blocks.length === 0 ? [] : [{ title: 'Outcomes and tokens', blocks }];
 }

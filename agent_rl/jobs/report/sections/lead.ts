@@ -27,11 +27,10 @@ export function leadOf(runs: readonly ReportedRun[]): string[] {
 /** Means where they are of the same thing. */
 function severalText(runs: readonly ReportedRun[]): string {
   const evaluated = runs.filter((one) => whole(one).before ?? whole(one).after);
-  if (evaluated.length === 0)
-    return 'No summary of these runs has an evaluation on held-out tasks.';
+  if (evaluated.length === 0) return 'None of these runs has a held-out evaluation in its summary.';
   const left = runs.length - evaluated.length;
   const unevaluated =
-    left === 0 ? '' : ` Runs whose summary has no such evaluation, or that have none: ${left}.`;
+    left === 0 ? '' : ` Runs without a summary or without a held-out evaluation in it: ${left}.`;
   const why = whyNoMean(evaluated);
   if (why !== undefined) return `${why}${unevaluated}`;
   const parts = (['before', 'after'] as const).flatMap((when) => {
@@ -40,10 +39,9 @@ function severalText(runs: readonly ReportedRun[]): string {
       ? []
       : [`${spreadText(rates, percentText)} ${when === 'before' ? 'before training' : 'after it'}`];
   });
-  const means =
-    evaluated.length === 1 ? '' : ': means, and in parentheses the lowest and the highest';
+  const means = evaluated.length === 1 ? '' : ': means, with the range in parentheses';
   const who = evaluated.length === 1 ? 'policy of one run' : `policies of ${evaluated.length} runs`;
-  return `Of held-out tasks the ${who} solved ${parts.join(' and ')}${means}.${unevaluated}`;
+  return `The ${who} solved ${parts.join(' and ')} of the held-out tasks${means}.${unevaluated}`;
 }
 
 function resultOf(run: ReportedRun): string[] {
@@ -51,7 +49,7 @@ function resultOf(run: ReportedRun): string[] {
   const { before, after, difference } = whole(run);
   const n = after?.n ?? before?.n;
   if (run.summary === undefined) return recordedText(run);
-  if (n === undefined) return ['Nothing was evaluated on held-out tasks.'];
+  if (n === undefined) return ['The run has no held-out evaluation.'];
   const greedy = run.settings.at('eval.strategy') === 'greedy';
   const samples = greedy ? 1 : Number(run.settings.at('eval.samples') ?? 1);
   const of = samples > 1 ? 'attempts at held-out tasks' : 'held-out tasks';
@@ -59,12 +57,12 @@ function resultOf(run: ReportedRun): string[] {
     ...(before ? [`${rateAlone(before)} before training`] : []),
     ...(after ? [`${rateAlone(after)} after it`] : []),
   ].join(' and ');
-  const changed = difference ? `, a difference of ${differenceText(difference)} points` : '';
+  const changed = difference ? `: a difference of ${differenceText(difference)} points` : '';
   const over = (difference ?? after ?? before)?.interval95;
   const brackets =
     over?.method === 'cluster-bootstrap'
-      ? ` In brackets: 95 % intervals by cluster bootstrap, that of ${difference ? 'the difference' : 'the rate'} over ${counted(over.clusters)} ${over.over === 'families' ? 'families of tasks' : 'tasks'}.`
-      : ' In brackets: 95 % intervals.';
+      ? ` Brackets show 95 % intervals by cluster bootstrap; for the ${difference ? 'difference' : 'rate'}, over ${counted(over.clusters)} ${over.over === 'families' ? 'families of tasks' : 'tasks'}.`
+      : ' Brackets show 95 % intervals.';
   return [`Of ${counted(n)} ${of}, the policy solved ${solved}${changed}.${brackets}`];
 }
 
@@ -83,11 +81,11 @@ function recordedText({ evaluations }: ReportedRun): string[] {
       judged === 0
         ? 'none judged'
         : `${counted(successes)} of ${counted(judged)} = ${percentText(successes / judged)}`;
-    const failed = unjudged === 0 ? '' : `, and ${counted(unjudged)} failed by the system`;
+    const failed = unjudged === 0 ? '' : `, plus ${counted(unjudged)} that failed in the system`;
     return `${rate}${failed}, ${whenText[when] ?? when} (iteration ${iteration})`;
   });
   return [
-    `Attempts solved in each evaluation, those at tasks of slices among them, as trajectories/eval.jsonl has them: ${rates.join('; ')}. There are no intervals without a summary.json.`,
+    `Attempts solved in each evaluation, including slices (from trajectories/eval.jsonl): ${rates.join('; ')}. Without a summary.json there are no intervals.`,
   ];
 }
 
@@ -98,9 +96,9 @@ function lossText({ summary, metrics }: ReportedRun): string[] {
   const data =
     summary?.conversations === undefined
       ? ''
-      : ` on ${countText(summary.conversations, 'conversation')} of ${countText(summary.tokens ?? 0, 'token')}`;
+      : ` on ${countText(summary.conversations, 'conversation')} with ${countText(summary.tokens ?? 0, 'token')}`;
   return [
-    `Supervised training${data}: the loss went from ${first.toFixed(4)} at the first step to ${last.toFixed(4)} at the last, step ${metrics.at(-1)?.iteration ?? 0}. Nothing was held out.`,
+    `Supervised training${data}: the loss went from ${first.toFixed(4)} at the first step to ${last.toFixed(4)} at step ${metrics.at(-1)?.iteration ?? 0}. There is no held-out evaluation.`,
   ];
 }
 
@@ -123,12 +121,12 @@ function endOf(run: ReportedRun): string[] {
 }
 
 const stateTexts: Readonly<Record<RunState, string>> = {
-  training: 'it is going on',
+  training: 'it is still running',
   failed: 'it failed',
   interrupted: 'it was interrupted',
   finished: 'it finished',
   worse: 'it got worse',
-  unknown: 'it is going on, or ended without one',
+  unknown: 'it is still running, or ended without one',
 };
 
 /** As `agent-rl view` tells it. */
@@ -145,6 +143,6 @@ function staleText({ summary, metrics }: ReportedRun): string[] {
   return summary?.iterations === undefined || last <= summary.iterations
     ? []
     : [
-        `Its summary.json is of an earlier session, which ended at iteration ${summary.iterations}: it was resumed, and ${last} are recorded by now.`,
+        `Its summary.json is from an earlier session, which ended at iteration ${summary.iterations}. The run was resumed and has recorded ${last} iterations.`,
       ];
 }

@@ -16,9 +16,9 @@ export function originSection(runs: readonly ReportedRun[]): Section {
   return {
     title: 'How it was made',
     blocks: [
-      text('The same again:'),
+      text('To run it again:'),
       { kind: 'lines', lines: runs.map(commandOf) },
-      text('Settings that have no default, or another value than it:'),
+      text('Settings that differ from their default or have none:'),
       ...byRun(runs, 'Setting', changedSettings),
       ...byRun(runs, 'Versions and machine', machineFacts),
       ...byRun(runs, 'SHA-256', hashFacts),

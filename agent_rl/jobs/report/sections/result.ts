@@ -23,7 +23,7 @@ const groupsOf = ({ summary }: ReportedRun): string[] =>
 export function resultSection(runs: readonly ReportedRun[]): Section[] {
   const groups = [...new Set(runs.flatMap(groupsOf))].toSorted();
   const rows = [
-    ...rowsOf('All (slices left out)', runs, whole),
+    ...rowsOf('All (without slices)', runs, whole),
     ...runs.flatMap((run) => failureRows(run, runs.length > 1)),
     ...groups.flatMap((name) => rowsOf(name, runs, (run) => ofGroup(run, name))),
   ];
@@ -36,7 +36,7 @@ export function resultSection(runs: readonly ReportedRun[]): Section[] {
     'after',
     'difference, points',
   ];
-  const note = `${intervalNote}; differences the same, in pairs. Such an interval says how far the rate of this policy depends on which tasks were drawn, and nothing of other seeds of training.`;
+  const note = `${intervalNote}; differences: paired by task. An interval shows how much the rate depends on the choice of tasks; it says nothing about other training seeds.`;
   return [
     {
       title: 'Held-out success',
@@ -51,7 +51,7 @@ function failureRows(run: ReportedRun, named: boolean): string[][] {
   if ([before, after].every((one) => (one?.systemFailures ?? 0) === 0)) return [];
   const which = named ? [run.folder.name, String(run.settings.at('run.seed'))] : [];
   const cells = [before, after].map((one) => (one ? worstCaseText(one) : '-'));
-  return [['All, if failed episodes had failed, or solved', ...which, ...cells, '-']];
+  return [['All, if failed episodes counted as wrong, or as right', ...which, ...cells, '-']];
 }
 
 function rowsOf(
@@ -100,5 +100,5 @@ function attemptsBlocks(runs: readonly ReportedRun[]): Block[] {
       return [[runs.length > 1 ? `${run.folder.name}, ${when}` : when, cell]];
     }),
   );
-  return table(['Chance that one of k attempts succeeds', ''], rows);
+  return table(['Probability that at least one of k attempts succeeds', ''], rows);
 }

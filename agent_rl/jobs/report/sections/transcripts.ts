@@ -32,18 +32,18 @@ function blocksOf({
   const source =
     from === 'eval'
       ? `the evaluation after training (iteration ${iteration})`
-      : `the last iteration of training (${iteration}), since there was no evaluation after it`;
+      : `the last training iteration (${iteration}), because the run has no evaluation after training`;
   const rows = kinds.map((kind) => [episodeKinds[kind], counted(counts[kind])]);
-  if (unjudged > 0) rows.push(['Failed by the system, without a verdict', counted(unjudged)]);
+  if (unjudged > 0) rows.push(['System failures, not scored', counted(unjudged)]);
   return [
     text(
-      `Episodes of ${source}, slices among them. Shown is the first of each kind in the order of the tasks, whatever it looks like.`,
+      `Episodes of ${source}, including slices. The report shows the first of each kind in task order, without selection.`,
     ),
     ...table(['Kind', 'episodes'], rows),
     ...kinds.map((kind): Block => {
       const episode = first[kind];
       return episode === undefined
-        ? text(`${episodeKinds[kind]}: there is none.`)
+        ? text(`${episodeKinds[kind]}: no episodes.`)
         : transcript(episodeKinds[kind], episode);
     }),
   ];
@@ -60,7 +60,7 @@ function transcript(title: string, episode: EpisodeRecord): Block {
     text: cutText(words, mostCharacters),
   }));
   const left = all.length - entries.length;
-  const rest = note(`${left} more entries of this episode are left out.`);
+  const rest = note(`${left} further entries of this episode are not shown.`);
   return {
     kind: 'transcript',
     title,

@@ -8,7 +8,10 @@ const mostCharacters = 1000;
 export function warningsSection(runs: readonly ReportedRun[]): Section {
   const blocks = runs.flatMap((run) => blocksOf(run, runs.length > 1));
   const title = 'Warnings and errors';
-  return { title, blocks: blocks.length > 0 ? blocks : [text('There were none.')] };
+  return {
+    title,
+    blocks: blocks.length > 0 ? blocks : [text('The run logged no warnings or errors.')],
+  };
 }
 
 function blocksOf({ folder, log, summary }: ReportedRun, named: boolean): Block[] {
@@ -20,7 +23,7 @@ function blocksOf({ folder, log, summary }: ReportedRun, named: boolean): Block[
   if (lines.length === 0) return [];
   return [
     ...(named ? [text(`${folder.name}:`)] : []),
-    ...(older > 0 ? [text(`${counted(older)} older ones are in run.log.`)] : []),
+    ...(older > 0 ? [text(`${counted(older)} older entries are in run.log.`)] : []),
     { kind: 'lines', lines: lines.map((line) => cutText(line, mostCharacters)) },
   ];
 }

@@ -46,7 +46,7 @@ export class TrainingClients {
     if (owner !== client && silentS < this.idleS)
       throw new Refusal(
         409,
-        `Another training gives this server its weights; it last asked ${Math.floor(silentS)} s ago, and is given up after ${this.idleS} s (--timeout). Start a server for each.`,
+        `Another training run is using this server; its last request was ${Math.floor(silentS)} s ago, and it is dropped after ${this.idleS} s (--timeout). Start one server per training run.`,
       );
     this.#owner = { client, seen: now };
   }

@@ -41,7 +41,7 @@ export class WeightInbox {
     if (!filesOfWeights.includes(name))
       throw new Refusal(
         400,
-        `${name} is not a file of weights. This server takes ${filesOfWeights.join(', ')}.`,
+        `${name} is not a weight file. This server accepts ${filesOfWeights.join(', ')}.`,
       );
     if (this.#client !== undefined && this.#client !== client) await this.forget(this.#client);
     this.#client = client;
@@ -68,7 +68,7 @@ export class WeightInbox {
         hash.update(chunk);
         const all = [...this.#files.values()].reduce((sum, { bytes }) => sum + bytes, 0);
         if (all <= this.mostBytes) return done(null, chunk);
-        const problem = `The files are longer than ${this.mostBytes} bytes together, the model itself.`;
+        const problem = `The files are larger than ${this.mostBytes} bytes in total, the size of the model.`;
         return done(new Refusal(413, problem));
       },
     });
@@ -80,11 +80,13 @@ export class WeightInbox {
   /** Where the files of a client are. @throws Refusal when they are not those that it names */
   whole(client: string, named: Readonly<Record<string, string>>): string {
     if (Object.keys(named).length === 0)
-      throw new Refusal(400, 'files: names no file. Put the weights first, and name them here.');
+      throw new Refusal(
+        400,
+        'files: is empty. Upload the weights with PUT first, and name them here.',
+      );
     const there = this.#client === client ? this.#files : new Map<string, Arrival>();
     const wrong = Object.keys(named).find((name) => there.get(name)?.sha256 !== named[name]);
-    if (wrong !== undefined)
-      throw new Refusal(409, `${wrong} did not arrive as it was sent. Put it again.`);
+    if (wrong !== undefined) throw new Refusal(409, `${wrong} arrived damaged. Upload it again.`);
     return join(this.folder, client);
   }
 

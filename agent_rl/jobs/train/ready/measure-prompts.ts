@@ -115,5 +115,5 @@ async function promptTokens(
 /** For the log. */
 export const promptsText = ({ tasks, longest, unmeasured }: PromptLengths): string =>
   tasks === 0 && unmeasured.length === 0
-    ? 'Prompts: written by the agent when it runs, so their lengths are not known'
+    ? 'Prompts: created by the agent at run time, so their lengths are unknown'
     : `Prompts: ${tasks} measured, the longest of ${longest} tokens`;

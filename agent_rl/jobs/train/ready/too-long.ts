@@ -39,7 +39,7 @@ export function withoutTooLong(
   if (config.dataset.tooLong === 'refuse') throw refused();
   const out = new Set(tooLong.map(({ task }) => task));
   if (tasks.sets.some(({ endless, tasks: made }) => endless && made.some((one) => out.has(one))))
-    throw refused(' Tasks that a generator makes as they are drawn cannot be left out.');
+    throw refused(' Tasks of an endless generator cannot be skipped.');
   const fitting = (all: readonly Task[]): Task[] => all.filter((task) => !out.has(task));
   const left = {
     ...tasks,
@@ -50,10 +50,10 @@ export function withoutTooLong(
   };
   const trained = withoutTasks(left.sets, new Set(left.selection));
   if (trained.some(({ endless, tasks: own }) => endless === undefined && own.length === 0))
-    throw refused(' Without them a set has no tasks to train on.');
-  if (left.evaluation.length === 0) throw refused(' Without them there are no held-out tasks.');
+    throw refused(' Without them, a data set has no training tasks.');
+  if (left.evaluation.length === 0) throw refused(' Without them, there are no held-out tasks.');
   if (tasks.selection.length > 0 && left.selection.length === 0)
-    throw refused(' Without them there are no tasks to choose the best checkpoint by.');
+    throw refused(' Without them, there are no tasks for choosing the best checkpoint.');
   return { run: { ...run, tasks: left }, leftOut };
 }
 
@@ -63,10 +63,10 @@ function promptsTooLong(
   why: string,
 ): AgentRlError {
   const all = new Set([...tasks.train, ...tasks.selection, ...tasks.evaluation]).size;
-  const skip = dataset.tooLong === 'refuse' ? ', or leave rows out with dataset.tooLong: skip' : '';
+  const skip = dataset.tooLong === 'refuse' ? ', or skip them with dataset.tooLong: skip' : '';
   return new AgentRlError(
     'DATASET_INVALID',
-    `${long.length} of ${all} prompts leave no room to answer in rollout.maxEpisodeTokens = ${rollout.maxEpisodeTokens}: ${firstOf(namesOf(long))}.${why} Raise it (with policy.maxContextTokens and algorithm.microBatchTokens), or shorten the tasks or take them out${skip}.`,
+    `${long.length} of ${all} prompts leave no room to answer in rollout.maxEpisodeTokens = ${rollout.maxEpisodeTokens}: ${firstOf(namesOf(long))}.${why} Raise it (with policy.maxContextTokens and algorithm.microBatchTokens), shorten or remove the tasks${skip}.`,
   );
 }
 
@@ -78,7 +78,7 @@ export function leftOutText(
 ): string {
   const names = namesOf(leftOut);
   const shown = which === 'all' ? names.join(', ') : firstOf(names);
-  return `Left out, as their prompts leave no room to answer in rollout.maxEpisodeTokens = ${rollout.maxEpisodeTokens} (dataset.tooLong: skip): ${countText(leftOut.length, 'task')}: ${shown}.`;
+  return `Skipped because their prompts leave no room to answer in rollout.maxEpisodeTokens = ${rollout.maxEpisodeTokens} (dataset.tooLong: skip): ${countText(leftOut.length, 'task')}: ${shown}.`;
 }
 
 /** What a checkpoint keeps of tasks that were left out, by their ids. */
@@ -99,6 +99,6 @@ export function requireSameLeftOut(
   if (other.length === 0) return;
   throw new AgentRlError(
     'CHECKPOINT_INVALID',
-    `The run left out ${countText(before.length, 'task')} whose prompts were too long, and would now leave out ${now.length}; they differ in ${firstOf(other.map((taskId) => JSON.stringify(taskId)))}. Leave dataset.tooLong, rollout.maxEpisodeTokens and what prompts are made of as they were.`,
+    `The run skipped ${countText(before.length, 'task')} with too long prompts, but would now skip ${now.length}; the difference: ${firstOf(other.map((taskId) => JSON.stringify(taskId)))}. Restore dataset.tooLong, rollout.maxEpisodeTokens and the settings that prompts depend on.`,
   );
 }

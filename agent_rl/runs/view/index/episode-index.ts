@@ -177,6 +177,6 @@ export class EpisodeIndex {
     const problem = writeIndexCache(this.folder, this.#contents);
     if (problem === undefined || this.#warned) return;
     this.#warned = true;
-    this.warn(`The index of ${path} is not kept, and is made anew by each start: ${problem}`);
+    this.warn(`The index of ${path} cannot be saved and is rebuilt at each start: ${problem}`);
   }
 }

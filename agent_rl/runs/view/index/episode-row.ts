@@ -23,12 +23,12 @@ const mostQuestion = 120;
 export function episodeOf(bytes: Buffer, place: string): EpisodeLine & EpisodeRecord {
   const record: unknown = JSON.parse(bytes.toString());
   if (!isRecord(record) || typeof record['taskId'] !== 'string')
-    throw new Error('it is no episode');
+    throw new Error('it is not an episode');
   requireSchema(record as { schema: unknown }, place);
   const missing = ['sequences', 'messages', 'toolCalls'].find(
     (name) => !Array.isArray(record[name]),
   );
-  if (missing !== undefined) throw new Error(`its ${missing} are no list`);
+  if (missing !== undefined) throw new Error(`its ${missing} are not a list`);
   return record as unknown as EpisodeLine & EpisodeRecord;
 }
 

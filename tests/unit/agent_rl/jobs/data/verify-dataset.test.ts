@@ -49,5 +49,5 @@ test('the command gives the map, and refuses pairs that are none', async () => {
   await run('question=problem', 'answer=a=b');
   expect(given).toMatchObject([{ columns: { question: 'problem', answer: 'a=b' } }]);
   expect((await run('problem')).stderr).toContain('not of the form FIELD=COLUMN');
-  expect((await run('a=b', 'a=c')).stderr).toContain('--column a=c names a field again');
+  expect((await run('a=b', 'a=c')).stderr).toContain('--column a=c repeats a field');
 });
