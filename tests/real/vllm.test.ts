@@ -210,5 +210,5 @@ test('when one of two servers is killed, every episode goes on with the other', 
   };
   const lengths = await Promise.all(Array.from({ length: 12 }, (_, sample) => episode(sample)));
   expect(lengths).toEqual(lengths.map(() => 82));
-  expect(warnings.join('\n')).toMatch(/is taken out: .*Its episodes go on with the other server/);
+  expect(warnings.join('\n')).toMatch(/is out of use: .*Its episodes continue on the other server/);
 });
