@@ -297,6 +297,6 @@ describe('A randomly sampled answer', () => {
 test('a path that cannot be decoded is refused with 400', async () => {
   expect(await client.ask('/v1/models/%ZZ')).toEqual({
     status: 400,
-    text: expect.stringContaining('is not encoded as addresses are'),
+    text: expect.stringContaining('is not percent-encoded correctly'),
   });
 });

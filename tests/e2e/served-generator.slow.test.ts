@@ -208,7 +208,7 @@ describe('The command agent-rl serve', () => {
     [
       'has another tokenizer',
       { textFolder: join(packageRoot(), 'model', 'search-starter') },
-      'another tokenizer',
+      'does not use the tokenizer',
     ],
   ])('is refused when it %s', async (_title, over, words) => {
     const { code, message } = await rejectionOf(open(over));
@@ -224,9 +224,9 @@ describe('The command agent-rl serve', () => {
     expect(await generator.describe()).toMatchObject({ takes: [], maxContextTokens: 64 });
     await generator.close();
     const compared = expect.stringMatching(
-      /differ from those of the run's model by up to [\d.e-]+ nats/,
+      /and of the run's model differ by up to [\d.e-]+ nats/,
     );
-    expect(notes).toEqual([expect.stringMatching(/packs its weights: .*last bits/), compared]);
+    expect(notes).toEqual([expect.stringMatching(/packs its weights: .*floating-point differences/), compared]);
     notes.length = 0;
     await (await open({ trains: false, scorer, warn }, accepting)).close();
     // One whose weights may be replaced does not pack them.
@@ -240,7 +240,7 @@ describe('The command agent-rl serve', () => {
       const opening = open({ trains: false, scorer }, accepts ? accepting : keeping);
       const { code, message } = await rejectionOf(opening);
       expect(code).toBe('GENERATION_FAILED');
-      expect(message).toMatch(/has other weights than it should.*Serve the run's model/);
+      expect(message).toMatch(/has the wrong weights.*Serve the run's model/);
     },
   );
 
@@ -274,7 +274,7 @@ describe('The command agent-rl serve', () => {
     const { code, message } = await rejectionOf(open({}, 'http://127.0.0.1:9'));
     expect([code, message]).toEqual([
       'CONFIG_INVALID',
-      expect.stringContaining('Start agent-rl serve there first'),
+      expect.stringContaining('Start agent-rl serve at this address first'),
     ]);
   });
 

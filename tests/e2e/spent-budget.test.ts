@@ -78,7 +78,7 @@ test('a spent budget ends the run with its limit and without an extra call', () 
   const { code, stderr } = ended['limited']!;
   expect(code).toBe(2);
   expect(stderr).toContain('\nWEB_BUDGET_SPENT: ');
-  expect(stderr).toContain(`${maxCalls} calls were made and budget.maxCalls = ${maxCalls}`);
+  expect(stderr).toContain(`after ${maxCalls} calls (budget.maxCalls = ${maxCalls})`);
   expect(askedBy['limited']).toBeLessThanOrEqual(maxCalls);
 });
 

@@ -31,7 +31,7 @@ for (;;);`,
   expect(stdout).toContain('alive after 2.5 s');
   expect(signal).toBe('SIGKILL');
   const reason =
-    'The main thread has been blocked for 1 s (rollout.deadlines.stallS), so the run is ended. The last plugin called was tool "endless".';
+    'The main thread has been blocked for 1 s (rollout.deadlines.stallS), so the run stops. The last plugin called was tool "endless".';
   expect(stderr).toContain(reason);
   expect(readFileSync(log, 'utf8')).toContain(`error ${reason}`);
 });
@@ -60,7 +60,7 @@ test('a training in code fails with a reason when its program blocks the main th
   const { code, message } = await thrown;
   expect(code).toBe('PROCESS_BLOCKED');
   expect(message).toMatch(
-    /blocked for 1 s \(rollout\.deadlines\.stallS\), so the run is ended\. The last plugin called was /,
+    /blocked for 1 s \(rollout\.deadlines\.stallS\), so the run stops\. The last plugin called was /,
   );
   const run = join(folder, 'code_exec_smoke-seed42');
   expect(readFileSync(join(run, 'run.log'), 'utf8')).toContain(`error ${message}`);

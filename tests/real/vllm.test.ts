@@ -210,5 +210,5 @@ test('every episode continues on the other server when one of two is killed', as
   };
   const lengths = await Promise.all(Array.from({ length: 12 }, (_, sample) => episode(sample)));
   expect(lengths).toEqual(lengths.map(() => 82));
-  expect(warnings.join('\n')).toMatch(/is taken out: .*Its episodes go on with the other server/);
+  expect(warnings.join('\n')).toMatch(/is out of use: .*Its episodes continue on the other server/);
 });

@@ -41,7 +41,7 @@ export async function expectStrangersRefused(
       const { status, text } = await statusOf(url + path, method, { ...headers, ...stranger });
       expect({ how, method, path, status, text }).toMatchObject({
         status: 403,
-        text: expect.stringMatching(/is not called|Pages of other sites/),
+        text: expect.stringMatching(/does not answer to the name|from other web sites/),
       });
     }
   for (const host of ['127.0.0.1', 'localhost:1', '[::1]:7'])

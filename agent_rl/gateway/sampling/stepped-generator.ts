@@ -9,7 +9,7 @@ export type Listener = (tokens: readonly number[], ended: boolean) => boolean;
 const step = 8;
 
 /**
- * A generator whose turns can be listened to while they are sampled. A turn is asked for in steps under one key, which has
+ * A generator whose turns can be listened to while they are sampled. A turn is requested in steps under one key, which has
  * the tokens of one request.
  */
 export class SteppedGenerator implements Sampler {

@@ -53,7 +53,7 @@ class Sidecar:
         last = max(self.state["steps"].values(), default=-1)
         if last > request["from"]:
             return (
-                f"what it has up to iteration {last} stays as it was logged first, though the run does it again from"
+                f"metrics up to iteration {last} keep their first logged values, although the run repeats the iterations from"
                 f" iteration {request['from'] + 1}"
             )
         return None

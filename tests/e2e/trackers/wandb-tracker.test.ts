@@ -150,7 +150,7 @@ withPython('with a Python', () => {
     // A session whose end it was not told of has failed.
     expect(valuesOf(run, 'finish')).toEqual([1, 0]);
     expect(notes).toEqual([
-      'what it has up to iteration 2 stays as it was logged first, though the run does it again from iteration 2',
+      'metrics up to iteration 2 keep their first logged values, although the run repeats the iterations from 2',
     ]);
   });
 
@@ -168,14 +168,14 @@ withPython('with a Python', () => {
     );
     killProcess(tracker.pid);
     await expect(tracker.close()).rejects.toThrow(
-      "The process of W&B's SDK is gone: it ended with SIGKILL",
+      "The process of the W&B SDK has exited: it ended with SIGKILL",
     );
   });
 
   test('reports an error of the SDK in its own words', async () => {
     const tracker = trackerWith({ name: 'refused' });
     const starting = tracker.track({ ...started('no'), time: 0 }, signal);
-    await expect(starting).rejects.toThrow('W&B refuses it: ValueError: No API key configured.');
+    await expect(starting).rejects.toThrow('W&B rejected the request: ValueError: No API key configured.');
     await tracker.close();
   });
 
@@ -220,7 +220,7 @@ withPython('with a Python', () => {
 test('refuses a run without Python before it begins', () => {
   const { code, message } = thrownBy(() => trackerWith({ python: 'no-such-python' }));
   expect(code).toBe('PLUGIN_LOAD_FAILED');
-  expect(message).toMatch(/no-such-python does not start: .*ENOENT.* name a Python that has it/);
+  expect(message).toMatch(/no-such-python does not start: .*ENOENT.* set python /);
 });
 
 test("keeps the sidecar beside the package's other files", () => {

@@ -124,7 +124,7 @@ describe('Several servers of a sandbox', () => {
     expect(await run()).toMatchObject({ status: 'ok', stdout: 'b' });
     const moved = incidents.filter(({ kind }) => kind === 'moved').map(({ message }) => message);
     expect(moved).toEqual([expect.stringContaining(`on another server of the sandbox: `)]);
-    expect(moved[0]).toContain(`${a.url} cannot be asked`);
+    expect(moved[0]).toContain(`${a.url} cannot be reached`);
     const before = a.programs();
     expect(await run()).toMatchObject({ stdout: 'b' });
     expect(a.programs()).toBe(before);
@@ -151,8 +151,8 @@ describe('Several servers of a sandbox', () => {
     b.state.isDown = true;
     const { status, message } = await run();
     expect(status).toBe('sandbox_error');
-    expect(message).toContain(`${a.url} cannot be asked`);
-    expect(message).toContain(`${b.url} cannot be asked`);
+    expect(message).toContain(`${a.url} cannot be reached`);
+    expect(message).toContain(`${b.url} cannot be reached`);
   });
 
   test('are one server of the same kind each: one that came back as another is not used', async () => {

@@ -285,7 +285,7 @@ describe('where it listens', () => {
     const refused = viewer({ port: Number(port) });
     expect(await rejectionOf(refused)).toMatchObject({
       code: 'CONFIG_INVALID',
-      message: expect.stringMatching(/Name another with --port\.$/) as unknown,
+      message: expect.stringMatching(/Choose another with --port\.$/) as unknown,
     });
   });
 
