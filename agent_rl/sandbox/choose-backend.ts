@@ -19,11 +19,11 @@ export interface BackendOptions {
   python?: string;
   /** Modules beyond the standard library; only the native backend has any. */
   preload?: readonly string[];
-  /** Address of the server of the remote backend, or of several that are alike. */
+  /** Address of the remote backend's server, or the addresses of several equivalent servers. */
   url?: string | readonly string[];
-  /** Environment variable that holds the token of the servers. */
+  /** Environment variable that holds the servers' token. */
   tokenEnv?: string;
-  /** PEM file of authorities that their certificates may be of, besides the usual ones. */
+  /** PEM file of certificate authorities to trust in addition to the usual ones. */
   caFile?: string;
   onIncident?: (incident: SandboxIncident) => void;
 }
@@ -42,10 +42,10 @@ function tiersOf(type: SandboxType): readonly SandboxTier[] {
 }
 
 /**
- * Starts the strongest backend that the type allows and this machine has. It checks no request:
- * `behindLayers` does, before all else.
+ * Starts the strongest backend that the type allows and this machine has. The backend does not check its requests;
+ * `behindLayers` does that first.
  *
- * @throws AgentRlError `SANDBOX_UNAVAILABLE` when there is none, `CONFIG_INVALID`
+ * @throws AgentRlError `SANDBOX_UNAVAILABLE` when no backend starts, `CONFIG_INVALID`
  */
 export async function chooseBackend(options: BackendOptions): Promise<ChosenBackend> {
   refuseWrong(options);
@@ -56,17 +56,17 @@ export async function chooseBackend(options: BackendOptions): Promise<ChosenBack
     } catch (error) {
       if (!AgentRlError.is(error) || error.code !== 'SANDBOX_UNAVAILABLE') throw error;
       const why = messageOf(error).replaceAll(/\s+/g, ' ');
-      // Two levels of one backend most often lack the same.
+      // Both levels of the native backend usually fail for the same reason.
       if (!skipped.includes(why)) skipped.push(why);
     }
   }
   throw new AgentRlError(
     'SANDBOX_UNAVAILABLE',
-    `No sandbox of type ${options.type} is available: ${skipped.join(' ')}${options.type === 'remote' ? '' : ' `agent-rl sandbox doctor` tries each.'}`,
+    `No sandbox of type ${options.type} is available: ${skipped.join(' ')}${options.type === 'remote' ? '' : ' Run `agent-rl sandbox doctor` to see what each backend needs.'}`,
   );
 }
 
-/** @throws AgentRlError `CONFIG_INVALID` for what the type has no use for, what it lacks, and workers that are none */
+/** @throws AgentRlError `CONFIG_INVALID` for unused or missing settings and for an invalid worker count */
 function refuseWrong(options: BackendOptions): void {
   const { workers } = options;
   const problems: string[] = sandboxProblems(options).map(
@@ -90,7 +90,7 @@ export async function startBackend(tier: SandboxTier, options: BackendOptions): 
     if (preload.length === 0) return PyodideSandbox.start({ workers });
     throw new AgentRlError(
       'SANDBOX_UNAVAILABLE',
-      `sandbox.preload names ${preload.join(', ')}, which pyodide does not have: it has the standard library only.`,
+      `sandbox.preload names ${preload.join(', ')}, but pyodide has only the standard library. Remove sandbox.preload or use sandbox.type native.`,
     );
   }
   return NativeSandbox.start({ ...options, level: tier === 'native:ns' ? 'ns' : 'lite' });

@@ -1,4 +1,4 @@
-/** What a sandbox had to repair or do without. It cost no result; of a session that was lost, an episode is played again. */
+/** What a sandbox had to repair or do without. No result is lost; an episode that lost its session is played again. */
 export interface SandboxIncident {
   kind:
     | 'restart'
@@ -13,6 +13,6 @@ export interface SandboxIncident {
   message: string;
 }
 
-/** Whether it says that this machine does not allow what the level protects elsewhere. */
+/** Whether the incident is a protection of the level that this machine does not allow. */
 export const isMissingProtection = ({ kind }: SandboxIncident): boolean =>
   kind === 'addresses' || kind === 'threads';

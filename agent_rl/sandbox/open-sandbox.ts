@@ -21,16 +21,16 @@ export interface OpenSandboxOptions extends Omit<BackendOptions, 'onIncident'> {
   limits: SandboxLimits;
 }
 
-/** Of a run so far. */
+/** Counts of the run so far. */
 export interface SandboxCounts extends RememberedCounts {
   /** Restarts, replays and the like; the log reports each. */
   incidents: number;
 }
 
-/** The sandbox of a run, and what was chosen. */
+/** The sandbox of a run and the backend that was chosen for it. */
 export interface OpenedSandbox extends Sandbox {
   tier: SandboxTier;
-  /** Why stronger backends were not taken. */
+  /** Why stronger backends were skipped. */
   skipped: readonly string[];
   incidents: EventLog<SandboxIncident>;
   counts: SandboxCounts;
@@ -62,17 +62,17 @@ export async function openSandbox(options: OpenSandboxOptions): Promise<OpenedSa
 export interface LayerOptions {
   /** Programs run at once; the others wait. */
   workers: number;
-  /** Limits of a request that names none; those left out are the backend's. */
+  /** Limits for requests that set none; limits left out here are the backend's. */
   limits?: SandboxLimits;
-  /** Answers equal requests; without one each is run. */
+  /** Answers repeated requests; without it every request is run. */
   memory?: RememberedResults;
-  /** Notified of each request that is made once more. */
+  /** Notified of each request that is retried. */
   onIncident?: (incident: SandboxIncident) => void;
 }
 
 /**
- * The one door to a backend: a look at the request, on which all that follows relies, a memory of answers, a queue that is
- * fair between rollouts, one more try where the sandbox failed, and limits for those who name none.
+ * The only way to a backend. Layers check the request, answer repeated requests from memory, queue fairly between
+ * rollouts, retry once when the sandbox itself failed, and add default limits.
  */
 export function behindLayers(backend: Sandbox, options: LayerOptions): Sandbox {
   const { workers, limits = {}, memory, onIncident = () => undefined } = options;
@@ -95,6 +95,6 @@ export function behindLayers(backend: Sandbox, options: LayerOptions): Sandbox {
   };
 }
 
-/** The sandbox as one rollout sees it: its requests take turns with those of other rollouts. */
+/** The sandbox as one rollout sees it: its requests take turns with other rollouts' requests. */
 export const sandboxOf = (sandbox: Sandbox, owner: string): Sandbox =>
   layered(sandbox, [addOwner(owner), notTimedByCaller]);

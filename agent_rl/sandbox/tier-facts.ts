@@ -13,7 +13,7 @@ const everyTier = [
   "finding another run's code, input, output or tests",
 ];
 
-/** What each backend holds back from a program and what not, in words for people. */
+/** What each backend stops a program from doing and what it does not stop, for display. */
 export const tierFacts: Readonly<Record<SandboxTier, TierFacts>> = {
   'native:ns': {
     stops: [...everyTier, 'learning which files and processes the machine has'],
@@ -27,20 +27,20 @@ export const tierFacts: Readonly<Record<SandboxTier, TierFacts>> = {
     doesNotStop: [
       'faults of the Linux kernel in the system calls it allows',
       'side channels: timing, caches, load of the machine, locks on files of the libraries',
-      'asking whether a path exists, how large and how old it is, and where a symbolic link leads',
-      'writing more than its folder may hold until that is seen, which is looked for 20 times a second',
-      'without root, taking the threads that other runs could start until that is seen, as often',
-      'holding up to 0.4 GiB on the disk, while it runs, in files it has removed but not closed',
+      'finding out whether a path exists, its size and age, and where a symbolic link points',
+      'exceeding the folder quota for up to 50 ms: the quota is checked 20 times a second',
+      'without root, using up the threads of other runs for up to 50 ms: threads are counted 20 times a second',
+      'holding up to 0.4 GiB of disk in deleted files that it keeps open while it runs',
     ],
   },
   remote: {
     stops: ['what the server stops'],
-    doesNotStop: ['what the server does not stop', 'whoever can read or change the connection'],
+    doesNotStop: ['what the server does not stop', 'anyone who can read or change the connection'],
   },
   pyodide: {
-    stops: [...everyTier, 'system calls: a program has none'],
+    stops: [...everyTier, 'system calls: a program cannot make any'],
     doesNotStop: [
-      'faults of V8 in WebAssembly: Node calls neither its realms nor its permission flags a boundary',
+      "bugs in V8's WebAssembly: Node.js does not consider realms or permission flags a security boundary",
       'side channels: timing, caches, load of the machine',
     ],
   },
@@ -48,7 +48,7 @@ export const tierFacts: Readonly<Record<SandboxTier, TierFacts>> = {
 
 const mebibyte = 2 ** 20;
 
-/** Resident MiB of what is there once and of one running program; see design.md for how they were measured. */
+/** Resident MiB: once per sandbox, and for each running program. design.md says how they were measured. */
 const sizes: Readonly<Record<SandboxTier, { once: number; each: number }>> = {
   'native:ns': { once: 60, each: 40 },
   'native:lite': { once: 60, each: 21 },
@@ -56,6 +56,6 @@ const sizes: Readonly<Record<SandboxTier, { once: number; each: number }>> = {
   remote: { once: 0, each: 0 },
 };
 
-/** Resident bytes on this machine of so many sandboxes at once, without what programs ask for themselves. */
+/** Resident bytes of this many running programs on this machine, without the memory that the programs allocate. */
 export const tierMemory = (tier: SandboxTier, sandboxes: number): number =>
   (sizes[tier].once + sizes[tier].each * sandboxes) * mebibyte;

@@ -159,7 +159,7 @@ def entry_of(names, entry):
 
 
 def problem(text):
-    """JSON text of a result that is none."""
+    """JSON text of a call that failed."""
     return '{"ok":false,"problem":' + quote(text) + '}'
 
 

@@ -4,7 +4,7 @@ import { lastLine } from '../last-line.ts';
 
 export interface JudgeCodeRequest extends Pick<CodeTask, 'tests' | 'compare'> {
   code: string;
-  /** Of one run: a case on standard input, all calls of a function together, or all statements together. */
+  /** Limits of one run: one case on standard input, all calls together, or all statements together. */
   limits?: SandboxLimits;
   seed?: number;
   /** Whether public cases count too. Default false: only hidden ones decide. */
@@ -13,25 +13,25 @@ export interface JudgeCodeRequest extends Pick<CodeTask, 'tests' | 'compare'> {
   stopAtFirstFailure?: boolean;
 }
 
-/** What became of one case; `skipped` were not tried since an earlier one ran out of time. */
+/** The status of one case; `skipped` cases were not tried, because an earlier case timed out. */
 export type CaseStatus = 'passed' | 'wrong-answer' | 'skipped' | Exclude<SandboxStatus, 'ok'>;
 
 export interface CaseResult {
   status: CaseStatus;
   /** Holds what was expected: for the log, never for the policy. */
   failure?: string;
-  /** Of `sandbox_error`: what failed, in the sandbox's own words. */
+  /** The sandbox's message, for `sandbox_error`. */
   problem?: string;
 }
 
 export const passed: CaseResult = { status: 'passed' };
 export const skipped: CaseResult = { status: 'skipped' };
 
-/** The result with what it is about in front of its failure. */
+/** The result with its case in front of its failure. */
 export const labelled = (about: string, result: CaseResult): CaseResult =>
   result.failure === undefined ? result : { ...result, failure: `${about}: ${result.failure}` };
 
-/** Of a case that its run did not reach: why, and, where nothing is known of that, the end of what the program printed. */
+/** The result of a case that the run did not reach: why, or else the last line that the program printed. */
 export function ofUnreached({ status, message, stderr }: RunResult): CaseResult {
   const why = message ?? lastLine(stderr);
   const problem = status === 'sandbox_error' && message !== undefined ? { problem: message } : {};

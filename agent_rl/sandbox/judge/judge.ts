@@ -22,7 +22,7 @@ import { compareOutputs } from './compare-outputs.ts';
 import { compareValues } from './compare-values.ts';
 
 export interface Judgement {
-  /** `sandbox_error`: we failed, and the counts say nothing about the program. */
+  /** `sandbox_error`: the sandbox failed, and the counts say nothing about the program. */
   status: 'judged' | 'sandbox_error';
   passed: number;
   total: number;
@@ -30,7 +30,7 @@ export interface Judgement {
   statuses: readonly CaseStatus[];
   /** What went wrong, for the log. Holds what was expected: never to be shown to the policy. */
   failures: readonly string[];
-  /** Of `sandbox_error`: what failed, in the sandbox's own words. */
+  /** The sandbox's message, for `sandbox_error`. */
   problem?: string | undefined;
   /** Backend and level that ran the program. */
   level: string;
@@ -102,7 +102,7 @@ async function judgeRuns(
   return results;
 }
 
-/** After one case ran out of time the rest are not tried: they would cost as much again and not pass the task. */
+/** After one case timed out the rest are not tried: they could not make the task pass, and might time out as well. */
 const endsJudging = (last: CaseStatus | undefined, stopAtFirstFailure: boolean): boolean =>
   last === 'timeout' ||
   last === 'sandbox_error' ||
@@ -130,7 +130,7 @@ async function judgeRun(
   };
 }
 
-/** Why what was kept of stdout is not all of it. `truncated` speaks of stderr too, which no case is about. */
+/** Why stdout is incomplete. `truncated` alone does not tell: it includes stderr, which no case is about. */
 function cutProblem({ truncated, stdout, stdoutBytes }: RunResult): string | undefined {
   // Bytes that are not UTF-8 are longer as text than they were, so the text alone can hide a cut.
   const kept = Math.min(keptOutputBytes, Buffer.byteLength(stdout));

@@ -22,9 +22,9 @@ import { bareResult, resultWithoutOutput } from '../requests/result-without-outp
 import type { Layer } from './layer.ts';
 
 /**
- * Looks at each request before a backend does, so that no backend has to: one that cannot be run is `bad_request`,
- * whatever the backend, and its message names the field, what it holds and what is allowed. For a session, which has no
- * result to say it with, `CONFIG_INVALID` is thrown.
+ * Checks each request so that backends need not: an invalid request is a `bad_request` on every backend, with a message
+ * that names the field, its value and what is allowed. Opening a session has no result, so there `CONFIG_INVALID` is
+ * thrown.
  */
 export function checkRequests(level: string): Layer {
   const refused = (problem: string): RunResult =>
@@ -43,7 +43,7 @@ export function checkRequests(level: string): Layer {
         return {
           run: async (program, signal) => {
             const problem = sessionProgramProblem(program);
-            // Nothing was run, so nothing ended.
+            // No program was run, so the session lives on.
             if (problem !== undefined) return { ...refused(problem), alive: true };
             return session.run(program, signal);
           },
@@ -69,7 +69,7 @@ const problemsOf: { [Kind in RequestKind]: (request: SandboxRequest<Kind>) => Pr
 const isKind = (kind: unknown): kind is RequestKind =>
   typeof kind === 'string' && Object.hasOwn(problemsOf, kind);
 
-/** The kind of a request that may be anything at all. */
+/** The kind of an unchecked request. */
 function kindOf<Kind extends RequestKind>(request: SandboxRequest<Kind>): Kind {
   const { kind }: { kind?: unknown } = isPlainObject(request) ? request : {};
   return (isKind(kind) ? kind : 'run') as Kind;
@@ -86,7 +86,7 @@ type SessionProgram = Parameters<SandboxSession['run']>[0];
 
 const common = ['owner', 'limits', 'seed'] as const;
 
-/** Of what all requests have, and of fields that none of them has. */
+/** Problems of the fields that all requests share, and of unknown fields. */
 function commonProblem(request: unknown, fields: readonly string[]): Problem {
   const problem = fieldsProblem('the request', request, [...fields, ...common]);
   if (problem !== undefined) return problem;

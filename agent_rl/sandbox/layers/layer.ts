@@ -6,10 +6,10 @@ import type { SandboxIncident } from '../incident.ts';
 export type Execute = Sandbox['execute'];
 export type OpenSession = Sandbox['openSession'];
 
-/** What stands between whoever asks and a backend, and sees each request. */
+/** Stands between the caller and a backend and sees each request. */
 export interface Layer {
   execute: (next: Execute) => Execute;
-  /** Left out where the layer does nothing to sessions. */
+  /** Left out when the layer does not change sessions. */
   openSession?: (next: OpenSession) => OpenSession;
 }
 
@@ -31,7 +31,7 @@ export function layered(sandbox: Sandbox, layers: readonly Layer[]): Sandbox {
   };
 }
 
-/** Gives requests that name no limits, or not all, these. */
+/** Adds these limits to requests that do not set them. */
 export const addLimits = (limits: SandboxLimits): Layer => ({
   execute: (next) => (request, signal) =>
     next({ ...request, limits: { ...limits, ...request.limits } }, signal),
@@ -41,7 +41,7 @@ export const addLimits = (limits: SandboxLimits): Layer => ({
       next({ ...request, limits: { ...limits, ...request.limits } }),
 });
 
-/** Says who asks, so that requests of one rollout take turns with those of others. */
+/** Names the owner, so that requests of one rollout take turns with requests of others. */
 export const addOwner = (owner: string): Layer => ({
   execute: (next) => (request, signal) => next({ ...request, owner }, signal),
   openSession:
@@ -50,7 +50,7 @@ export const addOwner = (owner: string): Layer => ({
       next({ ...request, owner }),
 });
 
-/** Does something around all work of a sandbox and its sessions. */
+/** Wraps every program of a sandbox and its sessions. */
 const around = (work: <Result>(next: () => Promise<Result>) => Promise<Result>): Layer => ({
   execute: (next) => (request, signal) => work(() => next(request, signal)),
   openSession: (next) => (request) => {
@@ -63,19 +63,19 @@ const around = (work: <Result>(next: () => Promise<Result>) => Promise<Result>):
 });
 
 /**
- * Keeps time spent here off the deadline of the plugin that waits: programs have limits of their own, and how long they
- * wait for a free worker says how busy the machine is.
+ * Does not count time spent here against the deadline of the waiting plugin: programs have their own limits, and the wait
+ * for a free worker only depends on how busy the machine is.
  */
 export const notTimedByCaller = around(notTimed);
 
-/** Shows in a profile when the sandbox works: behind the queue, what waits for a free worker is not counted. */
+/** Shows in a profile when the sandbox works. It stands behind the queue, so waiting for a free worker does not count. */
 export const shownInProfile = around((next) =>
   spanned({ track: 'sandbox', name: 'program or end of a session' }, next),
 );
 
 /**
- * Asks once more, of another process, when the sandbox failed itself. What fails twice stays `sandbox_error`, which no
- * reward is made of. Sessions are not asked again: their variables are gone; nor is anything once `closed` is aborted.
+ * Retries once, in another process, when the sandbox itself failed. A second failure stays `sandbox_error`, which gives no
+ * reward. Sessions are not retried, because their variables are gone; nothing is retried once `closed` is aborted.
  */
 export const retryOnce = ({
   onIncident,
@@ -88,7 +88,7 @@ export const retryOnce = ({
     const first = await next(request, signal);
     if (first.status !== 'sandbox_error' || closed.aborted) return first;
     const why = first.message ?? 'the sandbox failed';
-    onIncident({ kind: 'retry', message: `A program is run once more: ${why}` });
+    onIncident({ kind: 'retry', message: `Retrying a program: ${why}` });
     return next(request, signal);
   },
 });

@@ -9,7 +9,7 @@ import type {
 import { abortable } from '../../core/stopping/abort.ts';
 import type { Execute, Layer } from './layer.ts';
 
-/** How many requests were made and how many of them had been answered before. */
+/** How many requests were made and how many of them were repeats. */
 export interface RememberedCounts {
   requests: number;
   repeats: number;
@@ -19,13 +19,13 @@ type Answer<Result> = Result | Promise<Result>;
 
 /** The other statuses depend on the machine's load or are our own failure. */
 const repeatable: ReadonlySet<RunResult['status']> = new Set(['ok', 'error', 'bad_request']);
-/** Of an answer as JSON; larger ones are not worth their memory. */
+/** Size limit of a kept answer as JSON; larger ones are not worth their memory. */
 const mostChars = 4096;
 
 /**
  * Answers an equal request from memory: the members of a group often write the same program. Requests are equal when
- * code, input or calls, files, limits and seed are. Those under way are shared, whatever becomes of them. What a
- * session's program does depends on those before it, so nothing of it is kept.
+ * code, input or calls, files, limits and seed are. Requests in progress are shared, however they end. Programs of a
+ * session depend on earlier ones, so their results are not kept.
  *
  * Statuses `ok`, `error` and `bad_request` are kept, up to a size; `timeout`, `memory_limit`, `crashed` and
  * `sandbox_error` are not. A program whose output depends on something else than its request, such as the clock, is
@@ -74,12 +74,12 @@ export class RememberedResults implements Layer {
 }
 
 /**
- * A text that equal requests share and no others, whoever asks. It has one length however large the request is, since
- * thousands are kept and a request may hold megabytes of input. The request must have been checked: then it holds
- * nothing that JSON would drop or change.
+ * A text that only equal requests share; the owner does not count. Its length is fixed, since thousands are kept and a
+ * request may hold megabytes of input. The request must have been checked, so that it holds nothing that JSON would
+ * drop or change.
  */
 export function requestKey<Kind extends RequestKind>(request: SandboxRequest<Kind>): string {
-  // Equal programs are equal whoever asks; anything called owner further inside belongs to the program.
+  // Only the outermost owner is left out: an owner further inside belongs to the program.
   const { kind, ...rest } = request;
   const fields = Object.entries(rest).filter(([name]) => name !== 'owner');
   return createHash('sha256')

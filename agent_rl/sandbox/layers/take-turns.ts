@@ -76,12 +76,12 @@ export class FairQueue {
   }
 }
 
-/** Of requests that name no rollout. */
+/** Owner of requests that name no rollout. */
 const noOwner = '';
 
 /**
- * Runs as many programs at once as the queue has slots; the others wait, rollouts in turn. A program's deadline starts
- * with the program: however long it waits, it has all of its time.
+ * Runs as many programs at once as the queue has slots; the others wait, and rollouts take turns. A program's deadline
+ * starts with the program, however long it waited.
  */
 export const takeTurns = (queue: FairQueue): Layer => ({
   execute: (next) => (request, signal) =>

@@ -60,7 +60,7 @@ function located(named: string): string {
   const [found] = onPath(named);
   if (found !== undefined) return found;
   throw unavailable(
-    `No program on PATH is named ${JSON.stringify(named)}. Give the path of a Python in sandbox.python, or use sandbox.type pyodide.`,
+    `No program on PATH is named ${JSON.stringify(named)}. Set sandbox.python to the path of a Python, or use sandbox.type pyodide.`,
   );
 }
 
@@ -71,8 +71,7 @@ function problemOf(python: string): string | undefined {
       [...pythonFlags, '-c', 'import sys; print("%d.%d" % sys.version_info[:2])'],
       { env: pythonEnvironment, encoding: 'utf8', timeout: 20_000, stdio: 'pipe' },
     );
-    if (!/^\d+\.\d+$/.test(text.trim()))
-      return `${python} does not print its version as a Python does`;
+    if (!/^\d+\.\d+$/.test(text.trim())) return `${python} does not print a Python version`;
     const [major = 0, minor = 0] = text.trim().split('.').map(Number);
     const recent = major > oldest[0] || (major === oldest[0] && minor >= oldest[1]);
     return recent ? undefined : `${python} is Python ${text.trim()}`;
@@ -91,12 +90,12 @@ function problemOf(python: string): string | undefined {
 export function findPython(named?: string): string {
   if (process.platform !== 'linux') {
     throw unavailable(
-      `The native sandbox needs Linux; this is ${process.platform}. Use sandbox.type pyodide.`,
+      `The native sandbox needs Linux; this machine runs ${process.platform}. Use sandbox.type pyodide.`,
     );
   }
   if (machines[process.arch] === undefined) {
     throw unavailable(
-      `The native sandbox knows the system calls of x64 and arm64; this is ${process.arch}. Use sandbox.type pyodide.`,
+      `The native sandbox supports x64 and arm64; this machine is ${process.arch}. Use sandbox.type pyodide.`,
     );
   }
   const problems: string[] = [];
@@ -108,8 +107,8 @@ export function findPython(named?: string): string {
     if (problem === undefined) return python;
     problems.push(problem);
   }
-  const found = problems.length === 0 ? 'none was found' : problems.join('; ');
+  const found = problems.length === 0 ? 'no Python was found' : problems.join('; ');
   throw unavailable(
-    `The native sandbox needs Python ${oldest.join('.')} or later: ${found}. Install one, name it in sandbox.python, or use sandbox.type pyodide.`,
+    `The native sandbox needs Python ${oldest.join('.')} or later: ${found}. Install it, set sandbox.python to its path, or use sandbox.type pyodide.`,
   );
 }

@@ -35,7 +35,7 @@ export interface NativeSandboxOptions {
   python?: string;
   /** Modules beyond the standard library that programs may import, loaded once. */
   preload?: readonly string[];
-  /** Notified of what the sandbox had to repair. */
+  /** Notified of each failure that the sandbox repaired. */
   onIncident?: (incident: SandboxIncident) => void;
 }
 
@@ -96,7 +96,7 @@ export class NativeSandbox implements Sandbox {
   }
 
   capabilities(): SandboxCapabilities {
-    // The queue before it says how many run at once.
+    // The queue in front limits how many programs run at once.
     return { ...this.facts, concurrency: Number.POSITIVE_INFINITY };
   }
 
@@ -105,7 +105,7 @@ export class NativeSandbox implements Sandbox {
   }
 }
 
-/** How a request of each kind is put to the supervisor, and what its reply means. */
+/** How to ask the supervisor for each kind of request, and how to read its reply. */
 interface Exchange<Kind extends RequestKind> {
   ask: (request: SandboxRequest<Kind>) => SupervisorRequest;
   answer: (
@@ -160,7 +160,7 @@ function judgement(reply: SupervisorReply, statements: number, level: string): J
   }
   const verdicts = readVerdicts(notes.results, statements) ?? [];
   const result = resultOf(reply, level);
-  // Once the tests are over their solution is ended, which is no fault of its own.
+  // The solution is killed when the tests are over, which is not its fault.
   const over = verdicts.length === statements && result.status === 'signaled';
   return { ...result, status: over ? 'ok' : result.status, verdicts };
 }
@@ -173,7 +173,7 @@ const resultOf = (reply: SupervisorReply, level: string): RunResult => ({
 const failed = (message: string, level: string): RunResult =>
   resultWithoutOutput('sandbox_error', message, level);
 
-/** Walls that the kernel says it put up are tried before a program is run behind them. */
+/** Tests the walls before a program runs behind them: the kernel only says that it put them up. */
 async function refuseIfEscaped(keeper: SupervisorKeeper, level: string): Promise<void> {
   try {
     const escaped = await tryProbes(async (code) => {
@@ -186,13 +186,13 @@ async function refuseIfEscaped(keeper: SupervisorKeeper, level: string): Promise
     await keeper.close();
     throw new AgentRlError(
       'SANDBOX_UNAVAILABLE',
-      `native:${level} does not hold here: ${messageOf(cause)}.`,
+      `native:${level} does not contain programs on this machine: ${messageOf(cause)}. Use another sandbox.type.`,
       { cause },
     );
   }
 }
 
-/** What a level protects elsewhere and cannot protect on this machine. */
+/** Protections of a level that this machine does not offer. */
 export const missingProtections = ({ level, fixedAddresses, walls }: Hello): SandboxIncident[] => [
   ...(fixedAddresses ? [] : [addresses]),
   // Level lite never has it without root, as `agent-rl sandbox doctor` says, and counts from outside.
@@ -201,11 +201,12 @@ export const missingProtections = ({ level, fixedAddresses, walls }: Hello): San
 
 const addresses = {
   kind: 'addresses',
-  message: 'addresses of objects differ from run to run, since this container forbids fixing them',
+  message:
+    'memory addresses of objects differ from run to run, because this container does not allow fixing them',
 } as const;
 
 const threads = {
   kind: 'threads',
   message:
-    'a program can take the threads that others would start, since this kernel counts the threads of all programs together',
+    'a program can use up the threads of other programs, because this kernel counts the threads of all programs together',
 } as const;

@@ -25,7 +25,7 @@ let opened = 0;
  * whole, time for each program and for all together.
  */
 export class NativeSession implements SandboxSession {
-  /** Of the process that runs now; another name is another process. */
+  /** Name of the current process; a new process gets a new name. */
   #name = `session-${++opened}`;
   #started = false;
   #supervisor: SupervisorProcess | undefined;
@@ -71,7 +71,7 @@ export class NativeSession implements SandboxSession {
     const { limits, totalWallS, seed } = this.options;
     const stop = (): void => {
       this.#supervisor?.closeSession(this.#name);
-      // It was ended, and did not end by itself.
+      // A new name: the process was killed and did not end on its own.
       this.#renew();
     };
     try {
@@ -101,10 +101,10 @@ export class NativeSession implements SandboxSession {
     }
   }
 
-  /** The one that has the session's process, or is to start it. @throws SupervisorDied */
+  /** The supervisor that has the session's process or will start it. @throws SupervisorDied */
   async #findSupervisor(): Promise<SupervisorProcess> {
     const current = await this.keeper.current();
-    // Another, which runs by now, knows nothing of the session.
+    // A supervisor started since then does not know the session.
     if (this.#started && this.#supervisor?.death) throw this.#supervisor.death;
     this.#supervisor = current;
     return current;

@@ -3,13 +3,13 @@ import { constants } from 'node:os';
 import type { RunResult, SandboxStatus } from '../../core/services/sandbox.ts';
 import type { ProcessEnd, ProcessReply } from './protocol.ts';
 
-/** What the harness wrote beside the program's own output, parsed. */
+/** What the harness wrote in addition to the program's output, parsed. */
 export interface Notes {
-  /** Whether the walls stood before the program came. */
+  /** Whether the walls were up before the program started. */
   ready: boolean;
   interrupted: boolean;
   outOfMemory: boolean;
-  /** Of a session's program. */
+  /** Exit code of a session's program. */
   done: number | undefined;
   /** All other lines: results or verdicts. */
   results: readonly string[];
@@ -24,7 +24,7 @@ const known = {
 
 const isKnown: ReadonlySet<string> = new Set([known.begun, known.interrupted, known.memory]);
 
-/** More than calls or statements ever have: whoever writes so many lines is not to hold up everybody. */
+/** More lines than calls or statements ever write: a program that writes more must not hold up other programs. */
 const mostLines = 2 ** 18;
 
 /** A program can write notes of its own after the first line; they can only be about itself. */
@@ -51,11 +51,11 @@ interface Ending {
   message?: string;
 }
 
-/** How a process that has ended went, from what the supervisor, the kernel and the harness say of it. */
+/** How a process ended, according to the supervisor, the kernel and the harness. */
 export function endingOf({ why, late, end, stderr }: ProcessReply, notes: Notes): Ending {
   if (end?.failed) return { status: 'sandbox_error', message: end.failed };
   if (!notes.ready && why !== 'cancelled') {
-    // No program has been there yet, so this is our own output.
+    // No program has started yet, so this is the harness's output.
     const output = Buffer.from(stderr, 'base64').toString('utf8').trim().slice(-300);
     const message = `the sandboxed process did not get ready${output && `: ${output}`}`;
     return { status: 'sandbox_error', message };
@@ -70,7 +70,7 @@ export function endingOf({ why, late, end, stderr }: ProcessReply, notes: Notes)
   return withCode(end.disk_full ? 'disk_limit' : 'error', exitCode);
 }
 
-/** How a program of a session ended whose process lives on. */
+/** How a session's program ended when its process lives on. */
 export function sessionEnding({ late }: ProcessReply, { interrupted, done = 1 }: Notes): Ending {
   if (late || interrupted) return { status: 'timeout', exitCode: 1 };
   if (done > 255) return { status: 'memory_limit', exitCode: 1 };

@@ -1,16 +1,16 @@
 import { keptOutputBytes, type SandboxLimits } from '../../core/services/sandbox.ts';
 
-/** Text as requests hold it. */
+/** Text as requests encode it. */
 export const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
 /** The supervisor's first line. */
 export interface Hello {
   level: string;
   python: string;
-  /** False where a container forbids it: what a program prints of addresses is then different each time. */
+  /** False when a container forbids it: the addresses that a program prints then differ from run to run. */
   fixedAddresses: boolean;
   walls: {
-    /** Version of Landlock's interface; 0 is none. */
+    /** Version of Landlock's interface; 0 if Landlock is not available. */
     landlock: number;
     seccomp: boolean;
     /** Whether programs run as another user than the trainer. */
@@ -43,7 +43,7 @@ export type SupervisorRequest =
       session: string;
       /** Whether the process is to be started; otherwise it must be there. */
       first: boolean;
-      /** Of the session's process, but for `wall_s`, which is this program's. */
+      /** Limits of the session's process, except `wall_s`, which is this program's. */
       limits: NativeLimits;
       job: string;
     };
@@ -67,7 +67,7 @@ export interface ProcessEnd {
 export interface ProcessReply {
   /** Why the supervisor ended it, if it did. */
   why: 'timeout' | 'output_limit' | 'cancelled' | 'closed' | null;
-  /** Whether its time was over, by the supervisor's clock, before it ended. Not said of tests. */
+  /** Whether its time was over, by the supervisor's clock, before it ended. Left out for tests. */
   late?: boolean;
   /** The first bytes, in base64. */
   stdout: string;
@@ -82,13 +82,13 @@ export interface ProcessReply {
 }
 
 export interface SupervisorReply extends ProcessReply {
-  /** Of a judgement: the process that ran the tests. */
+  /** The process that ran the tests of a judgement. */
   tests?: ProcessReply;
-  /** Of a session: whether its process lives on. */
+  /** Whether the process of a session lives on. */
   alive?: boolean;
 }
 
-/** There is no process of a session any more, though one was left running: nothing was run. */
+/** The process of a session has ended since its last program: nothing was run. */
 export interface SessionGone {
   gone: true;
 }

@@ -10,13 +10,13 @@ import {
 type Started = Awaited<ReturnType<typeof SupervisorProcess.start>>;
 
 /**
- * Keeps a supervisor alive: one that dies is started again, and what it was doing is done once more, since nothing a
- * program does can be concluded from the death. A second death is our failure and is reported.
+ * Keeps a supervisor alive: one that dies is restarted, and its programs are run once more, since its death says nothing
+ * about them. A second death is a failure of the sandbox and is reported.
  */
 export class SupervisorKeeper {
   #current: Promise<Started> | undefined;
   #closed = false;
-  /** Whether one has ended that could not clear up after itself. */
+  /** Whether a supervisor died and could not clean up. */
   #died = false;
 
   constructor(
@@ -24,7 +24,7 @@ export class SupervisorKeeper {
     private readonly onIncident: (incident: SandboxIncident) => void,
   ) {}
 
-  /** What the first one says of itself. @throws AgentRlError `SANDBOX_UNAVAILABLE` */
+  /** The greeting of the first supervisor. @throws AgentRlError `SANDBOX_UNAVAILABLE` */
   async first(): Promise<Hello> {
     const { hello } = await this.#start();
     return hello;
@@ -38,13 +38,13 @@ export class SupervisorKeeper {
     } catch (error) {
       if (!(error instanceof SupervisorDied) || this.#closed || signal?.aborted === true)
         throw error;
-      this.onIncident({ kind: 'replay', message: `A program is run once more. ${error.message}` });
+      this.onIncident({ kind: 'replay', message: `Retrying a program. ${error.message}` });
       const next = await this.#alive();
       return next.supervisor.ask(request, signal);
     }
   }
 
-  /** The one that runs now, started if need be. */
+  /** The running supervisor, started if necessary. */
   async current(): Promise<SupervisorProcess> {
     return (await this.#alive()).supervisor;
   }
@@ -62,12 +62,12 @@ export class SupervisorKeeper {
     const current = this.#current;
     const started = await current;
     if (started !== undefined && started.supervisor.death === undefined) return started;
-    // Somebody else, who came first, has started another.
+    // Another request has already started a new supervisor.
     if (this.#current !== current) return this.#alive();
     this.#died = true;
     this.onIncident({
       kind: 'restart',
-      message: `The sandbox is started again. ${started?.supervisor.death?.message ?? ''}`.trim(),
+      message: `Restarting the sandbox. ${started?.supervisor.death?.message ?? ''}`.trim(),
     });
     return this.#start();
   }
@@ -85,7 +85,7 @@ export class SupervisorKeeper {
 
   #reportSwept(count: number): void {
     if (count === 0) return;
-    const message = `Working folders that an earlier supervisor had left behind: ${count}, now removed.`;
+    const message = `Removed ${count} working folder${count === 1 ? '' : 's'} that an earlier supervisor left behind.`;
     this.onIncident({ kind: 'swept', message });
   }
 }

@@ -21,10 +21,10 @@ export interface SupervisorOptions {
 
 const startMs = 60_000;
 const endMs = 5000;
-/** Beyond the deadline of a program, on a machine however busy. */
+/** Time for an answer beyond a program's deadline, on a busy machine. */
 const patienceMs = 60_000;
 
-/** Runs `main.py` of a folder under that bare name: every program inherits what Python knows of it. */
+/** Runs a folder's `main.py` under that bare name, since every program inherits what Python knows of it. */
 const launch =
   'import sys\nexec(compile(open(sys.argv[1] + "/main.py", encoding="utf-8").read(), "<main.py>", "exec"))';
 
@@ -36,7 +36,7 @@ const argumentsOf = (settings: object): readonly string[] => [
   JSON.stringify(settings),
 ];
 
-/** Removes the working folders of dead supervisors; how many there were. */
+/** Removes the working folders of dead supervisors and returns their number. */
 export async function sweep({ python, base = tmpdir() }: SupervisorOptions): Promise<number> {
   const args = argumentsOf({ level: 'sweep', base });
   const { stdout } = await promisify(execFile)(python, args, { env: pythonEnvironment, cwd: '/' });
@@ -64,7 +64,7 @@ export class SupervisorProcess {
   #nextId = 1;
 
   private constructor({ python, level, preload, base = tmpdir() }: SupervisorOptions) {
-    // What of the machine a program must not see even where Python's own folders contain it.
+    // Folders that a program must not see even if they lie within Python's own folders.
     const hidden = [packageRoot(), process.cwd()];
     this.#process = spawn(python, argumentsOf({ level, preload, hidden, base }), {
       env: pythonEnvironment,
@@ -103,19 +103,19 @@ export class SupervisorProcess {
     return this.#process.pid;
   }
 
-  /** Why no more requests are taken, if that is so. */
+  /** Why the supervisor takes no more requests, or `undefined`. */
   get death(): SupervisorDied | undefined {
     return this.#death;
   }
 
-  /** @throws SupervisorDied; what the signal was aborted with, if it was before anything was asked */
+  /** @throws SupervisorDied; the signal's reason if it was aborted before the request was sent */
   async ask(request: SupervisorRequest, signal?: AbortSignal): Promise<SupervisorReply> {
     signal?.throwIfAborted();
     if (this.#death) throw this.#death;
     const id = this.#nextId++;
     const cancel = (): void => this.#write({ do: 'cancel', id });
     signal?.addEventListener('abort', cancel, { once: true });
-    // It ends programs itself; one that does not is stuck.
+    // A supervisor that does not end an overdue program is stuck.
     const giveUp = (): void => {
       this.#stderr += '\nit did not answer in time';
       this.#process.kill('SIGKILL');
@@ -134,7 +134,7 @@ export class SupervisorProcess {
     this.#write({ do: 'close', session });
   }
 
-  /** Ends it in order, and with it all it runs; by force if it does not follow. */
+  /** Ends the supervisor and all its programs, by force if necessary. */
   async end(): Promise<void> {
     this.#die('the sandbox was closed');
     this.#process.stdin?.end();
@@ -162,7 +162,7 @@ export class SupervisorProcess {
     this.#process.stderr
       ?.setEncoding('utf8')
       .on('data', (text: string) => (this.#stderr = (this.#stderr + text).slice(-4000)));
-    // A supervisor that is gone is reported by `close`.
+    // The `close` event reports a dead supervisor.
     this.#process.stdin?.on('error', () => undefined);
   }
 
@@ -190,34 +190,34 @@ export class SupervisorProcess {
   }
 }
 
-/** Of the supervisor that did not start. */
+/** Options of the supervisor that did not start. */
 interface Context {
   python: string;
   preload: readonly string[];
 }
 
 const forbidden = ([, what = '']: RegExpExecArray): string =>
-  `this kernel or container forbids namespaces (${what}). Allow them: user namespaces for a user, CAP_SYS_ADMIN for root in a container`;
+  `this kernel or container forbids namespaces (${what}). Allow user namespaces, or give root in a container CAP_SYS_ADMIN`;
 
-/** What Python says of a failed start, and the sentence for the user. */
+/** Python's last line after a failed start, and the message for the user. */
 const known: readonly [RegExp, (match: RegExpExecArray, context: Context) => string][] = [
   [
     /^ModuleNotFoundError: No module named '([^']+)'/,
     ([, name = ''], { python, preload }) =>
       preload.includes(name)
-        ? `sandbox.preload names ${name}, which ${python} does not have. Install it for this Python, or name another in sandbox.python`
-        : `${python} lacks the module ${name}. Name a whole Python in sandbox.python`,
+        ? `sandbox.preload names ${name}, which ${python} does not have. Install it for this Python, or set sandbox.python to another one`
+        : `${python} lacks the module ${name}. Set sandbox.python to a complete Python`,
   ],
   [/^(?:OSError|PermissionError): .*?((?:unshare|clone|mount|pivot_root)\b[^:]*: .+)$/, forbidden],
   [/^PermissionError: .*'(.*(?:uid_map|gid_map|setgroups))'$/, forbidden],
   [
     /^FileNotFoundError: .*'(.*agent_rl\/sandbox\/.*)'$/,
-    ([, path]) => `the package lacks ${path}. Install it again`,
+    ([, path]) => `the package lacks ${path}. Reinstall it`,
   ],
   [/^(?:RuntimeError|Unavailable|UnknownMachine): (.+)$/, ([, what = '']) => what],
 ];
 
-/** Why a supervisor does not start, in a sentence without its end. `failed` may be a whole traceback. */
+/** Why a supervisor does not start, as a sentence without a full stop. `failed` may be a whole traceback. */
 export function startProblem(failed: string, context: Context): string {
   const last = lastLine(failed).trim();
   for (const [pattern, sentence] of known) {

@@ -12,10 +12,10 @@ interface Job {
   answered: boolean;
 }
 
-/** A child that dies this often in a row before it is ready is not started again. */
+/** Failed starts in a row after which a child is not started again. */
 const mostFailedStarts = 3;
 
-/** Two children in a row died while they ran a program: that is the program's doing. */
+/** Two children in a row died while they ran a program, so the program is at fault. */
 export class KilledItsChildren extends Error {
   constructor(last: Error) {
     super(`The program ended two interpreters in a row: ${last.message}`, { cause: last });
@@ -23,9 +23,9 @@ export class KilledItsChildren extends Error {
 }
 
 /**
- * Child processes that share one queue, first come first served. A caller waits as long as others run: a
- * program's deadline starts with the program. A child that dies is replaced; the program it was running is
- * tried once more, since another fault than its own may have ended the child.
+ * Child processes that share one queue, first come, first served. A program's deadline starts with the
+ * program, not with the wait. A child that dies is replaced and its program is retried once, since the
+ * program may not be at fault.
  */
 export class ChildPool {
   readonly #queue: Job[] = [];
@@ -43,14 +43,14 @@ export class ChildPool {
     for (let i = 0; i < workers; i++) this.#start(0);
   }
 
-  /** Settles when one child can take a program. @throws Error when the first that answers cannot start. */
+  /** Settles when one child can take a program. @throws Error when the first child that answers cannot start. */
   async firstReady(): Promise<void> {
     await Promise.race([...this.#children].map((child) => child.ready()));
   }
 
   /**
-   * @throws KilledItsChildren when two children in a row died of the program; ChildDied when it was cancelled, the pool
-   * was closed, or two died of which one was killed from outside.
+   * @throws KilledItsChildren when two children in a row died of the program; ChildDied when the program was cancelled, the
+   * pool was closed, or one of two deaths came from outside.
    */
   async submit(request: Omit<ChildRequest, 'id'>, signal?: AbortSignal): Promise<ChildResult> {
     if (this.#broken) throw this.#broken;
@@ -83,7 +83,7 @@ export class ChildPool {
       started = true;
       this.#offer(child);
     };
-    // One that never gets ready is reported by `died` too.
+    // `died` reports a child that never gets ready, too.
     void child.ready().then(offer, () => undefined);
     void child.died.then((death) => this.#replace(child, started ? 0 : failedStarts + 1, death));
   }
@@ -132,7 +132,7 @@ export class ChildPool {
     job.deaths.push(death);
     if (job.cancelled || this.#closed) job.reject(death);
     else if (job.deaths.length > 1) {
-      // Of a death that came from outside nothing follows about the program.
+      // A death that came from outside says nothing about the program.
       const outside = job.deaths.find(({ fromOutside }) => fromOutside);
       job.reject(outside ?? new KilledItsChildren(death));
     } else {

@@ -9,7 +9,7 @@ export interface ChildSettings {
   pyodideFolder: string;
 }
 
-/** What the child cannot know by itself: it reads no module of another folder. */
+/** What the child cannot find out on its own: it reads no modules of other folders. */
 export interface ChildArguments extends ChildSettings {
   captureBytes: number;
 }
@@ -19,7 +19,7 @@ export interface SnapshotSettings extends ChildSettings {
   boot: string;
 }
 
-/** Exit code that no program can give, those of Python being below 256; the same in `harness/program.py`. */
+/** Exit code that no program can have, since Python's are below 256; the same as in `harness/program.py`. */
 export const memoryErrorCode = 256;
 
 interface ProgramRequest {
@@ -117,7 +117,7 @@ export const shared = {
   kept: 2,
   flood: 4,
   quota: 5,
-  /** A word that never changes, to wait on for ever. */
+  /** A word that never changes, for waiting forever. */
   never: 6,
   interruptByte: 60,
   // Counters that go up whenever the other side should look: the realm's, and the main thread's.

@@ -36,7 +36,7 @@ const mostVerdictBytes = 8192;
  */
 export class PyodideSandbox implements Sandbox {
   readonly #closing = new AbortController();
-  /** Interpreters of sessions, beside those of the pool. */
+  /** Interpreters of sessions, in addition to the pool's. */
   readonly #sessionChildren = new Set<SandboxChild>();
 
   private constructor(
@@ -46,7 +46,7 @@ export class PyodideSandbox implements Sandbox {
   ) {}
 
   /**
-   * Starts the child processes. The first use on a machine makes and attacks the snapshot, some seconds.
+   * Starts the child processes. The first use on a machine makes and tests the snapshot, which takes a few seconds.
    *
    * @param options.workers child processes, each of which runs one program at a time
    * @throws AgentRlError `SANDBOX_UNAVAILABLE`, `CONFIG_INVALID`
@@ -55,7 +55,7 @@ export class PyodideSandbox implements Sandbox {
     if (!Number.isInteger(workers) || workers < 1 || workers > 256) {
       throw new AgentRlError(
         'CONFIG_INVALID',
-        `The sandbox was given ${workers} workers; allowed are 1 to 256.`,
+        `The sandbox was given ${workers} workers. Set a whole number from 1 to 256.`,
       );
     }
     const distribution = findDistribution();
@@ -68,7 +68,7 @@ export class PyodideSandbox implements Sandbox {
       await pool.close();
       throw new AgentRlError(
         'SANDBOX_UNAVAILABLE',
-        `The Python sandbox does not start: ${messageOf(cause)} \`agent-rl doctor\` tells more.`,
+        `The Python sandbox does not start: ${messageOf(cause)} Run \`agent-rl doctor\` for details.`,
         { cause },
       );
     }
@@ -93,8 +93,8 @@ export class PyodideSandbox implements Sandbox {
   };
 
   /**
-   * Each session has a child process of its own from its first program on, however many there are: a session is held while
-   * a model thinks, so one that waited for the end of another could wait for ever. There are as many as rollouts at work.
+   * Each session has its own child process from its first program on, however many sessions there are. A session stays open
+   * while a model thinks, so a session that waited for another one could wait forever. There is one for each active rollout.
    */
   openSession({ limits, seed = 0, totalWallS }: SessionRequest = {}): SandboxSession {
     const all = { ...defaultLimits, ...limits };
@@ -127,7 +127,7 @@ export class PyodideSandbox implements Sandbox {
   }
 }
 
-/** How a request of each kind is put to a child, and what its result means. */
+/** How to ask a child for each kind of request, and how to read its result. */
 interface Exchange<Kind extends RequestKind> {
   ask: (request: SandboxRequest<Kind>) => Omit<ChildRequest, 'id'>;
   answer: (result: ChildResult, request: SandboxRequest<Kind>) => SandboxResults[Kind];

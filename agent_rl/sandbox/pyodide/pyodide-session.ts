@@ -7,10 +7,10 @@ import { childLimits, failed, runResultOf } from './run-results.ts';
 import { ChildDied, type SandboxChild } from './sandbox-child.ts';
 
 export interface PyodideSessionOptions {
-  /** Of a program whose request names none. */
+  /** Limits of programs whose request sets none. */
   limits: Required<SandboxLimits>;
   seed: number;
-  /** Of all programs together. */
+  /** Time for all programs together. */
   totalWallS: number;
   start: () => SandboxChild;
   /** Ends the session as `close` does. */
@@ -85,7 +85,7 @@ export class PyodideSession implements SandboxSession {
       const result = await child.run({ ...program, id: 0, seed, task: { kind: 'session' } });
       return await this.#finished(result);
     } catch (error) {
-      // One that was neither cancelled, closed nor killed from outside was ended by its program.
+      // If the child was not cancelled, closed or killed from outside, its program ended it.
       const byProgram = error instanceof ChildDied && !error.fromOutside && !this.#closed.aborted;
       if (!byProgram || signal?.aborted === true) throw error;
       await this.#end();

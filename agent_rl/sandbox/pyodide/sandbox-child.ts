@@ -12,7 +12,7 @@ import type {
 } from './protocol.ts';
 import { startRestricted } from './boot/restricted-node.ts';
 
-/** Beyond a deadline a child has this long to answer, graces included; one that does not is stuck. */
+/** Time for a child to answer beyond a program's deadline, grace included. A child that takes longer is stuck. */
 const patienceMs = 15_000;
 const startMs = 60_000;
 const endMs = 2000;
@@ -24,8 +24,8 @@ export class ChildDied extends Error {
   constructor(
     message: string,
     /**
-     * It was killed, and not by us. A program cannot have done that, since it can send no signal and takes no more memory
-     * than it may; a machine without memory, or somebody, can.
+     * Whether another process or the system killed it, for lack of memory for example. A program cannot: it sends no
+     * signals and its memory is limited.
      */
     readonly fromOutside = false,
   ) {
@@ -75,7 +75,7 @@ export class SandboxChild {
     return this.#ready.promise;
   }
 
-  /** To be called once `ready` has settled, one at a time. @throws ChildDied */
+  /** Runs one program at a time; call it after `ready` has settled. @throws ChildDied */
   run(request: ChildRequest): Promise<ChildResult> {
     if (this.#death) return Promise.reject(this.#death);
     this.#ready = unsettled();
@@ -95,7 +95,7 @@ export class SandboxChild {
     this.#process.kill('SIGKILL');
   }
 
-  /** Ends the child in order, by force if it does not follow. */
+  /** Ends the child, by force if necessary. */
   async end(): Promise<void> {
     if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
     const exit = once(this.#process, 'exit');
@@ -107,7 +107,7 @@ export class SandboxChild {
 
   #listen(): void {
     const { stdin, stdout, stderr } = this.#process;
-    // A broken pipe is followed by the exit, which is what is acted on.
+    // The exit event follows a broken pipe and is handled below.
     stdin?.on('error', () => undefined);
     stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#stderr = (this.#stderr + text).slice(-1000);
@@ -144,7 +144,7 @@ export class SandboxChild {
   }
 }
 
-/** Settled from outside. Whoever waits for it sees a rejection; no one has to wait. */
+/** A promise that is settled from outside. Its rejection need not be handled. */
 function unsettled() {
   let resolve!: () => void;
   let reject!: (error: ChildDied) => void;

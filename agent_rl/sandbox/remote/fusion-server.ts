@@ -20,9 +20,9 @@ import { readHarness } from '../harness/read-harness.ts';
 import { readCallResults } from '../requests/read-call-results.ts';
 
 /**
- * A server that speaks SandboxFusion's `POST /run_code` and no more. It runs programs and, as one program each, calls. It
- * cannot judge by statements: that takes two sandboxes joined by a channel, and statements next to the program could be
- * read and changed by it. Nor has it sessions.
+ * A server that supports only SandboxFusion's `POST /run_code`. It runs programs, and each request of calls as one program.
+ * It cannot judge by statements: that takes two sandboxes joined by a channel, since a program could read and change
+ * statements beside it. It has no sessions either.
  */
 export class FusionServer implements RemoteServer {
   readonly #byKind: {
@@ -45,7 +45,7 @@ export class FusionServer implements RemoteServer {
   ) {}
 
   /**
-   * Tries the server: a server that gives no files back would fail every program that is called.
+   * Tests the server with a call: on a server that returns no files every call would fail.
    *
    * @throws AgentRlError `SANDBOX_UNAVAILABLE`, NoAnswer
    */
@@ -58,7 +58,7 @@ export class FusionServer implements RemoteServer {
     if (result?.ok !== true || typeof result.value !== 'string') {
       throw new AgentRlError(
         'SANDBOX_UNAVAILABLE',
-        `The server answers POST /run_code, but a call of a function through it does not work: ${tried.status} ${tried.message ?? tried.stderr.slice(-300)}. It must have Python 3.9 or later, take \`files\` and give back \`fetch_files\`.`,
+        `The server answers POST /run_code, but a test call of a function failed: ${tried.status} ${tried.message ?? tried.stderr.slice(-300)}. The server needs Python 3.9 or later and must support \`files\` and \`fetch_files\`.`,
       );
     }
     const unsupported = ['judge', 'sessions'] as const;
@@ -75,14 +75,14 @@ export class FusionServer implements RemoteServer {
   }
 
   async check(deadlineS: number): Promise<undefined> {
-    // Any answer says that it is there: it has no page of its own for this.
+    // Any answer shows that the server is up: it has no health check.
     await this.http.send({ method: 'GET', path: '/capabilities', deadlineS, again: false });
   }
 
   async #calls(request: CallsRequest, signal?: AbortSignal): Promise<CallsResult> {
     const { limits = {}, args } = request;
-    // So that no program writes there by accident. One that wants to can find it, and gains nothing: a result it makes
-    // up is a result it might as well return, and what is expected is not there.
+    // A random name, so that no program writes there by accident. A program that searches for the file gains nothing: it
+    // could just as well return the forged result, and the expected values are not there.
     const name = `results-${randomBytes(8).toString('hex')}`;
     const body = bodyOf({ code: callsProgram(name), files: callsFiles(request), limits });
     const { result, files } = await this.#post({ ...body, fetch_files: [name] }, signal);
@@ -137,7 +137,7 @@ function cut(text: string): { text: string; bytes: number; cut: boolean } {
 const unable = (what: string): AgentRlError =>
   new AgentRlError(
     'SANDBOX_UNAVAILABLE',
-    `The remote sandbox speaks only POST /run_code and cannot ${what}. Start \`agent-rl sandbox serve\` there, or use a sandbox of this machine.`,
+    `The remote sandbox supports only POST /run_code and cannot ${what}. Start \`agent-rl sandbox serve\` on that machine, or use a local sandbox.`,
   );
 
 const job = 'job.json';

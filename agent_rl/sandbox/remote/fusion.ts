@@ -5,15 +5,15 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { limitBounds, type RunRequest, type RunResult } from '../../core/services/sandbox.ts';
 
 /*
- * SandboxFusion's `POST /run_code`, which verl and others speak. It knows no verdict of memory, of output or of disk:
- * those are a program that failed, and the message names them.
+ * SandboxFusion's `POST /run_code`, which verl and others use. It has no status for exceeded memory, output or disk: they
+ * are reported as failed programs, and the message names the limit.
  */
 
 const orNull = <Schema extends TSchema>(schema: Schema) =>
   Type.Unsafe<Static<Schema> | null>({ ...schema, nullable: true });
 const nullable = <Schema extends TSchema>(schema: Schema) => Type.Optional(orNull(schema));
 
-/** As its callers send it. What only other languages use is taken and has no effect: `compile_timeout`. */
+/** The body that callers send. `compile_timeout`, which only other languages use, is accepted and has no effect. */
 export const FusionBody = Type.Object(
   {
     code: Type.String(),
@@ -23,7 +23,7 @@ export const FusionBody = Type.Object(
     run_timeout: nullable(Type.Number(limitBounds.wallS)),
     memory_limit_MB: nullable(Type.Integer({ maximum: limitBounds.memoryMiB.maximum })),
     files: nullable(Type.Record(Type.String(), orNull(Type.String()))),
-    // Not available here: a caller that wants one must not believe there was none.
+    // Not supported here: a caller that asks for files must not conclude that there were no files.
     fetch_files: nullable(Type.Array(Type.String(), { maxItems: 0 })),
     args: nullable(Type.Array(Type.String(), { maxItems: 0 })),
   },
@@ -78,7 +78,7 @@ export const bodyOf = ({ code, stdin = '', files = {}, limits = {} }: RunRequest
   fetch_files: [] as string[],
 });
 
-/** Of a program that was ended from outside and has no code of its own. */
+/** Exit code of a program that was killed and has no exit code. */
 const killedCode = -constants.signals.SIGKILL;
 
 /** One of our results as an answer of SandboxFusion. */

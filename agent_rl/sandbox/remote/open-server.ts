@@ -5,13 +5,13 @@ import { OwnServer, type RemoteServer } from './own-server.ts';
 import { CapabilitiesAnswer, check, protocolVersion } from './protocol.ts';
 import { SandboxServer } from './sandbox-server.ts';
 
-/** Statuses by which a server says that it has no such page. */
+/** Statuses that mean that the server has no such page. */
 const unknownPage: ReadonlySet<number> = new Set([404, 405]);
 
 /**
- * Connects to a server and sees of which kind it is.
+ * Connects to a server and detects its kind.
  *
- * @throws AgentRlError `SANDBOX_UNAVAILABLE`, `CONFIG_INVALID` for a file of authorities that cannot be used
+ * @throws AgentRlError `SANDBOX_UNAVAILABLE`, `CONFIG_INVALID` for an unusable file of certificate authorities
  */
 export async function openServer(
   connection: HttpClientOptions,
@@ -24,10 +24,7 @@ export async function openServer(
   } catch (error) {
     await http.close();
     if (AgentRlError.is(error)) throw error;
-    throw unavailable(
-      `The sandbox's server: ${withRemedy(withAddress(url, messageOf(error)))}`,
-      error,
-    );
+    throw unavailable(`Sandbox server: ${withRemedy(withAddress(url, messageOf(error)))}`, error);
   }
 }
 
@@ -38,9 +35,9 @@ const unavailable = (message: string, cause?: unknown): AgentRlError =>
 export const withAddress = (url: string, message: string): string =>
   message.includes(url) ? message : `${url}: ${message}`;
 
-/** What a failed request leaves to do. */
+/** A failure with what to do about it. */
 export const withRemedy = (message: string): string =>
-  `${message.replace(/\.$/, '')}. See that \`agent-rl sandbox serve\` or another server runs at sandbox.url and can be reached from here.`;
+  `${message.replace(/\.$/, '')}. Check that \`agent-rl sandbox serve\` or a compatible server runs at sandbox.url and can be reached from this machine.`;
 
 /** Which kind of server answers. @throws AgentRlError `SANDBOX_UNAVAILABLE`, NoAnswer */
 async function detect(http: HttpClient, url: string, patienceS: number): Promise<RemoteServer> {
@@ -49,18 +46,18 @@ async function detect(http: HttpClient, url: string, patienceS: number): Promise
   if (unknownPage.has(status)) return FusionServer.open(http, patienceS);
   if (status === 401 || status === 403) {
     throw unavailable(
-      `The sandbox's server ${url} refuses the token (${status}). Set sandbox.tokenEnv to the variable that holds the one it was started with.`,
+      `The sandbox server ${url} rejects the token (${status}). Set sandbox.tokenEnv to the environment variable that holds the token the server was started with.`,
     );
   }
   const checked = check(CapabilitiesAnswer, json);
   if (status !== 200 || 'problems' in checked) {
     throw unavailable(
-      `The sandbox's server ${url} answers GET /capabilities with ${status} and nothing known: ${text.slice(0, 200)}. Set sandbox.url to the address of \`agent-rl sandbox serve\` or of another server for POST /run_code.`,
+      `The sandbox server ${url} answers GET /capabilities with ${status} and an unknown body: ${text.slice(0, 200)}. Set sandbox.url to the address of \`agent-rl sandbox serve\` or of a server that supports POST /run_code.`,
     );
   }
   if (checked.value.protocol !== protocolVersion) {
     throw unavailable(
-      `The sandbox's server ${url} speaks version ${checked.value.protocol} of the protocol, this package version ${protocolVersion}. Use the same version of agent_rl on both sides.`,
+      `The sandbox server ${url} uses protocol version ${checked.value.protocol}, this package uses version ${protocolVersion}. Install the same version of agent_rl on both machines.`,
     );
   }
   return new OwnServer(http, checked.value, patienceS);

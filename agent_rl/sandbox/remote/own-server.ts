@@ -28,20 +28,20 @@ import {
 } from './protocol.ts';
 
 /**
- * A kind of server, as the remote sandbox uses it. Its methods throw `NoAnswer`, and AgentRlError `SANDBOX_UNAVAILABLE` for
- * what the server cannot do.
+ * A kind of server that the remote sandbox can use. Its methods throw `NoAnswer`, and AgentRlError `SANDBOX_UNAVAILABLE` for
+ * requests that the server does not support.
  */
 export interface RemoteServer extends Pick<Sandbox, 'execute'> {
   facts: Omit<SandboxCapabilities, 'backend' | 'concurrency'>;
-  /** Programs that it runs at once; 1 where it does not say. */
+  /** Programs that the server runs at once; 1 if it does not say. */
   places: number;
-  /** @returns what opens one, when its first program comes. @throws AgentRlError `SANDBOX_UNAVAILABLE` where there are none */
+  /** @returns a function that opens the session with its first program. @throws AgentRlError `SANDBOX_UNAVAILABLE` when the server has no sessions */
   sessions(request: SessionRequest): (signal?: AbortSignal) => Promise<SandboxSession>;
-  /** Looks whether it is there and still the same; why not. @throws NoAnswer */
+  /** @returns why the server is not the one it was, or `undefined`. @throws NoAnswer */
   check(deadlineS: number): Promise<string | undefined>;
 }
 
-/** A server of this package: it runs whatever the sandbox behind it runs. */
+/** A server of this package: it runs everything that its sandbox can run. */
 export class OwnServer implements RemoteServer {
   readonly facts: RemoteServer['facts'];
   readonly places: number;
@@ -49,7 +49,7 @@ export class OwnServer implements RemoteServer {
   constructor(
     private readonly http: HttpClient,
     capabilities: Capabilities,
-    /** Seconds an answer may take beyond the program's own limit: it may have to wait its turn. */
+    /** Seconds an answer may take beyond the program's own limit: the program may have to wait for a free worker. */
     private readonly patienceS: number,
   ) {
     this.facts = factsOf(capabilities);
@@ -61,7 +61,7 @@ export class OwnServer implements RemoteServer {
     const { status, json } = await this.http.send(request);
     const checked = check(CapabilitiesAnswer, json);
     if (status !== 200 || 'problems' in checked)
-      return `it answers GET /capabilities with ${status} and nothing known`;
+      return `it answers GET /capabilities with ${status} and an unknown body`;
     const now = factsOf(checked.value);
     return isDeepStrictEqual(now, this.facts)
       ? undefined
@@ -80,7 +80,7 @@ export class OwnServer implements RemoteServer {
       const path = `/sessions/${encodeURIComponent(id)}/run`;
       return {
         run: async (program, signalOfRun): Promise<SessionRun> => {
-          // Not again: the program may have run, and its variables would be changed twice.
+          // Not retried: the program may have run, and would change its variables twice.
           const options = { answer: SessionRunAnswer, signal: signalOfRun, again: false };
           return remote(await this.#post(path, program, options));
         },
@@ -89,7 +89,7 @@ export class OwnServer implements RemoteServer {
     };
   }
 
-  /** @throws NoAnswer when the server does not confirm that it is closed */
+  /** @throws NoAnswer when the server does not confirm that the session is closed */
   async #closeSession(id: string): Promise<void> {
     const path = `/sessions/${encodeURIComponent(id)}`;
     const request = { method: 'DELETE', path, deadlineS: this.patienceS, again: true } as const;
@@ -116,11 +116,11 @@ const factsOf = ({ level, python, modules = [] }: Capabilities): RemoteServer['f
   modules: modules.length > 0 ? modules : undefined,
 });
 
-/** What a server is, in words: all that a result may depend on. */
+/** Describes everything about a server that a result may depend on. */
 export const factsText = ({ level, python, modules = [] }: RemoteServer['facts']): string =>
   `${level.replace(/^remote:/, '')} with Python ${python}${modules.length === 0 ? '' : ` and ${modules.join(', ')}`}`;
 
-/** What a server answers to a POST. @throws NoAnswer for another status than 200 and what the schema does not describe */
+/** A server's answer to a POST. @throws NoAnswer for any status but 200 and for a body that does not match the schema */
 export async function checkedAnswer<Schema extends TSchema>(
   schema: Schema,
   http: HttpClient,
@@ -135,13 +135,13 @@ export async function checkedAnswer<Schema extends TSchema>(
   const checked = check(schema, json);
   if ('value' in checked) return checked.value;
   throw new NoAnswer(
-    `The server's answer to ${path} is not understood: ${problemText(checked.problems)}`,
+    `The server's answer to ${path} is malformed: ${problemText(checked.problems)}`,
   );
 }
 
 interface Answer<Kind extends RequestKind> {
   answer: TSchema;
-  /** @throws NoAnswer when the answer holds more, or something else, than was requested */
+  /** @throws NoAnswer when the answer does not match the request */
   checked: (answer: unknown, request: SandboxRequest<Kind>) => SandboxResults[Kind];
 }
 

@@ -11,10 +11,10 @@ import { sandboxStatuses } from '../../core/services/sandbox.ts';
  * SandboxFusion's POST /run_code, see `fusion.ts`.
  */
 
-/** Changes when an older client would misunderstand. */
+/** Changes when an older client would misread the answers. */
 export const protocolVersion = 1;
 
-/** Answers may hold more, of a later version. */
+/** Answers of later versions may have more fields. */
 export const CapabilitiesAnswer = Type.Object({
   server: Type.Literal('agent_rl'),
   protocol: Type.Integer(),
@@ -76,7 +76,7 @@ const ajv = new Ajv({
 const validators = new Map<TSchema, ValidateFunction>();
 
 export function check<Schema extends TSchema>(schema: Schema, value: unknown): Checked<Schema> {
-  // Through JSON: ajv must not meet the markers that TypeBox hides in a schema.
+  // Through JSON: ajv rejects the markers that TypeBox hides in a schema.
   const validate =
     validators.get(schema) ?? ajv.compile(JSON.parse(JSON.stringify(schema)) as object);
   validators.set(schema, validate);

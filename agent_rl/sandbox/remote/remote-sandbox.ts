@@ -20,19 +20,19 @@ import type { SandboxServer } from './sandbox-server.ts';
 import { SandboxPool } from './server-pool.ts';
 
 export interface RemoteSandboxOptions {
-  /** Of a server for `POST /run_code`, without that path, or of several that are alike. */
+  /** Address of a server, or of several equivalent servers. A trailing `/run_code` is removed. */
   url: string | readonly string[];
-  /** Environment variable that holds the token of the servers. */
+  /** Environment variable that holds the servers' token. */
   tokenEnv?: string;
-  /** PEM file of authorities trusted besides the usual ones. */
+  /** PEM file of certificate authorities to trust in addition to the usual ones. */
   caFile?: string;
-  /** Most programs requested at once, of all servers together. */
+  /** Most programs in progress on all servers together. */
   workers: number;
-  /** Seconds an answer may take beyond the limit of its program. Default 60. */
+  /** Seconds an answer may take beyond its program's own limit. Default 60. */
   patienceS?: number;
-  /** Milliseconds before a request is made again. Default 250, then twice as long each time. */
+  /** Milliseconds before the first retry; each later pause is twice as long. Default 250. */
   pauseMs?: number;
-  /** Seconds between looks at each of several servers. Default 10. */
+  /** Seconds between health checks of each server, when there are several. Default 10. */
   checkS?: number;
   onIncident?: (incident: SandboxIncident) => void;
 }
@@ -41,12 +41,12 @@ const defaultPatienceS = 60;
 const defaultCheckS = 10;
 
 /**
- * Programs run by servers: each one of this package, which can all a sandbox can, or one that speaks SandboxFusion's
- * `POST /run_code`, which can neither judge by statements nor keep sessions, and takes no seed.
+ * Runs programs on servers. A server of this package can do everything a sandbox can. A server that supports SandboxFusion's
+ * `POST /run_code` can neither judge by statements nor keep sessions, and takes no seed.
  *
- * A server that does not answer, or with what cannot be understood, gives `sandbox_error`, never a verdict. Requests that
- * change nothing are made again after 429, 502, 503, 504 and a lost connection, and then on another server where there are
- * several; each is reported as an incident. A session stays on its server and ends with it.
+ * A server that gives no answer, or a malformed one, leads to `sandbox_error`, never to a verdict. Requests that change
+ * nothing are retried after 429, 502, 503, 504 and a lost connection, and then sent to another server if there is one; each
+ * retry is reported as an incident. A session stays on its server and ends with it.
  */
 export class RemoteSandbox implements Sandbox {
   private constructor(
@@ -105,23 +105,23 @@ export class RemoteSandbox implements Sandbox {
     return this.pool.end();
   }
 
-  /** Of the first server, and so of all. */
+  /** Facts of the first server, which all servers share. */
   get #facts(): RemoteServer['facts'] {
     return this.pool.servers[0]!.server.facts;
   }
 
-  /** Whoever closes a session has its results already: a server that is gone costs none of them. */
+  /** Does not throw when the server is gone: the caller already has the session's results. */
   async #closeSession(session: SandboxSession): Promise<void> {
     try {
       await session.close();
     } catch (error) {
       if (!(error instanceof NoAnswer)) throw error;
-      const message = `A session could not be closed; its server ends it once it has idled: ${error.message}`;
+      const message = `A session could not be closed; the server will end it when it has been idle: ${error.message}`;
       this.options.onIncident({ kind: 'left', message });
     }
   }
 
-  /** What the server answers, or a failure of ours where it does not. @throws what an aborted signal throws */
+  /** The server's answer, or `sandbox_error` without one. @throws the reason of an aborted signal */
   async #orFailed<Result>(
     ask: () => Promise<Result>,
     failed: (result: RunResult) => Result,
@@ -136,18 +136,21 @@ export class RemoteSandbox implements Sandbox {
   }
 }
 
-/** @throws AgentRlError `CONFIG_INVALID` for what is no address, and one that is named twice */
+/** @throws AgentRlError `CONFIG_INVALID` for an invalid address and for an address given twice */
 function addressesOf(given: RemoteSandboxOptions['url']): readonly string[] {
   const urls = [given]
     .flat()
     .map((url) => serverUrl(url, 'sandbox.url', 'sandbox.tokenEnv').replace(/\/run_code$/, ''));
   const twice = urls.find((url, at) => urls.indexOf(url) < at);
   if (twice === undefined && urls.length > 0) return urls;
-  const problem = twice === undefined ? 'names no server' : `names ${twice} twice`;
-  throw new AgentRlError('CONFIG_INVALID', `sandbox.url ${problem}. Name each server once.`);
+  const problem =
+    twice === undefined
+      ? 'is empty. Give the address of a server.'
+      : `lists ${twice} twice. List each server once.`;
+  throw new AgentRlError('CONFIG_INVALID', `sandbox.url ${problem}`);
 }
 
-/** How each server is spoken to. @throws AgentRlError `CONFIG_INVALID` for a token that is not set */
+/** Options of the connection to each server. @throws AgentRlError `CONFIG_INVALID` for a token that is not set */
 function connectionOf({
   workers,
   tokenEnv,
@@ -156,19 +159,19 @@ function connectionOf({
   onIncident,
 }: RemoteSandboxOptions & { onIncident: (incident: SandboxIncident) => void }) {
   return {
-    // Two more, for looks at whether it is there.
+    // Two more for health checks.
     connections: workers + 2,
     pauseMs,
     caFile,
-    token: tokenEnv && secretOf(tokenEnv, { user: "The sandbox's server", fewestChars: 8 }),
+    token: tokenEnv && secretOf(tokenEnv, { user: 'The sandbox server', fewestChars: 8 }),
     onRetry: (message: string) => onIncident({ kind: 'retry', message }),
   };
 }
 
 /**
- * Refuses servers that are not alike: what a program gives would depend on which of them happened to run it.
+ * Refuses servers that differ: a program's result would depend on the server that happened to run it.
  *
- * @throws AgentRlError `SANDBOX_UNAVAILABLE`, naming each server that differs from the first, and how
+ * @throws AgentRlError `SANDBOX_UNAVAILABLE`, naming each server that differs from the first
  */
 function requireSameServers([first, ...others]: readonly SandboxServer[]): void {
   const different = others.filter(
@@ -180,6 +183,6 @@ function requireSameServers([first, ...others]: readonly SandboxServer[]): void 
   );
   throw new AgentRlError(
     'SANDBOX_UNAVAILABLE',
-    `The servers of sandbox.url differ: ${each.join('; ')}. What a program gives must not depend on the server that runs it: start all of them with the same --type, --python and --preload on machines that allow the same.`,
+    `The servers of sandbox.url differ: ${each.join('; ')}. A program must give the same result on every server: start all of them with the same --type, --python and --preload, on machines with the same protections.`,
   );
 }

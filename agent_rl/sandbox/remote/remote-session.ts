@@ -10,14 +10,14 @@ interface Opened {
 }
 
 /**
- * A session on one of several servers, chosen with its first program, so that an unused session costs nothing. It stays
- * there: its variables are nowhere else. Where its server is lost, so is it, and `run` throws `NoAnswer`.
+ * A session on one of several servers. The server is chosen with the first program, so an unused session costs nothing.
+ * The session stays there, with its variables; when the server is lost, so is the session, and `run` throws `NoAnswer`.
  */
 export class RemoteSession implements SandboxSession {
   readonly #openers: ReadonlyMap<SandboxServer, (signal?: AbortSignal) => Promise<SandboxSession>>;
   #opened: Promise<Opened> | undefined;
 
-  /** @throws AgentRlError `SANDBOX_UNAVAILABLE` where the servers have no sessions */
+  /** @throws AgentRlError `SANDBOX_UNAVAILABLE` when the servers have no sessions */
   constructor(
     private readonly pool: SandboxPool,
     request: SessionRequest,
@@ -37,11 +37,11 @@ export class RemoteSession implements SandboxSession {
       if (!(error instanceof NoAnswer)) throw error;
       this.pool.suspect(server, error);
       const why = withAddress(server.url, error.message).replace(/\.$/, '');
-      throw new NoAnswer(`${why}. The variables of the session are lost with it`, { cause: error });
+      throw new NoAnswer(`${why}. The session and its variables are lost`, { cause: error });
     }
   };
 
-  /** @throws NoAnswer when its server does not confirm that it is closed */
+  /** @throws NoAnswer when the server does not confirm that the session is closed */
   async close(): Promise<void> {
     const opened = await this.#opened?.catch(() => undefined);
     if (opened === undefined) return;

@@ -6,7 +6,7 @@ import { answerOf, FusionBody, requestOf } from './fusion.ts';
 import { check, problemText, protocolVersion } from './protocol.ts';
 import type { ServedSessions } from './served-sessions.ts';
 
-/** What a server of a sandbox answers; the sandbox checks its requests. */
+/** The pages of a sandbox server; the sandbox checks the requests. */
 export function sandboxPages(sandbox: Sandbox, sessions: ServedSessions): readonly Page[] {
   const { level, python, concurrency, modules } = sandbox.capabilities();
   const capabilities = { level, python, concurrency, modules, protocol: protocolVersion };
@@ -37,13 +37,13 @@ export function sandboxPages(sandbox: Sandbox, sessions: ServedSessions): readon
   ];
 }
 
-/** A request that cannot be run is answered to callers of SandboxFusion as every other mistake of theirs. */
+/** Callers of SandboxFusion get the same kind of answer for a request that cannot be run as for every other mistake. */
 function refusedIfBad(result: RunResult): RunResult {
   if (result.status === 'bad_request') throw mistake(result.message ?? 'cannot be run');
   return result;
 }
 
-/** The name of a new session. @throws Refusal for a request that cannot be kept */
+/** The id of a new session. @throws Refusal for an invalid request */
 function openedOrRefused(sessions: ServedSessions, request: SessionRequest): string {
   try {
     return sessions.open(request);

@@ -2,11 +2,11 @@ import { underSignals } from '../../core/stopping/abort.ts';
 import { type HttpClient, NoAnswer } from '../../http/http-client.ts';
 import type { RemoteServer } from './own-server.ts';
 
-/** A server that answers, the connection to it, and how it is. */
+/** A server, the connection to it and its state. */
 export class SandboxServer {
   problem: string | undefined;
   sessions = 0;
-  /** Looks in a row that found a problem. */
+  /** Failed health checks in a row. */
   missed = 0;
   readonly #asked = new Set<AbortController>();
 
@@ -16,15 +16,15 @@ export class SandboxServer {
     readonly server: RemoteServer,
   ) {}
 
-  /** Programs under way, those of sessions among them. */
+  /** Programs in progress, including programs of sessions. */
   get running(): number {
     return this.#asked.size;
   }
 
   /**
-   * Has it do something that counts as a program.
+   * Does work on the server that counts as a program.
    *
-   * @throws NoAnswer, also when it is taken down meanwhile; the signal's reason when it is aborted
+   * @throws NoAnswer, also when the server is given up meanwhile; the signal's reason when it is aborted
    */
   async ask<Result>(
     work: (signal: AbortSignal) => Promise<Result>,
@@ -40,7 +40,7 @@ export class SandboxServer {
     }
   }
 
-  /** Ends what it is asked for at present: its answer will not come. */
+  /** Ends all requests in progress: their answers will not come. */
   abandon(why: string): void {
     for (const asked of this.#asked) asked.abort(new NoAnswer(why));
   }

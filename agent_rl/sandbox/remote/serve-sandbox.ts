@@ -13,33 +13,33 @@ export interface ServeOptions {
   host: string;
   /** 0 takes a free one. */
   port: number;
-  /** What callers have to show; without one, anybody who reaches the port may run programs. */
+  /** Token that callers must send; without it, anyone who can reach the port may run programs. */
   token?: string;
   /** Serves `https:` with it. */
   certificate?: Certificate;
-  /** Requests under way and waiting; those beyond are asked to come back later. Default 256. */
+  /** Most requests in progress and waiting; further callers get 503 and retry later. Default 256. */
   mostRequests?: number;
-  /** Notified of each request that failed by our fault. */
+  /** Notified of each request that failed through a fault of the server. */
   onFailure?: (message: string) => void;
 }
 
 const defaultMostRequests = 256;
-/** A request has to come whole within this. */
+/** A request must arrive completely within this time. */
 const requestTimeoutMs = 60_000;
 
 /**
- * Lets others run programs in a sandbox of this machine: by this package's remote sandbox, and by whoever speaks
- * SandboxFusion's `POST /run_code`. Closing it ends the programs under way; the sandbox stays open.
+ * Lets other machines run programs in a sandbox of this machine, through this package's remote sandbox or SandboxFusion's
+ * `POST /run_code`. Closing the server ends the programs in progress; the sandbox stays open.
  *
- * @throws AgentRlError `CONFIG_INVALID` for a server that others reach without a token, `SANDBOX_UNAVAILABLE` when the port
- *   is not available
+ * @throws AgentRlError `CONFIG_INVALID` for a server that other machines can reach without a token, `SANDBOX_UNAVAILABLE`
+ *   when the port is not available
  */
 export async function serveSandbox(sandbox: Sandbox, options: ServeOptions): Promise<PagesServer> {
   const { host, port, token, certificate, onFailure = () => undefined } = options;
   if (token === undefined && !loopback.has(host)) {
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `A sandbox served on ${host} runs programs of anybody who reaches it. Give --token-env, or --host 127.0.0.1.`,
+      `A sandbox served on ${host} runs programs for anyone who can reach it. Set a token with --token-env, or use --host 127.0.0.1.`,
     );
   }
   const checked = layered(sandbox, [checkRequests(sandbox.capabilities().level)]);
@@ -63,7 +63,7 @@ export async function serveSandbox(sandbox: Sandbox, options: ServeOptions): Pro
   return { ...server, close };
 }
 
-/** As FastAPI writes it, which SandboxFusion is made with. */
+/** The format of FastAPI, which SandboxFusion is built on. */
 function detailOf({ message, problems }: Refusal): object {
   if (problems.length === 0) return { detail: message };
   return {

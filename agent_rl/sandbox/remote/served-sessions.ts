@@ -14,11 +14,11 @@ interface Served {
   running: number;
 }
 
-/** A session unused for this long is ended: whoever opened it may be gone. */
+/** A session that is idle for this long is ended: its caller may be gone. */
 const idleMs = 15 * 60_000;
 const mostSessions = 1024;
 
-/** The sessions of a server's callers, by names that cannot be guessed. */
+/** The sessions of a server's callers, by ids that cannot be guessed. */
 export class ServedSessions {
   readonly #sessions = new Map<string, Served>();
 
@@ -38,7 +38,7 @@ export class ServedSessions {
     return id;
   }
 
-  /** @throws Refusal for a session that is not there */
+  /** @throws Refusal for an unknown session */
   async run(
     id: string,
     request: Parameters<SandboxSession['run']>[0],
@@ -46,7 +46,7 @@ export class ServedSessions {
   ): Promise<SessionRun> {
     const served = this.#sessions.get(id);
     if (served === undefined)
-      throw new Refusal(404, 'no such session: it has ended, or idled too long');
+      throw new Refusal(404, 'no such session: it has ended or was idle for too long');
     clearTimeout(served.timer);
     served.running += 1;
     try {
@@ -57,7 +57,7 @@ export class ServedSessions {
     }
   }
 
-  /** Nothing happens for one that is not there. */
+  /** Does nothing for an unknown session. */
   async end(id: string): Promise<void> {
     const served = this.#sessions.get(id);
     this.#sessions.delete(id);

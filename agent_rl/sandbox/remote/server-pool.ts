@@ -5,15 +5,15 @@ import type { SandboxIncident } from '../incident.ts';
 import { withAddress } from './open-server.ts';
 import type { SandboxServer } from './sandbox-server.ts';
 
-/** A look at a server takes this long at most: its own process answers, whatever its programs do. */
+/** Deadline of a health check: the server's own process answers it, whatever its programs do. */
 const checkDeadlineS = 10;
-/** After this many failed looks in a row a server is given up until it answers again. */
+/** Failed health checks in a row before a server is given up until it answers again. */
 const mostMissed = 2;
 
 /**
- * Servers that are alike, so that no result depends on which of them a program runs on. Each program goes to the one that is
- * least busy; where a server gives no answer, the program runs on another, and the server gets no more of them until it
- * answers a look and is still what it was.
+ * Equivalent servers, so that no result depends on the server that runs the program. Each program goes to the least busy
+ * server. When a server gives no answer, the program runs on another one, and the server gets no more programs until it
+ * passes a health check and is still the server it was.
  */
 export class SandboxPool extends ServerPool<SandboxServer> {
   constructor(
@@ -21,15 +21,15 @@ export class SandboxPool extends ServerPool<SandboxServer> {
     checkS: number,
     private readonly onIncident: (incident: SandboxIncident) => void,
   ) {
-    // Where there is one, no other could do its work.
+    // A single server has no substitute.
     super(servers, { everyMs: 1000 * checkS, all: servers.length > 1 });
   }
 
   /**
-   * Asks the server that is least busy with `of`, and those that are left where it gives no answer. To be used only for what
-   * may be done twice.
+   * Asks the server that is least busy with `of`, and then the others until one answers. Only for work that may be done
+   * twice.
    *
-   * @throws NoAnswer where none gives an answer, and what else is thrown
+   * @throws NoAnswer when no server answers, and anything else that `ask` throws
    */
   async anywhere<Result>(
     of: 'programs' | 'sessions',
@@ -50,13 +50,13 @@ export class SandboxPool extends ServerPool<SandboxServer> {
         if (left.size === 0) throw new NoAnswer(problems.join('; '), { cause: error });
         this.onIncident({
           kind: 'moved',
-          message: `A program is run on another server of the sandbox: ${why}`,
+          message: `Retrying a program on another sandbox server: ${why}`,
         });
       }
     }
   }
 
-  /** Leaves a server out that gave no answer, until it passes a look. The only one is asked again and again. */
+  /** Takes out a server that gave no answer, until it passes a health check. A single server stays in. */
   suspect(server: SandboxServer, error: NoAnswer): void {
     if (this.servers.length === 1) return;
     this.takeOut(server, error.message);
@@ -81,20 +81,20 @@ export class SandboxPool extends ServerPool<SandboxServer> {
     server.missed = problem === undefined ? 0 : server.missed + 1;
     if (problem === undefined || server.missed < mostMissed) return;
     this.takeOut(server, problem);
-    // Where no other could do it, it is better waited for.
+    // Without another server it is better to wait.
     if (this.up.length > 0) server.abandon(`given up: ${withAddress(server.url, problem)}`);
   }
 
   protected override report({ url, problem }: SandboxServer, change: PoolChange) {
     const what =
       change === 'back'
-        ? 'answers and is used again.'
-        : `is left out until it answers as before: ${problem}`;
-    this.onIncident({ kind: 'server', message: `The sandbox's server ${url} ${what}` });
+        ? 'is back in use.'
+        : `is out of use until it answers as before: ${problem}`;
+    this.onIncident({ kind: 'server', message: `The sandbox server ${url} ${what}` });
   }
 }
 
-/** Of those that are up, or of all where none is, the one with the smallest share of its places taken. */
+/** The server with the smallest share of its places taken, among the servers that are up, or among all if all are down. */
 function leastBusyOf(servers: readonly SandboxServer[], of: 'programs' | 'sessions') {
   const up = servers.filter(({ problem }) => problem === undefined);
   const [first, ...others] = up.length > 0 ? up : servers;

@@ -13,7 +13,7 @@ export function fieldsProblem(name: string, value: unknown, known: readonly stri
   if (!isPlainObject(value)) return `${name} must be an object, got ${seen(value)}`;
   const extra = Object.keys(value).find((key) => !known.includes(key));
   if (extra === undefined) return undefined;
-  return `${name} has the field ${seen(extra)}, which is not known; known are ${known.join(', ')}`;
+  return `${name} has the unknown field ${seen(extra)}; the known fields are ${known.join(', ')}`;
 }
 
 function textProblem(name: string, value: unknown, most: number): Problem {
@@ -112,7 +112,7 @@ function sharedPathProblem(files: Fields): Problem {
     for (let end = path.indexOf('/'); end >= 0; end = path.indexOf('/', end + 1)) {
       const folder = path.slice(0, end);
       if (Object.hasOwn(files, folder)) {
-        return `the path ${seen(folder)} in files is a file and the folder of ${seen(path)}; it can be one of them only`;
+        return `the path ${seen(folder)} in files is a file and the folder of ${seen(path)}; it cannot be both`;
       }
     }
   }
@@ -159,7 +159,7 @@ export function limitsProblem(limits: unknown): Problem {
 
 export function seedProblem(seed: unknown): Problem {
   if (seed === undefined || Number.isSafeInteger(seed)) return undefined;
-  return `seed is ${seen(seed)}; it must be a whole number between -2^53 and 2^53`;
+  return `seed is ${seen(seed)}; it must be an integer between -2^53 and 2^53`;
 }
 
 /** @throws AgentRlError `CONFIG_INVALID` for limits that cannot be kept. */

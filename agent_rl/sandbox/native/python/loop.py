@@ -96,7 +96,7 @@ class Writer:
         except BlockingIOError:
             pass
         except OSError:
-            # Nobody reads any more.
+            # The reader is gone.
             return self.abandon()
         if self._rest and not self._watching:
             self._loop.watch(self._descriptor, WRITE, self._push)
@@ -137,7 +137,7 @@ class Reader:
         return taken
 
     def drain(self):
-        """Takes what lies ready in the pipe. Calls nobody back: it is called from there."""
+        """Takes what lies ready in the pipe. Makes no callback, since the callback calls it."""
         while self._open and self.count <= self.most and self._take():
             pass
 

@@ -65,7 +65,7 @@ def main():
     for standard in (0, 1):
         os.dup2(nothing, standard)
     os.close(nothing)
-    # The end of the requests says so too, and then there is time to clear up, though not for ever.
+    # The end of the requests says so too, and then there is time to clean up, but not forever.
     signal.signal(signal.SIGTERM, lambda *_: signal.alarm(_CLEARING_S))
     kernel.die_with_parent(signal.SIGTERM)
     lock = None

@@ -119,7 +119,7 @@ class Zygote:
         self._jail.clear(run.work)
 
     def _watch(self):
-        # There is no quota without a mount of one's own, and no limit of tasks without a user of one's own: look, and kill.
+        # Without its own mount a run has no quota, and without its own user no limit of tasks: watch, and kill.
         now = time.monotonic()
         if now - self._watched_at < _WATCH_S:
             return

@@ -41,7 +41,7 @@ function patchedSources(folder: string): string[] {
 const programFolders = ['pyodide', 'probes'] as const;
 
 /**
- * Every built program with its path. A snapshot that was made or attacked by other code than today's is not used.
+ * Every built program with its path: a snapshot that was made or tested by other code is not used.
  */
 function programs(folder: string): string[] {
   try {

@@ -23,7 +23,7 @@ const gluePatches: readonly Patch[] = [
     'globalThis.__createModule=_createPyodideModule;',
     1,
   ],
-  // Only dynamic libraries bring code as text; there are none here.
+  // Only dynamic libraries bring code as text, and this build has no dynamic libraries.
   ['code of libraries', '=eval(func)', '=__noImport(func)', 2],
   ['emscripten_run_script', 'eval(UTF8ToString(ptr))', 'undefined', 3],
   ['memory limit', 'var getHeapMax=()=>4294901760', 'var getHeapMax=()=>__doors.heapMaxBytes', 1],
@@ -97,7 +97,7 @@ function apply(text: string, [name, find, replace, matches]: Patch): string {
 
 /**
  * The Emscripten module as a script that defines `__createModule`. It shares one object, `__doors`, with
- * whoever runs it: `used` becomes true when Python left WebAssembly otherwise than for what is put back after a run,
+ * its caller: `used` becomes true when Python left WebAssembly otherwise than for what is put back after a run,
  * `heapMaxBytes` bounds the memory, and `pipes` and `terminals` are Emscripten's.
  *
  * @throws Error when the text is not that of the pinned version.

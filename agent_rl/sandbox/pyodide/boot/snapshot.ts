@@ -87,7 +87,7 @@ let attempts = 0;
 
 /**
  * The folder of the snapshot for this pyodide and this Node, made and attacked on first use. It is written
- * aside and renamed, so several processes may make it at once.
+ * aside and renamed, so several processes may make it at the same time.
  *
  * @throws AgentRlError `SANDBOX_UNAVAILABLE` when it cannot be made or an escape probe succeeds.
  */
@@ -118,6 +118,6 @@ export async function ensureSnapshot(
 const unprepared = (cacheFolder: string, cause: unknown): AgentRlError =>
   new AgentRlError(
     'SANDBOX_UNAVAILABLE',
-    `The Python sandbox could not be prepared in ${cacheFolder}: ${messageOf(cause)}. Make the folder one that can be written to, or name another in the environment variable XDG_CACHE_HOME.`,
+    `The Python sandbox could not be prepared in ${cacheFolder}: ${messageOf(cause)}. Make the folder writable, or set the environment variable XDG_CACHE_HOME to another one.`,
     { cause },
   );

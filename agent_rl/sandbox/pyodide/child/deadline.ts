@@ -32,7 +32,7 @@ export type DeadlineStep = 'continue' | 'interrupt' | 'kill';
 
 /**
  * A program's time, from now on: `ms` until it is interrupted, then a grace until it is killed. The clock alone says what came too
- * late, however busy the machine is and whenever somebody looks. The grace may be longer on a machine that starves this process:
+ * late, however busy the machine is and whenever it is checked. The grace may be longer on a machine that starves this process:
  * Python burns processor time whenever it does not wait for a channel, even while it sleeps, so having had little of it means
  * having been starved.
  */

@@ -71,7 +71,7 @@ export class Pipe {
 }
 
 function carry(from: Side, to: Side): void {
-  // Of a side that has ended nobody will take what is left, so it must not keep the other one from its end.
+  // What an ended side left unread will never be taken, so it must not keep the other side from ending.
   while (to.ended || to.end.canTake()) {
     const bytes = from.end.take(box.outgoing);
     if (bytes === undefined) {

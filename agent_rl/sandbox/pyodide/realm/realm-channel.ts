@@ -5,7 +5,7 @@ import { box, shared } from '../protocol.ts';
  * without a name, of which one is read and written in blocks of bytes, and the other takes verdicts or results.
  *
  * The bytes lie in boxes in the buffer, from `start` on. A box is written while its count is 0 and read while it is not;
- * whoever changes one rings the other side's bell. The files exist only between `open` and the end of a run, and nothing
+ * the side that changes one rings the other side's bell. The files exist only between `open` and the end of a run, and nothing
  * in the file system leads to them, so a program that is given no descriptor has no way to them.
  */
 export const realmChannel = String.raw`

@@ -52,7 +52,7 @@ class Jail:
         }
 
     def next_user(self, taken):
-        """As root each run has a user of its own, none of those `taken`, so that no limit of users is shared between runs."""
+        """As root each run has its own user, not in `taken`, so that runs share no limit of a user."""
         if not self._as_root:
             return os.getuid()
         if len(taken) >= _USERS:
@@ -246,7 +246,7 @@ class LiteJail(Jail):
         return work_folder.usage(work, limits['disk_mib'] << 20, limits['entries'])
 
     def over_tasks(self, pid, limits):
-        """Whether it has more threads than allowed: the kernel counts those of all runs of a user together."""
+        """Whether it has more threads than allowed: the kernel counts the threads of all runs of a user together."""
         try:
             return not self._as_root and len(os.listdir('/proc/%d/task' % pid)) > limits['tasks']
         except FileNotFoundError:

@@ -28,7 +28,7 @@ _VERSION_FLAG, _PATH_BENEATH = 1, 1
 
 
 def version():
-    """Of the kernel's interface; 0 when there is none or it may not be used."""
+    """Version of the kernel's interface; 0 when it is not available."""
     try:
         return syscall('landlock_create_ruleset', None, ctypes.c_size_t(0), _VERSION_FLAG)
     except OSError:
@@ -36,7 +36,7 @@ def version():
 
 
 def confine(read, work, abi):
-    """From now on only the paths of `read` can be read and those of `work` be worked in. Raises OSError.
+    """Allows from now on only reading in the paths of `read` and working in the paths of `work`. Raises OSError.
 
     The process must have no_new_privs. Paths that do not exist are left out, as nothing is there to be seen.
     """

@@ -1,7 +1,7 @@
 """The system calls a sandboxed program may make, as a filter for the kernel.
 
 Calls that work on the program's own memory, files and threads are allowed. Calls that are known and dangerous fail with
-EPERM; all others, those of future kernels included, do not exist (ENOSYS). Another machine's calling convention, such as
+EPERM; all others, including calls of future kernels, do not exist (ENOSYS). Another machine's calling convention, such as
 32-bit code on a 64-bit kernel, kills the program.
 """
 
