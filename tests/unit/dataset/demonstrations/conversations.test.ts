@@ -44,7 +44,7 @@ test('a mistake names its place, the value and what is allowed', async () => {
   ).toEqual([
     'FILE:1 messages[0].role: must be one of system, user, assistant, tool, got "robot".',
     'FILE:2 messages[0].tols: is not a known key. Allowed: role, content, reasoning, tool_calls, name, tool_call_id.',
-    'FILE:3 messages[0].tool_calls[0].arguments: is missing. There is name.',
+    'FILE:3 messages[0].tool_calls[0].arguments: is missing. Present: name.',
     `FILE:4 messages[0].content: must be string, got ["${'y'.repeat(75)}....`,
   ]);
 });
@@ -133,8 +133,8 @@ describe('a conversation of the OpenAI API', () => {
       ),
     ).toEqual([
       'FILE:1 messages[0].tool_calls[0].arguments: must be object, got "{\\"n\\": ".',
-      'FILE:2 messages[1].tool_call_id: is "y", which is no call of the assistant\'s turn before it: its calls have "x".',
-      'FILE:3 tools[0]: is {"name":"a"}; expected {"name", "description", "parameters"}, or that as the "function" of {"type": "function"}.',
+      'FILE:2 messages[1].tool_call_id: is "y", but the assistant\'s turn before it made no such call (the ids of its calls: "x").',
+      'FILE:3 tools[0]: is {"name":"a"}; expected {"name", "description", "parameters"}, or {"type": "function", "function": {...}} around it.',
       'FILE:4 parallel_tool_calls: is not a known key. Allowed: messages, tools, metadata.',
     ]);
   });

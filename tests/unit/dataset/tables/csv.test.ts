@@ -26,7 +26,7 @@ describe('records of a CSV text', () => {
       { line: 1, cells: ['a', 'b'] },
       {
         line: 2,
-        text: 'has text behind a closing quote. A quote inside a quoted cell is written twice.',
+        text: 'has text after a closing quote. Double a quote inside a quoted cell.',
       },
       { line: 3, cells: ['c', 'd'] },
       { line: 4, text: 'has a quote that is never closed.' },

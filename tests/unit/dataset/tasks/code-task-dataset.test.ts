@@ -117,7 +117,7 @@ describe('CodeTaskDataset.fromPath', () => {
     const [most, more] = ['x'.repeat(keptOutputBytes), 'é'.repeat(keptOutputBytes / 2 + 1)];
     const cases = [most, more].map((output) => ({ input: '', output }));
     expect(await problemOf(row({ tests: { kind: 'stdin', cases } }))).toBe(
-      'FILE:1 tests.cases[1].output: has 65538 bytes; a sandbox keeps at most 65536 of what a program prints. Leave the case out, or take a smaller input.',
+      'FILE:1 tests.cases[1].output: has 65538 bytes; a sandbox keeps at most 65536 of what a program prints. Leave the case out, or use a smaller input.',
     );
   });
 

@@ -41,7 +41,7 @@ describe('rows of a task generator', () => {
     expect(thrownBy(() => taskAt(12))).toMatchObject({
       code: 'DATASET_INVALID',
       message:
-        'The task generator sums made a row that is no task (train 12): question: must be string, got 7.',
+        'The task generator sums made an invalid row (train 12): question: must be string, got 7.',
     });
     expect(thrownBy(() => evaluationTasks(made({ held: [{}] }))).message).toContain(
       '(eval 0): question: is missing.',
@@ -60,10 +60,12 @@ describe('rows of a task generator', () => {
     taskAt(4);
     taskAt(2);
     expect(thrownBy(() => taskAt(1)).message).toBe(
-      'The task generator sums gave two tasks, 4 and 1, the id "t1"; every task_id must be unique.',
+      'The task generator sums made two tasks with the id "t1", 4 and 1; every task_id must be unique.',
     );
     const held = [1, 2].map((n) => ({ task_id: 'x', question: `${n}?` }));
-    expect(() => evaluationTasks(made({ held }))).toThrow('gave two tasks, 0 and 1, the id "x"');
+    expect(() => evaluationTasks(made({ held }))).toThrow(
+      'made two tasks with the id "x", 0 and 1',
+    );
   });
 
   test('of a format that nobody knows, or that cannot be made, are failures of the plugin', () => {

@@ -146,14 +146,14 @@ describe('what a table has wrong', () => {
   test('is told with its line and the columns there are', async () => {
     const columns = { question: 'problem' };
     expect(await problemsOf('wrong.csv', 'question,answer\nQ,1\nR,2\n', { columns })).toBe(
-      'wrong.csv:2 columns.question: there is no column "problem". There is question, answer. (1 more like this: line 3)\nIn this format each line has question or prompt, and most often answer; name the columns that hold them with datasets[].columns. If the file is in another one, name that (datasets[].format, or --format of data verify), or convert it with agent-rl data prepare.',
+      'wrong.csv:2 columns.question: there is no column "problem". Columns: question, answer. (1 more like this: line 3)\nIn this format each line has question or prompt, and most often answer; name the columns that hold them with datasets[].columns. If the file is in another one, name that (datasets[].format, or --format of data verify), or convert it with agent-rl data prepare.',
     );
   });
 
   test('is told where a row has too few cells, or an answer nothing that the pattern matches', async () => {
     const text = 'question,answer\nQ\nR,the answer is 2\n';
     expect(await problemsOf('cells.csv', text, { answerPattern: '#### (.+)' })).toBe(
-      'cells.csv:2: has 1 cells; expected 2, one for each column: question, answer.\ncells.csv:3 answer: "the answer is 2" holds nothing that answerPattern matches: #### (.+)',
+      'cells.csv:2: has 1 cells; expected 2, one for each column: question, answer.\ncells.csv:3 answer: answerPattern #### (.+) does not match "the answer is 2".',
     );
   });
 
@@ -166,7 +166,7 @@ describe('what a table has wrong', () => {
   test('is told by the row where lines mean nothing', async () => {
     const text = JSON.stringify([{ question: 'Q' }, { ask: 'Q' }]);
     expect(await problemsOf('rows2.json', text)).toBe(
-      'rows2.json:row 2 question: is missing. There is ask.',
+      'rows2.json:row 2 question: is missing. Present: ask.',
     );
   });
 
@@ -190,7 +190,7 @@ describe('the file of a split', () => {
     expect(name('table', 'train')).toBe('table/train.parquet');
     expect(name('none', 'train')).toBe('none/train.jsonl');
     expect(otherSplitFiles(`${folder}/both`, 'train')).toEqual([
-      `${folder}/both holds train.jsonl, which is read, and train.csv. Name the other one with its ending to read it, as in dataset.trainSplit: train.csv.`,
+      `${folder}/both holds train.jsonl and train.csv; train.jsonl is read. To read the other, name it with its ending, as in dataset.trainSplit: train.csv.`,
     ]);
     expect(otherSplitFiles(`${folder}/both`, 'train.csv')).toEqual([]);
   });
@@ -200,9 +200,7 @@ describe('the file of a split', () => {
     write('other/notes.txt', '');
     const none = {
       code: 'DATASET_INVALID',
-      message: expect.stringContaining(
-        `There is no folder ${folder}/none, where datasets`,
-      ) as unknown,
+      message: expect.stringContaining(`The folder ${folder}/none, which datasets`) as unknown,
     };
     expect(thrownBy(() => splitFileToRead(`${folder}/none`, 'train'))).toMatchObject(none);
     expect(thrownBy(() => splitFileToRead(`${folder}/other`, 'train')).message).toContain(

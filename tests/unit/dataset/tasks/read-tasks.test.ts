@@ -26,7 +26,7 @@ describe('a mistake that many rows share', () => {
       answer: `#### ${i + 1}`,
     }));
     expect(await problemsOf(SearchTaskDataset.fromPath(write(rows)))).toEqual([
-      'FILE:1 task_id: is missing. There is question, answer. (7472 more like this: lines 2, 3, 4, 5, 6, …)',
+      'FILE:1 task_id: is missing. Present: question, answer. (7472 more like this: lines 2, 3, 4, 5, 6, …)',
       'In this format each line has task_id, question and answer. If the file is in another one, name that (datasets[].format, or --format of data verify), or convert it with agent-rl data prepare.',
     ]);
   });

@@ -10,12 +10,12 @@ describe('held-out tasks', () => {
 
   test('may not be trained on under the same id', () => {
     expect(() => rejectLeaks(trained, [task('b', 'Divide.'), task('c', 'Double.')])).toThrow(
-      '1 of 2 held-out tasks are also trained on: "b" by its id. Take them out of one split.',
+      '1 of 2 held-out tasks are also trained on: "b" (same id). Take them out of one split.',
     );
   });
 
   test('may not be trained on under another id', () => {
-    expect(() => rejectLeaks(trained, [task('c', ' Add.\n')])).toThrow('"c" by the prompt of "a"');
+    expect(() => rejectLeaks(trained, [task('c', ' Add.\n')])).toThrow('"c" (same prompt as "a")');
   });
 
   test('pass when none is trained on', () => {
@@ -34,5 +34,5 @@ test('a setting that asks for more tasks than there are is reported', () => {
   warnIfFewer('eval.maxTasks', 9, 8, say);
   warnIfFewer('eval.maxTasks', 8, 8, say);
   warnIfFewer('eval.maxTasks', undefined, 8, say);
-  expect(said).toEqual(['eval.maxTasks is 9 and there are 8 tasks: all are taken.']);
+  expect(said).toEqual(['eval.maxTasks is 9, but there are only 8 tasks; all of them are used.']);
 });

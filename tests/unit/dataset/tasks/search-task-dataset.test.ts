@@ -105,7 +105,7 @@ describe('readDocuments', () => {
     const { code, message } = await rejectionOf(readDocuments(file));
     expect(code).toBe('DATASET_INVALID');
     expect(message.replaceAll(file, 'FILE').split('\n')).toEqual([
-      'FILE:1 title: is missing. There is id, text. (8 more like this: lines 2, 3, 4, 5, 6, …)',
+      'FILE:1 title: is missing. Present: id, text. (8 more like this: lines 2, 3, 4, 5, 6, …)',
       'Each line of a corpus has id, title and text, and may have a url.',
     ]);
   });

@@ -36,8 +36,8 @@ describe('tasks to choose the best checkpoint by', () => {
   test('leave every set something to train on', () => {
     const sets = [setOf('a', 30), setOf('b', 1)];
     expect(() => chooseSelection(sets, { count: 30, seed: 1 })).toThrow(
-      'eval.selectionTasks is 30, and there are 30 and 1 training tasks',
+      'eval.selectionTasks is 30, but there are only 30 and 1 training tasks',
     );
-    expect(() => chooseSelection([setOf('a', 3)], { count: 64, seed: 1 })).toThrow('Take fewer');
+    expect(() => chooseSelection([setOf('a', 3)], { count: 64, seed: 1 })).toThrow('Lower it');
   });
 });

@@ -44,7 +44,7 @@ describe('A plan of tasks without end', () => {
     expect(thrownBy(() => drawsOf(state, later))).toMatchObject({
       code: 'CHECKPOINT_INVALID',
       message: expect.stringContaining(
-        'had drawn 12 times from numbers (version 1), and the config now gives numbers (version 2).',
+        'drew 12 times from numbers (version 1), but the config now gives numbers (version 2).',
       ),
     });
     expect(() => drawsOf({ draws: 12, sizes: [24] }, plan)).toThrow('from 24 tasks');
