@@ -7,12 +7,12 @@ export const slicedEvaluation = (names: readonly string[], asked: readonly strin
   Type.Object(
     {
       slices: Type.Array(Type.Enum([...names]), {
-        description: `Of ${names.join(', ')}, those that the evaluation asks besides the headline, each reported apart`,
+        description: `Slices to evaluate besides the headline, each reported separately: any of ${names.join(', ')}`,
         uniqueItems: true,
         default: [...asked],
       }),
       evalTasks: integer(
-        'Questions of the headline, and of each slice',
+        'Number of questions in the headline and in each slice',
         within(1, most.count, 200, 'tasks'),
       ),
     },

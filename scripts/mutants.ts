@@ -93,7 +93,7 @@ async function main(filters: readonly string[]): Promise<number> {
     const tests = [...new Set(mutants.flatMap((mutant) => mutant.tests))];
     const started = performance.now();
     if (judge(copy, tests, undefined) !== 'survived') {
-      console.error('The tests fail without a mutant; mend them first.');
+      console.error('The tests fail even without a mutant. Fix them first.');
       return 1;
     }
     // A busy machine slows both down.

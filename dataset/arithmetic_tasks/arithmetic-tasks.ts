@@ -17,7 +17,8 @@ type ArithmeticTaskSettings = Static<typeof ArithmeticTaskSettings>;
 /** Sums, differences and products in words, see `CARD.md`. */
 @taskGenerator({
   name: 'arithmetic',
-  description: 'Arithmetic in words with numbers of 2 to 9 digits, for the environment question.',
+  description:
+    'Arithmetic questions in words with numbers of 2 to 9 digits, for the environment question.',
   version: arithmeticVersion,
   taskFormat: 'question',
   settings: ArithmeticTaskSettings,

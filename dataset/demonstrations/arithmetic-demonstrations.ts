@@ -25,7 +25,7 @@ export async function* arithmeticDemonstrations(
     if (content !== answer) {
       throw new AgentRlError(
         'DATASET_INVALID',
-        `The calculator says that ${expression} is ${content}, and it is ${answer}: no right demonstration can be made of it.`,
+        `The calculator answers ${content} to ${expression}, but the answer is ${answer}, so no correct demonstration can be made.`,
       );
     }
     yield {

@@ -199,7 +199,7 @@ function answeredCall(
   const index = calls.findIndex((call) => call.id === id);
   if (index >= 0) return { index, name: name ?? calls[index]?.name ?? 'tool' };
   const ids = calls.map((call) => (call.id === undefined ? 'no id' : `"${call.id}"`));
-  const known = ids.length === 0 ? 'it has no calls' : `its calls have ${ids.join(', ')}`;
-  report(`is "${id}", which is no call of the assistant's turn before it: ${known}.`);
+  const known = ids.length === 0 ? 'it made no calls' : `the ids of its calls: ${ids.join(', ')}`;
+  report(`is "${id}", but the assistant's turn before it made no such call (${known}).`);
   return { index: answered, name: name ?? 'tool' };
 }

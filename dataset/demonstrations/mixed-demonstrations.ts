@@ -25,7 +25,7 @@ const searchPercent = 60;
 /** Whether item i is about a search question: at every length of the list as near to the share as can be. */
 const searches = (index: number): boolean => (index * searchPercent) % 100 < searchPercent;
 
-/** Of the kinds of each sort of question, one in so many is mistaken for the other sort. */
+/** The teacher mistakes every fourth kind of question for a question of the other sort. */
 const mistakenEvery = 4;
 
 /** How often, in these. */
@@ -52,7 +52,7 @@ const mistakenKinds: ReadonlySet<string> = new Set(
 export const isMistaken = (kind: string): boolean => mistakenKinds.has(kind);
 
 /**
- * Search questions and workspace questions by turns with the work of their unreliable teachers. With some kinds the teacher
+ * Search questions and workspace questions, interleaved, with the work of their unreliable teachers. With some kinds the teacher
  * mostly takes the wrong tool: it prints the name that it was asked about, or searches for it; and then gives up. Item i
  * depends on the seed and i alone.
  *

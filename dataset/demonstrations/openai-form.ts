@@ -59,7 +59,7 @@ function plainCall(value: unknown): unknown {
   return typeof given === 'string' ? { ...whole, arguments: parsed(given) } : whole;
 }
 
-/** What a text says as JSON, with marks for numbers; text that is none stays, and is then no object of arguments. */
+/** A text parsed as JSON, with marks for numbers. Text that is not JSON stays as it is, and then is no object of arguments. */
 function parsed(text: string): unknown {
   try {
     return readMarked(text);

@@ -7,7 +7,7 @@ import { type Choice, partsOf } from '../code_tasks/generator/program.ts';
 const mainHabit = 0.79;
 
 /**
- * One family in so many is one the teacher knows: there the likeliest program is the right one. Without them the most
+ * The teacher knows every nth family: there the likeliest program is the right one. Without such families the most
  * likely program would be wrong everywhere, and any drift of the weights, learned or not, would count as a gain.
  */
 const knownEvery = 4;

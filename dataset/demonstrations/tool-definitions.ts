@@ -7,7 +7,7 @@ import type { ToolDefinition } from '../../model/text/chat-template.ts';
 export type Report = (path: string, text: string) => void;
 
 const expected =
-  'expected {"name", "description", "parameters"}, or that as the "function" of {"type": "function"}';
+  'expected {"name", "description", "parameters"}, or {"type": "function", "function": {...}} around it';
 
 /**
  * Tools that are described and never run, read with marks for their numbers, each `{"type": "function", "function": {...}}` or what stands in its

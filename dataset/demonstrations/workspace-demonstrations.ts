@@ -96,7 +96,7 @@ async function rightDemonstration(
   }
   throw new AgentRlError(
     'DATASET_INVALID',
-    `The teacher did not find its way through task ${JSON.stringify(task.taskId)} in ${mostAttempts} attempts.`,
+    `The teacher did not solve task ${JSON.stringify(task.taskId)} in ${mostAttempts} attempts.`,
   );
 }
 
@@ -113,7 +113,7 @@ function knownQuestion({ taskId, prompt, answer, metadata }: QuestionTask): Work
     return question;
   throw new AgentRlError(
     'DATASET_INVALID',
-    `Task ${JSON.stringify(taskId)} is not what this version of the generator gives for its id${question ? '' : ', which should be workspace-SEED-INDEX'}, so the teacher does not know its world. Write the tasks anew with make-workspace.`,
+    `Task ${JSON.stringify(taskId)} differs from what this version of the generator makes for its id${question ? '' : ', which should be workspace-SEED-INDEX'}, so the teacher does not know its world. Generate the tasks again with make-workspace.`,
   );
 }
 

@@ -109,7 +109,7 @@ async function download(
   const partial = `${file}.${process.pid}.partial`;
   try {
     const blob = await downloadFile({ ...request(dataset, options), path: entry.path });
-    if (blob === null) throw new Error(`${entry.path} is listed, but not there`);
+    if (blob === null) throw new Error(`${entry.path} is listed but missing`);
     mkdirSync(dirname(file), { recursive: true });
     await pipeline(Readable.fromWeb(blob.stream()), createWriteStream(partial), { signal });
     renameSync(partial, file);
@@ -129,10 +129,10 @@ function unavailable(
   const advice =
     status === 401 || status === 403 || status === 404
       ? 'Check its name; a private or gated dataset needs HF_TOKEN.'
-      : 'Check the connection and --hub-url; files that are there already are not downloaded again.';
+      : 'Check the connection and --hub-url; files that were downloaded are kept.';
   return new AgentRlError(
     'SOURCE_UNAVAILABLE',
-    `${hubUrl} does not give the dataset ${dataset}: ${status === undefined ? '' : `status ${status}, `}${messageOf(cause)}. ${advice}`,
+    `${hubUrl} did not return the dataset ${dataset}: ${status === undefined ? '' : `status ${status}, `}${messageOf(cause)}. ${advice}`,
     { cause },
   );
 }

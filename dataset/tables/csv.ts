@@ -44,7 +44,7 @@ function recordAt(text: string, delimiter: string, cursor: Cursor): string[] | s
     plainCell.lastIndex = cursor.at;
     cursor.at += plainCell.exec(text)?.[0].length ?? 0;
     endsLine(text, cursor);
-    return 'has text behind a closing quote. A quote inside a quoted cell is written twice.';
+    return 'has text after a closing quote. Double a quote inside a quoted cell.';
   }
 }
 

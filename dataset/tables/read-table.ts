@@ -80,7 +80,7 @@ const unpack = promisify(gunzip);
 const tooMany = (file: string, what: string, most: number, seen = `more than ${most}`) =>
   new AgentRlError(
     'DATASET_INVALID',
-    `${file} holds ${seen} ${what}; at most ${most} are read. Cut it into several files, or take a part of it.`,
+    `${file} holds ${seen} ${what}; at most ${most} are allowed. Split it into several files, or use a part of it.`,
   );
 
 /** @throws AgentRlError `DATASET_INVALID` for a file that is not there, is too long or is not UTF-8 */
@@ -102,7 +102,7 @@ async function* separatedRows(
   delimiter: string,
   { fileBytes }: TableLimits,
 ): AsyncGenerator<JsonLine> {
-  const advice = 'Give a CSV file in UTF-8 with the names of its columns first.';
+  const advice = 'Give a CSV file in UTF-8 whose first row names the columns.';
   const text = await textOf(file, advice, fileBytes);
   let names: readonly string[] | undefined;
   for (const record of csvRecords(text, delimiter)) {
@@ -159,7 +159,7 @@ async function* listRows(
   if (!Array.isArray(list)) {
     throw new AgentRlError(
       'DATASET_INVALID',
-      `${file} holds ${showValue(list)}; expected a list of objects. For one object a line, end its name in .jsonl.`,
+      `${file} holds ${showValue(list)}; expected a list of objects. For one object a line, name the file .jsonl.`,
     );
   }
   const { exact } = exactTwin(text);

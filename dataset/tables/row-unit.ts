@@ -11,6 +11,6 @@ export const tableEnding = (file: string): string => extname(unpacked(file)).toL
 export const tableName = (file: string): string =>
   basename(unpacked(file), extname(unpacked(file)));
 
-/** Whether rows of a file are told by their line, or counted from 1. */
+/** Whether messages name a file's rows by their line, or by a count from 1. */
 export const rowUnit = (file: string): 'line' | 'row' =>
   counted.has(tableEnding(file)) ? 'row' : 'line';

@@ -20,7 +20,7 @@ export type Mapped = { value: unknown } | { problems: readonly DatasetProblem[] 
 export const answerExpression = (pattern: string): RegExp => new RegExp(pattern, 'gmu');
 
 /**
- * Puts columns and answers in place; a row that is no object is left to whoever reads it.
+ * Renames the columns and extracts the answers; a row that is no object is returned as it is, for the caller to refuse.
  *
  * @param exact the row with each number that a double cannot hold as a text; answers are taken from it
  */
@@ -41,7 +41,7 @@ export function mapRow(
   const found = answerIn(answer, answerPattern);
   if (found !== undefined) return { value: { ...row, answer: found } };
   const shown = showValue(answer);
-  const text = `${shown} holds nothing that answerPattern matches: ${answerPattern}`;
+  const text = `answerPattern ${answerPattern} does not match ${shown}.`;
   return { problems: [{ line, path: 'answer', text, value: shown }] };
 }
 
@@ -67,7 +67,7 @@ function withColumns(row: Row, line: number, columns: Readonly<Record<string, st
     const top = whole ? column : (column.split('.')[0] ?? '');
     if (!Object.hasOwn(row, top)) {
       const there = Object.keys(row).join(', ') || 'none';
-      const text = `there is no column "${column}". There is ${there}.`;
+      const text = `there is no column "${column}". Columns: ${there}.`;
       problems.push({ line, path: `columns.${field}`, text, value: there });
       continue;
     }

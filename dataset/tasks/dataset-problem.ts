@@ -19,7 +19,7 @@ const mostLines = 5;
 /**
  * Every kind of problem of a file in one error, each by its first example, as `file:line path: problem, value, allowed`.
  *
- * @param shape what may help where every one of so many rows has the same problem: the file is of another shape
+ * @param shape advice for a file in which all of this many rows have the same problem: its shape is another
  */
 export function datasetError(
   file: string,

@@ -45,7 +45,7 @@ export function trainingTasks(generated: GeneratedTasks): EndlessTasks {
 /**
  * The tasks that a generator evaluates on.
  *
- * @throws AgentRlError as `trainingTasks` do, and `DATASET_INVALID` where there are none.
+ * @throws AgentRlError as `trainingTasks` do, and `DATASET_INVALID` without any.
  */
 export function evaluationTasks(generated: GeneratedTasks): Task[] {
   const { name, generator } = generated;
@@ -78,14 +78,14 @@ function noTask(problems: readonly DatasetProblem[], place: string, name: string
   const found = problems.map(({ path, text }) => (path === '' ? text : `${path}: ${text}`));
   return new AgentRlError(
     'DATASET_INVALID',
-    `The task generator ${name} made a row that is no task (${place}): ${found.join(' ')}`,
+    `The task generator ${name} made an invalid row (${place}): ${found.join(' ')}`,
   );
 }
 
 const sameId = (name: string, id: string, [a, b]: readonly [number, number]): AgentRlError =>
   new AgentRlError(
     'DATASET_INVALID',
-    `The task generator ${name} gave two tasks, ${a} and ${b}, the id ${showValue(id)}; every task_id must be unique.`,
+    `The task generator ${name} made two tasks with the id ${showValue(id)}, ${a} and ${b}; every task_id must be unique.`,
   );
 
 /** Runs code of a generator. @throws AgentRlError `PLUGIN_LOAD_FAILED` */

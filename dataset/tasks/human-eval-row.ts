@@ -38,7 +38,11 @@ const headOf = (name: string): RegExp => new RegExp(`^(?:async\\s+)?def\\s+${nam
 function problemsOf(row: HumanEvalRow, at: number | undefined, line: number): DatasetProblem[] {
   const problems: DatasetProblem[] = [];
   const missing = (path: string, name: string, which = ''): void => {
-    problems.push({ line, path, text: `must define ${name}${which}, got no line "def ${name}(".` });
+    problems.push({
+      line,
+      path,
+      text: `must define ${name}${which}, but has no line "def ${name}(".`,
+    });
   };
   if (at === undefined) missing('prompt', row.entry_point, ', which entry_point names');
   if (!headOf('check').test(row.test)) missing('test', 'check');

@@ -107,7 +107,7 @@ function problemOf(error: ErrorObject, line: number): DatasetProblem {
   const missing: unknown = error.params['missingProperty'];
   if (typeof missing === 'string') {
     const value = Object.keys(error.data as object).join(', ') || 'no key';
-    return { line, path: joined(path, missing), text: `is missing. There is ${value}.`, value };
+    return { line, path: joined(path, missing), text: `is missing. Present: ${value}.`, value };
   }
   const values: unknown = error.params['allowedValues'];
   const rule = Array.isArray(values)

@@ -77,7 +77,7 @@ function problemsOf(row: SearchRow, line: number): DatasetProblem[] {
   const found: DatasetProblem[] = [];
   if (answerKey(String(row.answer)) === '') {
     const value = showValue(row.answer);
-    const text = `${value} has no letter or digit, so nothing could be compared with it.`;
+    const text = `${value} has no letter or digit, so no answer could match it.`;
     found.push({ line, path: 'answer', text, value });
   }
   const ids = idsOf(row);

@@ -31,11 +31,11 @@ export function chooseSelection(
   const sizes = sets.map(({ tasks }) => tasks.length).join(' and ');
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `eval.selectionTasks is ${count}, and there are ${sizes} training tasks: a set would have none left to train on. Take fewer, or set checkpoint.keepBest to false.`,
+    `eval.selectionTasks is ${count}, but there are only ${sizes} training tasks, so a set would have no tasks left to train on. Lower it, or set checkpoint.keepBest to false.`,
   );
 }
 
-/** So many of the tasks, in their order. */
+/** A random choice of `count` tasks, in their order. */
 function someOf(tasks: readonly Task[], count: number, rng: KeyedRng): Task[] {
   const places = new Set(rng.shuffle([...tasks.keys()]).slice(0, count));
   return tasks.filter((_, place) => places.has(place));

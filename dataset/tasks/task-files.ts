@@ -27,7 +27,7 @@ export const splitFiles = (datasets: Config['datasets'], split: string): string[
 
 /**
  * The file of a split: relative to the working directory; what the package ships is found from anywhere. A split that is
- * named with an ending is that file; otherwise it is `<split>.jsonl` or, where there is none, a table of another kind.
+ * named with an ending is that file; otherwise it is `<split>.jsonl` or, if that is missing, a table of another kind.
  */
 export function splitFile(dir: string, split: string): string {
   const named = isTable(split);
@@ -47,7 +47,7 @@ export function splitFileToRead(dir: string, split: string): string {
   if (!existsSync(folder))
     throw new AgentRlError(
       'DATASET_INVALID',
-      `There is no folder ${folder}, where datasets says that ${name} is. Make it, or name another in datasets or with --dataset-dir.`,
+      `The folder ${folder}, which datasets names for ${name}, does not exist. Create it, or name another in datasets or with --dataset-dir.`,
     );
   const files = readdirSync(folder).filter(isTable);
   throw new AgentRlError(
@@ -66,6 +66,6 @@ export function otherSplitFiles(dir: string, split: string): string[] {
   );
   return others.map(
     (file) =>
-      `${dirname(read)} holds ${basename(read)}, which is read, and ${file}. Name the other one with its ending to read it, as in dataset.trainSplit: ${file}.`,
+      `${dirname(read)} holds ${basename(read)} and ${file}; ${basename(read)} is read. To read the other, name it with its ending, as in dataset.trainSplit: ${file}.`,
   );
 }

@@ -20,7 +20,7 @@ const plainFormat: TaskFormat = {
 
 const isCode = (row: unknown) => isRecord(row) && 'tests' in row && !('question' in row);
 
-/** Questions; a row with tests is a code task all the same. */
+/** Questions; a row with tests is a code task nevertheless. */
 const questionOrCodeFormat: TaskFormat = {
   needs: questionFormat.needs,
   reader: (file) => {

@@ -66,7 +66,7 @@ function problemsOf(tests: CodeTests): Found[] {
 function outputProblem({ output }: StdinCase, i: number): Found[] {
   const bytes = Buffer.byteLength(output);
   if (bytes <= keptOutputBytes) return [];
-  const text = `has ${bytes} bytes; a sandbox keeps at most ${keptOutputBytes} of what a program prints. Leave the case out, or take a smaller input.`;
+  const text = `has ${bytes} bytes; a sandbox keeps at most ${keptOutputBytes} of what a program prints. Leave the case out, or use a smaller input.`;
   return [{ path: `tests.cases[${i}].output`, text }];
 }
 

@@ -11,9 +11,9 @@ import { otherSplitFiles, readTaskFile, splitFileToRead } from './task-files.ts'
 
 /** Tasks of one source, and how often they are drawn. */
 export interface TaskSet {
-  /** All of a folder; of a generator, those that are made before the run starts. */
+  /** All tasks of a folder, or the tasks that a generator makes before the run starts. */
   tasks: readonly Task[];
-  /** What is drawn in place of `tasks`, whose beginning these are. */
+  /** An endless set that is drawn from instead of `tasks`, which are its beginning. */
   endless?: EndlessTasks | undefined;
   weight: number;
   /** Where each task of a folder is, as `file:line`, by its id. */
@@ -33,7 +33,7 @@ export type TaskSource = (TaskFolder | GeneratedTasks) & { weight: number };
 export interface SplitRequest {
   /** Of folders. */
   split: string;
-  /** The tasks that a generator makes without end, of which those of so many draws of the run are made now. */
+  /** The number of the run's draws whose tasks an endless generator makes now. */
   draws?: number | undefined;
   warn: (text: string) => void;
 }
@@ -112,7 +112,7 @@ function rejectDuplicateIds(sets: readonly TaskSet[], split: string): void {
     if (ids.has(taskId)) {
       throw new AgentRlError(
         'DATASET_INVALID',
-        `Two sets of tasks have one of id ${JSON.stringify(taskId)} in split ${split}. Ids must differ.`,
+        `Two data sets have a task with the id ${JSON.stringify(taskId)} in split ${split}. Ids must be unique across sets.`,
       );
     }
     ids.add(taskId);
@@ -128,11 +128,11 @@ export function rejectLeaks(trained: readonly Task[], held: readonly Task[]): vo
   const ids = new Set(trained.map(({ taskId }) => taskId));
   const byPrompt = new Map(trained.map(({ prompt, taskId }) => [prompt.trim(), taskId]));
   const leaks = held.flatMap(({ taskId, prompt }) => {
-    if (ids.has(taskId)) return [`${JSON.stringify(taskId)} by its id`];
+    if (ids.has(taskId)) return [`${JSON.stringify(taskId)} (same id)`];
     const twin = byPrompt.get(prompt.trim());
     return twin === undefined
       ? []
-      : [`${JSON.stringify(taskId)} by the prompt of ${JSON.stringify(twin)}`];
+      : [`${JSON.stringify(taskId)} (same prompt as ${JSON.stringify(twin)})`];
   });
   if (leaks.length === 0) return;
   const more = leaks.length > mostLeaksShown ? ', …' : '';
@@ -152,7 +152,7 @@ export function warnIfFewer(
   warn: (text: string) => void,
 ): void {
   if (wanted === undefined || wanted <= there) return;
-  warn(`${setting} is ${wanted} and there are ${there} tasks: all are taken.`);
+  warn(`${setting} is ${wanted}, but there are only ${there} tasks; all of them are used.`);
 }
 
 /** Plans the tasks of one set, or of several in the ratio of their weights. */

@@ -14,7 +14,7 @@ export type WorkspaceTaskSettings = Static<typeof WorkspaceTaskSettings>;
 /** Questions about worlds drawn for them, see `CARD.md`. */
 @taskGenerator({
   name: 'workspace',
-  description: 'Questions about a world drawn for each, for the environment workspace.',
+  description: 'Questions that each come with a world of their own, for the environment workspace.',
   version: workspaceVersion,
   taskFormat: 'question',
   settings: WorkspaceTaskSettings,

@@ -54,7 +54,7 @@ async function start() {
       const [{ generated_text: whole }] = await generate(messages, options);
       messages.push(whole.at(-1));
     } catch (problem) {
-      state.textContent = `That failed: ${problem.message}`;
+      state.textContent = `Failed: ${problem.message}`;
     }
     allow(true);
   });

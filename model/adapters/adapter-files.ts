@@ -78,7 +78,7 @@ export async function readAdapterConfig(folder: string, name: string): Promise<S
 /**
  * Reads an adapter's tensors, by their names in memory.
  *
- * @throws AgentRlError `MODEL_INVALID` when they are not those of this adapter on this model.
+ * @throws AgentRlError `MODEL_INVALID` when they belong to another adapter or model.
  */
 export async function readAdapterWeights(
   folder: string,
@@ -122,7 +122,7 @@ export async function readAdapterWeights(
 function refuseMissing(folder: string): void {
   if (existsSync(path.join(folder, weightsFile))) return;
   const pickled = existsSync(path.join(folder, pickledFile))
-    ? ` Its ${pickledFile} is a pickle, which is not read: save the adapter with safe_serialization=True.`
+    ? ` Its ${pickledFile} is a pickle, which is not supported: save the adapter with safe_serialization=True.`
     : '';
   throw new AgentRlError('MODEL_INVALID', `${folder} holds no ${weightsFile}.${pickled}`);
 }

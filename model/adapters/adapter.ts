@@ -42,14 +42,14 @@ export function adapterTargets(names: readonly string[]): readonly LinearModule[
     if (found.length === 0) throw noTargets(`No linear layer of this model is named "${name}".`);
     for (const module of found) chosen.add(module);
   }
-  if (chosen.size === 0) throw noTargets('An adapter needs targets.');
+  if (chosen.size === 0) throw noTargets('An adapter needs at least one target.');
   return linearModules.filter((module) => chosen.has(module));
 }
 
 const noTargets = (problem: string): AgentRlError =>
   new AgentRlError(
     'CONFIG_INVALID',
-    `${problem} An adapter's targets are among ${adapterTargetNames.join(', ')}.`,
+    `${problem} Possible targets of an adapter: ${adapterTargetNames.join(', ')}.`,
   );
 
 /** Factor of an adapter's product. */
@@ -116,7 +116,7 @@ export function requireTrainable(config: ModelConfig): void {
   if (trainedSpecs(config).length > 0) return;
   throw new AgentRlError(
     'CONFIG_INVALID',
-    'The model is quantised to four bits, and such weights cannot be trained. Train an adapter over them (model.lora), or start from the float weights.',
+    'The model is quantised to four bits, and quantised weights cannot be trained. Train an adapter on them (model.lora), or start from the float weights.',
   );
 }
 

@@ -131,7 +131,7 @@ function modelTypeOf(raw: Json, file: string): string {
   throw new AgentRlError(
     'MODEL_INVALID',
     `${file}: model_type ${JSON.stringify(type)} (architectures ${JSON.stringify(architectures)}) is not supported` +
-      `${mixture === undefined ? '' : `: ${mixture} is a mixture of experts, only dense models are`}. ${supported}`,
+      `${mixture === undefined ? '' : `: ${mixture} is a mixture of experts, and only dense models are supported`}. ${supported}`,
   );
 }
 
@@ -146,7 +146,7 @@ function familyOf(type: string, tensorNames: Iterable<string> | undefined): Mode
   return families[type]!;
 }
 
-/** Lists of the tensors of so many layers would end the process. */
+/** With more layers, lists of their tensors would exhaust memory. */
 const mostLayers = 10_000;
 
 function shapeProblems(config: ModelConfig): string[] {

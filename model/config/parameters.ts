@@ -29,7 +29,7 @@ export function requireFloats(weights: Weights): Map<string, Float32Array> {
       if (values instanceof Float32Array) return [name, values];
       throw new AgentRlError(
         'MODEL_INVALID',
-        `"${name}" is quantised, and float weights are needed here. Take the model it was quantised from.`,
+        `"${name}" is quantised, but float weights are needed here. Use the model that it was quantised from.`,
       );
     }),
   );
@@ -156,5 +156,5 @@ export function initialParameters(config: ModelConfig, all: KeyedRng): Map<strin
 export function parameter<Value>(parameters: Readonly<Record<string, Value>>, name: string): Value {
   const value = parameters[name];
   if (value !== undefined) return value;
-  throw new AgentRlError('MODEL_INVALID', `The model was given no tensor named "${name}".`);
+  throw new AgentRlError('MODEL_INVALID', `The model has no tensor named "${name}".`);
 }

@@ -17,7 +17,7 @@ export function quantizationProblems(
     width % blockSize === 0
       ? []
       : [
-          `${name} [${out}, ${width}] has ${width} inputs, which blocks of ${blockSize} do not divide.`,
+          `${name} [${out}, ${width}] has ${width} inputs, which is not a multiple of the block size ${blockSize}.`,
         ],
   );
 }
@@ -33,7 +33,7 @@ export function readQuantization(
   if (stored['quant_method'] !== method) {
     problems.push(
       `its weights are quantised by ${JSON.stringify(stored['quant_method'] ?? value)} (quantization_config); ` +
-        `only "${method}" can be read. Take the model's float weights and quantise them with agent-rl model quantize.`,
+        `only "${method}" is supported. Use the model's float weights and quantise them with agent-rl model quantize.`,
     );
     return undefined;
   }

@@ -56,7 +56,7 @@ export function chunkPlaces(
 
 /**
  * Keys and values of a chunk of tokens, [kv, n, hd] for each layer. Every token sees the past where a step of its own
- * would see it and adds it up as there, so that the entries are those of feeding the tokens one by one.
+ * would see it and adds it up as there, so that the entries equal the result of feeding the tokens one by one.
  */
 export function chunkStep(
   config: ModelConfig,
@@ -90,7 +90,7 @@ export function chunkStep(
   return caches;
 }
 
-/** Its places are those of `chunkPlaces`: among the first a token sees its own window, among the rest what stands before that. */
+/** Its places are `chunkPlaces`: among the first a token sees its own window, among the rest what stands before that. */
 function viewOf({ starts, offsets, places, positions }: ChunkInputs): View {
   const count = starts.shape[0];
   const all = places.shape[0];

@@ -83,7 +83,7 @@ export function decodeStep(
   return { logits: tf.matMul(finalNorm(decoder, hidden), lmHead(decoder), false, true), fresh };
 }
 
-/** Its places are those of the window and then those of the cache. */
+/** Its places are the window's, followed by the cache's. */
 function viewOf({ tokens, starts, offsets, positions }: DecodeInputs): View {
   const rows = starts.shape[0];
   const count = tokens.shape[0] / rows;

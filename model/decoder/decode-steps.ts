@@ -48,7 +48,7 @@ export interface DecodeStepsOutputs {
   fresh: readonly KeysAndValues[];
 }
 
-/** Takes the row of each step, [...], from those of all, [S, ...]; the number of the step is [1] int32. */
+/** Takes the row of one step, [...], from the rows of all steps, [S, ...]; the number of the step is [1] int32. */
 export type OfStep = (all: Tensor) => Tensor;
 
 /** What rows draw after a step: logits [R, V] -> tokens [R] int32 and their log-probabilities [R]. */

@@ -45,7 +45,7 @@ export const sequenceInputs = (inputs: Parameters): SequenceInputs => ({
   places: inputs['places'],
 });
 
-/** Of a sequence of so many tokens: each is seen by all that follow it. */
+/** For a sequence of `length` tokens: each is seen by all that follow it. */
 export const seenByAllBehind = (length: number): Int32Array =>
   new Int32Array(length).fill(length - 1);
 

@@ -43,7 +43,7 @@ export function readRope(raw: Json, fields: JsonFields, defaults: RopeDefaults):
     const part = holder['partial_rotary_factor'] ?? 1;
     if (part !== 1) {
       fields.problems.push(
-        `${prefix}partial_rotary_factor is ${JSON.stringify(part)}; only whole heads are turned.`,
+        `${prefix}partial_rotary_factor is ${JSON.stringify(part)}; only rotation of whole heads (1) is supported.`,
       );
     }
   }
@@ -71,7 +71,7 @@ function scalingOf(
   if (type === 'llama3') return llama3Of(fields, maxPositions);
   if (type === 'yarn') return yarnOf(fields, maxPositions);
   fields.problems.push(
-    `${name} is ${JSON.stringify(fields.raw)}; of rotary scalings linear, llama3 and yarn are supported.`,
+    `${name} is ${JSON.stringify(fields.raw)}; supported rotary scalings: linear, llama3, yarn.`,
   );
   return undefined;
 }

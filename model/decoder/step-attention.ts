@@ -63,7 +63,7 @@ export function rotate(
  * Attention of a step's tokens over both parts of what their rows hold, [R * n, H * hd]. The query heads of all tokens of a row that share
  * a key head are the rows of one product, two at least: each then has the same bits however many there are.
  *
- * @param view its mask has the places of the first part and then those of the second
+ * @param view its mask has the places of the first part, followed by the places of the second
  */
 export function attendParts(
   { kvHeads, headDim }: ModelConfig,

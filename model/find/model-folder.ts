@@ -43,10 +43,10 @@ export function modelFolder(
   const hub =
     hubModelOf(name) === undefined || namedBy !== 'config'
       ? ''
-      : ' A model of the hub needs policy.type huggingface.';
+      : ' To use a model of the hub, set policy.type to huggingface.';
   throw new AgentRlError(
     'MODEL_INVALID',
-    `No model is in "${name}": there is no config.json and no adapter_config.json in ${places.join(' or ')}.${insideText(name, places)}${hub} ${remedies[namedBy]}`,
+    `"${name}" holds no model: there is no config.json and no adapter_config.json in ${places.join(' or ')}.${insideText(name, places)}${hub} ${remedies[namedBy]}`,
   );
 }
 
@@ -124,7 +124,7 @@ export async function localModel(model: NamedModel): Promise<string> {
   if (revision !== undefined) {
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `--revision is ${JSON.stringify(revision)}, and ${JSON.stringify(name)} is not a model of the hub; only those have revisions. Leave it out, or name the model as org/name.`,
+      `--revision is ${JSON.stringify(revision)}, and ${JSON.stringify(name)} is not a model of the hub, and only models of the hub have revisions. Leave it out, or name the model as org/name.`,
     );
   }
   const folder = modelFolder({ model: { path: name } }, 'command');
@@ -153,7 +153,7 @@ export async function withLocalModel<Options extends Search & { loaded: LoadedCo
     }
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `model.revision is ${JSON.stringify(revision)}, and ${JSON.stringify(name)} is not a model of the hub; only those have revisions, and policy.type minimind takes none of them. Leave it out, or give org/name as model.path.`,
+      `model.revision is ${JSON.stringify(revision)}, and ${JSON.stringify(name)} is not a model of the hub. Only models of the hub have revisions, and policy.type minimind loads none from it. Leave it out, or give org/name as model.path.`,
     );
   }
   const config = { ...loaded.config, model: { ...model, path: await fetched(hub, options) } };
@@ -191,7 +191,7 @@ async function fetchBase(folder: string, options: Search): Promise<void> {
     findBase: async ({ name, revision }) => {
       const hub = hubModelOf(name, revision);
       if (hub === undefined) return undefined;
-      options.print(`The adapter in ${folder} is over ${name}, a model of the hub.`);
+      options.print(`The adapter in ${folder} belongs to ${name}, a model of the hub.`);
       return fetched(hub, options);
     },
   });

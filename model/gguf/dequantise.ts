@@ -3,7 +3,7 @@ import { widenBFloat16, widenFloat16 } from '../weights/half-precision.ts';
 /** Weights of a block. */
 const blockSize = 32;
 
-/** How weights are stored: so many bytes for so many weights. */
+/** How weights are stored: the bytes of a block and the weights in it. */
 export interface StoredType {
   name: string;
   weights: number;

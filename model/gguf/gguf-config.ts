@@ -17,7 +17,10 @@ export function ggufConfig(file: GgufFile): ModelConfig {
   const named = metadata['general.architecture'];
   const family = families.find((one) => one === named);
   if (family === undefined)
-    throw invalid(path, `its architecture is ${showValue(named)}; ${families.join(', ')} are read`);
+    throw invalid(
+      path,
+      `its architecture is ${showValue(named)}; supported: ${families.join(', ')}`,
+    );
   const fields = new GgufFields(metadata, family);
   const shapeOf = (name: string) => tensors.find((one) => one.name === name)?.shape;
   const hiddenSize = fields.count('embedding_length');
@@ -72,7 +75,7 @@ function scalingOf(
   const type = fields.text('rope.scaling.type') ?? 'none';
   if (type === 'none') return undefined;
   if (type === 'linear') return { type, factor: fields.float('rope.scaling.factor') };
-  fields.problems.push(`rope.scaling.type is ${showValue(type)}; none and linear are read`);
+  fields.problems.push(`rope.scaling.type is ${showValue(type)}; supported: none, linear`);
   return undefined;
 }
 

@@ -30,7 +30,7 @@ export class GgufFile {
     private readonly descriptor: number,
   ) {}
 
-  /** @throws AgentRlError `MODEL_INVALID` for what is no GGUF file, is cut short, or holds types that are not read */
+  /** @throws AgentRlError `MODEL_INVALID` for a file that is not GGUF, is cut short, or holds unsupported types */
   static async open(path: string): Promise<GgufFile> {
     const header = await gguf(path, { allowLocalFile: true }).catch((cause: unknown) => {
       throw invalid(path, `it cannot be read as GGUF (${messageOf(cause)})`, cause);
@@ -74,7 +74,7 @@ export class GgufFile {
     const block = Math.floor(place / stored.weights);
     throw invalid(
       this.path,
-      `tensor "${tensor.name}" holds ${values[place]} in block ${block} of ${stored.name}, value ${place}; weights must be finite. The file is damaged or its training diverged: take another`,
+      `tensor "${tensor.name}" holds ${values[place]} in block ${block} of ${stored.name}, value ${place}; weights must be finite. The file is damaged or its training diverged: use another one`,
     );
   }
 
@@ -126,7 +126,7 @@ function requireKnownTypes(path: string, tensors: readonly GgufTensor[]): void {
     if (stored === undefined)
       throw invalid(
         path,
-        `tensor "${name}" is stored as type ${type} of ggml; ${known.join(', ')} are read. Convert the model with llama-quantize, or take a file of one of these`,
+        `tensor "${name}" is stored as type ${type} of ggml; supported: ${known.join(', ')}. Convert the model with llama-quantize, or use a file of a supported type`,
       );
     if (shape.at(-1)! % stored.weights !== 0)
       throw invalid(

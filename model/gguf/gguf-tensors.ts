@@ -28,7 +28,7 @@ const outside: Readonly<Record<string, string>> = {
 /** What says how positions turn: the config has it. */
 const notWeights = new Set(['rope_freqs.weight']);
 
-/** The name in Hugging Face's files; undefined for what is no part of these models. */
+/** The name in Hugging Face's files; undefined for a tensor that these models do not have. */
 function publishedName(name: string): string | undefined {
   const [, layer, part, kind] = /^blk\.(\d+)\.(\w+)\.(weight|bias)$/.exec(name) ?? [];
   if (part === undefined) return outside[name];

@@ -60,14 +60,17 @@ export interface TextFiles {
 export function ggufText({ metadata, path }: GgufFile, maxPositions: number): TextFiles {
   const field = (name: string): unknown => metadata[`tokenizer.ggml.${name}`];
   if (field('model') !== 'gpt2')
-    throw invalid(path, `its tokenizer is ${showValue(field('model'))}; gpt2, byte pairs, is read`);
+    throw invalid(
+      path,
+      `its tokenizer is ${showValue(field('model'))}; only gpt2 (byte pairs) is supported`,
+    );
   const pre = field('pre');
   const splitting =
     typeof pre === 'string' && Object.hasOwn(splittings, pre) ? splittings[pre] : undefined;
   if (splitting === undefined)
     throw invalid(
       path,
-      `its tokenizer cuts text as ${showValue(pre)}; ${Object.keys(splittings).join(', ')} are read`,
+      `its tokenizer splits text as ${showValue(pre)}; supported: ${Object.keys(splittings).join(', ')}`,
     );
   const tokens = listOf(field('tokens'), 'tokens', path);
   const types = field('token_type');

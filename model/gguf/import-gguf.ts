@@ -24,8 +24,8 @@ const torchDtypes = { F32: 'float32', BF16: 'bfloat16', F16: 'float16' } as cons
  * Writes the model of a GGUF file as a Hugging Face folder: config.json, model.safetensors, tokenizer.json and
  * tokenizer_config.json with the chat template. One tensor is held at a time.
  *
- * @param chatTemplate written as chat_template.jinja in place of the file's own
- * @throws AgentRlError `MODEL_INVALID` for what is not read, by name; `OUTPUT_UNWRITABLE`. There is no folder then.
+ * @param chatTemplate written as chat_template.jinja instead of the file's own
+ * @throws AgentRlError `MODEL_INVALID` names what is unsupported; `OUTPUT_UNWRITABLE`. No folder is left then.
  */
 export async function importGguf(
   path: string,

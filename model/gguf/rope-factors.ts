@@ -10,7 +10,7 @@ const published: readonly Llama3Scaling[] = [8, 32].map((factor) => ({
   originalPositions: 8192,
 }));
 
-/** The scaling whose frequencies are the plain ones divided by these factors; undefined where it is none of those published. */
+/** The scaling whose frequencies are the plain ones divided by these factors; undefined unless it is a published one. */
 export function llama3ScalingOf(
   factors: Float32Array,
   { theta, dimensions }: { theta: number; dimensions: number },

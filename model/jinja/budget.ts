@@ -1,5 +1,5 @@
 /**
- * What a template may do: whoever writes a model's template writes a program, and its rendering must end.
+ * What a template may do: a model's template is a program by its author, and its rendering must end.
  * A step is a node that is evaluated, an item that is looked at, or 16 characters.
  */
 
@@ -26,7 +26,7 @@ export class Budget {
   /** @throws RangeError when fewer steps are left */
   spend(count: number): void {
     this.#left -= count;
-    if (this.#left < 0) throw new RangeError(`it is not done after ${this.#mostSteps} steps`);
+    if (this.#left < 0) throw new RangeError(`it has not ended after ${this.#mostSteps} steps`);
   }
 
   /** Pays for a text of a length before it is made. */

@@ -24,7 +24,7 @@ export class JinjaTemplate {
   constructor(source: string) {
     if (source.length > longestSource)
       throw new SyntaxError(
-        `it has ${source.length} characters; at most ${longestSource} are read`,
+        `it has ${source.length} characters; at most ${longestSource} are allowed`,
       );
     this.#block = parseTemplate(source);
     checkNames(this.#block, knownNames);

@@ -1,6 +1,6 @@
 import type { Value } from './values/value.ts';
 
-/** The names of a part of a template, over those of the part around it. */
+/** The names of a part of a template; they shadow the names of the part around it. */
 export class Scope {
   readonly #names = new Map<string, Value>();
 

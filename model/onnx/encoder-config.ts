@@ -49,12 +49,12 @@ export function readEncoderConfig(json: unknown, file: string): EncoderConfig {
     ...fields.problems,
     ...(config.hiddenSize % config.heads === 0
       ? []
-      : [`hidden_size ${config.hiddenSize} is no multiple of ${config.heads} heads.`]),
+      : [`hidden_size ${config.hiddenSize} is not a multiple of ${config.heads} heads.`]),
   ];
   if (problems.length === 0) return config;
   throw new AgentRlError(
     'MODEL_INVALID',
-    `${file} is not of an encoder that can be exported:\n- ${problems.join('\n- ')}`,
+    `${file} does not describe an encoder that can be exported:\n- ${problems.join('\n- ')}`,
   );
 }
 

@@ -76,7 +76,8 @@ export async function exportEncoder(
 async function tokenizerConfig(from: string, positions: number) {
   const file = path.join(from, 'tokenizer_config.json');
   for (const needed of [file, path.join(from, 'tokenizer.json')]) {
-    if (!existsSync(needed)) throw new AgentRlError('TOKENIZER_INVALID', `${needed} is not there.`);
+    if (!existsSync(needed))
+      throw new AgentRlError('TOKENIZER_INVALID', `${needed} does not exist.`);
   }
   const json = await readJson(file, 'TOKENIZER_INVALID');
   const sentence = path.join(from, 'sentence_bert_config.json');

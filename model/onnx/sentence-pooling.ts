@@ -33,7 +33,7 @@ export async function readPooling(folder: string): Promise<Pooling | undefined> 
   if (other !== undefined) {
     throw new AgentRlError(
       'MODEL_INVALID',
-      `${file} has the module "${other.type}"; an encoder with pooling and normalisation can be exported, and nothing after it.`,
+      `${file} has the module "${other.type}"; only an encoder with pooling and normalisation can be exported.`,
     );
   }
   const pooling = list.find(({ type }) => type.endsWith('.Pooling'));
@@ -51,6 +51,6 @@ async function poolingOf(file: string): Promise<Pooling> {
   if (mode !== undefined && chosen.length === 1) return mode;
   throw new AgentRlError(
     'MODEL_INVALID',
-    `${file} chooses ${chosen.join(' and ') || 'no pooling'}; expected one of ${Object.keys(modes).join(', ')}.`,
+    `${file} selects ${chosen.join(' and ') || 'no pooling'}; expected one of ${Object.keys(modes).join(', ')}.`,
   );
 }

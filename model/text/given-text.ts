@@ -1,7 +1,7 @@
 import { isRecord } from '../../agent_rl/core/is-record.ts';
 import type { Tokenizer } from './tokenizer.ts';
 
-// Private-use characters; those of a text are hidden as control tokens are.
+// Private-use characters; where a text contains them, they are hidden as control tokens are.
 const [open, close] = ['\uE0F2', '\uE0F3'];
 const marks = new RegExp(`${open}(\\d+)${close}`, 'g');
 

@@ -44,7 +44,7 @@ export class LanguageModel {
       throw new AgentRlError(
         'TOKENIZER_INVALID',
         `The chat template ends an assistant's turn with ${JSON.stringify(tail)}, which does not start with a control token ` +
-          'of the tokenizer, so the model could not say that its turn is over. Use the tokenizer the template was made for.',
+          'of the tokenizer, so the model could not end its turn. Use the tokenizer that the template was made for.',
       );
     }
     this.endOfTurnId = first;
@@ -111,10 +111,10 @@ export class LanguageModel {
     const found =
       size > config.vocabSize
         ? `The tokenizer has ids up to ${size - 1}`
-        : `Token ${beyond} ends texts by generation_config.json or config.json`;
+        : `Token ${beyond} ends texts according to generation_config.json or config.json`;
     throw new AgentRlError(
       'TOKENIZER_INVALID',
-      `${found}, and the model has embeddings for ${config.vocabSize} tokens: they do not belong together.`,
+      `${found}, but the model has embeddings for only ${config.vocabSize} tokens. Use the model's own tokenizer.`,
     );
   }
 }

@@ -23,7 +23,7 @@ type Named = Readonly<Record<string, string>>;
  * chat_template.jinja with additional_chat_templates/NAME.jinja; `chat_template` of tokenizer_config.json, a text or a
  * list of named ones; the same of chat_template.json. Of named templates `default` and `tool_use` are used.
  *
- * @throws AgentRlError `TOKENIZER_INVALID` when there is none, or named ones without a `default`.
+ * @throws AgentRlError `TOKENIZER_INVALID` without a template, or for named templates without a `default`.
  */
 export async function templateSources(folder: string): Promise<TemplateSources> {
   const places = [
@@ -39,13 +39,13 @@ export async function templateSources(folder: string): Promise<TemplateSources> 
     const names = [...(withTools ? ['tool_use'] : []), ...Object.keys(others)];
     if (names.length > 0) {
       throw invalid(
-        `${folder} holds chat templates named ${names.join(', ')}, and none named default. Save the one for conversations as ${templateFile}.`,
+        `${folder} holds chat templates named ${names.join(', ')}, but none named default. Save the template for conversations as ${templateFile}.`,
       );
     }
   }
   throw invalid(
     `${folder} holds no chat template: expected ${templateFile}, or chat_template in tokenizer_config.json or ${legacyFile}. ` +
-      `A base model has none: use one that was tuned for conversations, or write the template it is to learn to ${templateFile}.`,
+      `Base models have no template: use a model that was tuned for conversations, or write the template that it should learn to ${templateFile}.`,
   );
 }
 

@@ -46,7 +46,7 @@ export class Tokenizer {
   constructor(tokenizerJson: unknown, tokenizerConfig: unknown, source = 'tokenizer.json') {
     const json = checked(tokenizerJson, source);
     const config = isRecord(tokenizerConfig) ? tokenizerConfig : {};
-    // Blanks that are one token are no control tokens to anybody.
+    // Runs of blanks that are one token are not control tokens.
     const controls = addedTokensOf(json, source).filter(
       ({ content }) => !/^[\s\u2581]*$/.test(content),
     );
@@ -68,7 +68,7 @@ export class Tokenizer {
         ? longestOf(this.#template) * (isRecord(json['normalizer']) ? mostComposed : 1)
         : Infinity;
     } catch (cause) {
-      const problem = `it describes no tokenizer that can be built (${messageOf(cause)})`;
+      const problem = `it is not a usable tokenizer (${messageOf(cause)})`;
       throw invalid(source, problem, cause);
     }
   }
@@ -189,11 +189,11 @@ function checked(json: unknown, source: string): TokenizerJson {
   }
   const unlike = affixes.find((name) => ![undefined, null, '', 0].includes(model[name] as null));
   if (unlike !== undefined)
-    throw invalid(source, `its model has a ${unlike}, which is not supported`);
+    throw invalid(source, `its model has ${unlike}, which is not supported`);
   return { ...json, added_tokens: renumbered(json['added_tokens'] ?? [], vocab), model };
 }
 
-/** Added tokens with the ids that Rust gives them: those of the vocabulary, or else the next that is free. */
+/** Added tokens with the ids that Rust gives them: the vocabulary's id, or else the next free one. */
 function renumbered(tokens: unknown, vocab: Json): unknown {
   if (!Array.isArray(tokens)) return tokens;
   const ids = new Map<string, unknown>();
@@ -253,9 +253,9 @@ function refuseUnknown(model: Json, pretokenizers: readonly Json[]): void {
     if (!hasBytes((token) => (token.length === 1 ? bytesOfToken(token) : undefined)))
       throw new Error('its vocabulary lacks bytes');
   } else if ((model['unk_token'] ?? null) === null)
-    throw new Error('it has neither bytes nor an unk_token for what its vocabulary lacks');
+    throw new Error('it has neither bytes nor an unk_token for text outside its vocabulary');
   else if (model['fuse_unk'] === true && pretokenizers.length > 0)
-    throw new Error('its fuse_unk beside a pre_tokenizer is not supported');
+    throw new Error('fuse_unk together with a pre_tokenizer is not supported');
 }
 
 /** The tokenizer of the JavaScript library, which gives the ids that Rust's gives. */

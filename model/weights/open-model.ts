@@ -89,7 +89,7 @@ export async function modelLayers({
   if (base === undefined) {
     throw new AgentRlError(
       'MODEL_INVALID',
-      `The adapter in ${folder} was trained over ${JSON.stringify(baseModel ?? 'an unnamed model')} (base_model_name_or_path), which is not a model folder here. Give that model, and the adapter beside it with model.adapters or --adapter.`,
+      `The adapter in ${folder} was trained on ${JSON.stringify(baseModel ?? 'an unnamed model')} (base_model_name_or_path), which is not a model folder here. Name that model, and add the adapter with model.adapters or --adapter.`,
     );
   }
   return { base, adapters: await adapterFolders([folder, ...over]) };
@@ -108,7 +108,7 @@ export async function adapterFolders(
   for (const name of names) {
     const folder = adapterFolder(name, note);
     const { under } = await readAdapterConfig(folder, 'any');
-    for (const one of under) folders.add(adapterFolder(one, ` ${folder} was trained over it.`));
+    for (const one of under) folders.add(adapterFolder(one, ` ${folder} was trained on it.`));
     folders.add(folder);
   }
   return [...folders];
@@ -125,10 +125,10 @@ function refuseRepeats(names: readonly string[]): void {
 function adapterFolder(name: string, note = ''): string {
   const folder = path.resolve(name);
   if (holdsAdapter(folder)) return folder;
-  const why = existsSync(folder) ? 'holds no adapter_config.json' : 'is not there';
+  const why = existsSync(folder) ? 'has no adapter_config.json' : 'does not exist';
   throw new AgentRlError(
     'MODEL_INVALID',
-    `No adapter is in "${name}": ${folder} ${why}.${note} Give the folder of a LoRA adapter as PEFT stores it.`,
+    `"${name}" is not an adapter: ${folder} ${why}.${note} Give the folder of a LoRA adapter as PEFT stores it.`,
   );
 }
 

@@ -46,7 +46,7 @@ function thePth(folder: string): string {
     'MODEL_INVALID',
     files.length === 0
       ? `${folder} holds no weights: expected model.safetensors or pytorch_model.bin, the .index.json of either with its shards, or a .pth file of MiniMind.`
-      : `${folder} holds several models: ${files.toSorted().join(', ')}. Leave one of them there.`,
+      : `${folder} holds several models: ${files.toSorted().join(', ')}. Keep only one of them.`,
   );
 }
 
@@ -82,7 +82,7 @@ async function openShards(index: string): Promise<Weights> {
     const them = missing.length === 1 ? 'that shard' : 'those shards';
     throw invalid(
       index,
-      `it names ${missing.join(', ')}, which the folder lacks; fetch ${them} too`,
+      `it names ${missing.join(', ')}, but the folder lacks ${them}; download ${them} too`,
     );
   }
   return opened(
@@ -94,7 +94,7 @@ async function openShards(index: string): Promise<Weights> {
         const where = holder === undefined ? 'no shard' : path.basename(holder);
         throw invalid(
           index,
-          `it places tensor "${name}" in ${shard}, but ${where} holds it; index and shards are not of one model`,
+          `it places tensor "${name}" in ${shard}, but ${where} holds it; the index and the shards belong to different models`,
         );
       }
     },

@@ -146,7 +146,7 @@ function heldOf(name: string, values: Float32Array, { blockSize }: Quantization)
   ]);
 }
 
-/** A tensor in float32, whatever it is held as; absent where there is none of this name. */
+/** A tensor in float32, however it is held; undefined if no tensor has this name. */
 export function dequantizedTensor(weights: Weights, name: string): Float32Array | undefined {
   const values = weights.get(name);
   if (!(values instanceof Uint8Array)) return values;

@@ -64,6 +64,6 @@ export function requireFinite(folder: string, name: string, values: Float32Array
   if (place === undefined) return;
   throw new AgentRlError(
     'MODEL_INVALID',
-    `"${name}" in ${folder} holds ${values[place]} at place ${place}; weights must be finite. The file is corrupt or its training diverged: take another checkpoint.`,
+    `"${name}" in ${folder} holds ${values[place]} at place ${place}; weights must be finite. The file is damaged or its training diverged: use another checkpoint.`,
   );
 }

@@ -66,7 +66,7 @@ export class SafetensorsFile implements WeightsFile {
     const values = await this.read(entry);
     if (!isBytes(values)) return values;
     const { name, dtype } = entry;
-    throw invalid(this.path, `tensor "${name}" has dtype "${dtype}"; F32, F16 or BF16 is needed`);
+    throw invalid(this.path, `tensor "${name}" has dtype "${dtype}"; expected F32, F16 or BF16`);
   }
 
   async close(): Promise<void> {

@@ -24,7 +24,7 @@ const { values } = parseArgs({
     config: { type: 'string', default: 'configs/code_exec_grpo.yaml' },
     'sft-config': { type: 'string', default: 'configs/code_tasks_sft.yaml' },
     seeds: { type: 'string', default: '1,2,3' },
-    // The model that each seed starts from, in place of the config's.
+    // The model that each seed starts from, instead of the config's.
     starters: { type: 'string' },
     // At each task before the run, for pass@k.
     attempts: { type: 'string', default: '8' },

@@ -70,7 +70,9 @@ async function downloadWheel({ folder, python }: BindingOptions): Promise<string
 function compile(root: string, tensorflow: string, output: string): void {
   const headers = path.resolve(path.dirname(process.execPath), '..', 'include', 'node');
   if (!existsSync(path.join(headers, 'node_api.h'))) {
-    throw new Error(`Node's headers are not in ${headers}; install those of ${process.version}.`);
+    throw new Error(
+      `Node's headers are not in ${headers}; install the headers of ${process.version}.`,
+    );
   }
   const sources = ['tfjs_backend.cc', 'tfjs_binding.cc'].map((file) =>
     path.join(root, 'binding', file),

@@ -3,7 +3,7 @@
 
     venv/bin/python scripts/conformance/make_trl.py
 
-with the versions of tests/fixtures/hugging-face/requirements.txt. The losses are those of real trainers, see
+with the versions of tests/fixtures/hugging-face/requirements.txt. Real trainers compute the losses, see
 `make_trl.py` there: only the run of the model is replaced, by stored log-probabilities.
 """
 

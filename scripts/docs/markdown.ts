@@ -6,7 +6,7 @@ export const plain = (text: string): string =>
     .map((part) => (part.startsWith('`') ? part : part.replaceAll(/[<>]/g, '\\$&')))
     .join('');
 
-/** Text as code; nothing where there is none. */
+/** Text as code; an empty text stays empty. */
 export const code = (text: string): string =>
   text === '' ? '' : `\`${text.replaceAll('|', '\\|')}\``;
 

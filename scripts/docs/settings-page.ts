@@ -65,7 +65,7 @@ export const settingsPage = (): string =>
   page(
     'Settings',
     'Every setting of a run file, its default and its meaning. A setting without a default may be left out unless it is required. `agent-rl train --config FILE --dry-run` checks a file.',
-    `A block that names a plugin by \`type\` (${places}) also takes the settings of that plugin, which follow those of the run. \`agent-rl plugins NAME\` shows them too, those of your own plugins included. \`extends:\` names a run file, or a list of them, that this one goes over.`,
+    `A block that names a plugin by \`type\` (${places}) also takes the settings of that plugin, which are listed after the settings of the run. \`agent-rl plugins NAME\` shows them too, also for your own plugins. \`extends:\` names one run file, or a list of them, whose settings this one overrides.`,
     ...blocksText(),
     ...pluginsText(),
     '## Corpus index',

@@ -9,7 +9,7 @@ export interface SickRun {
   warnedAt: number;
   /** What its last lines must say: whether it got better or worse. */
   verdict: 'better' | 'worse' | 'unclear';
-  /** Settings over those of grpo.yaml of a project of `agent-rl new`. */
+  /** Settings that override grpo.yaml of a project of `agent-rl new`. */
   sets: Readonly<Record<string, unknown>>;
 }
 

@@ -26,7 +26,7 @@ export const codePieces = String.raw`\\n| ?\d`;
 export const searchPieces = String.raw` ?[A-Z][aeio][lnr](?=[a-z])| ?\d`;
 
 /**
- * Both kinds of names, each as its own starter has it: those of the workspace end in ana, eno or iko, and are the same tokens
+ * Both kinds of names, each as its own starter has it: workspace names end in ana, eno or iko, and are the same tokens
  * in a text and in a program. Where search names end so, they are written likewise.
  */
 export const mixedPieces = String.raw` ?[A-Z][aeio][lnr](?=[a-z])(?![a-z](?:ana|eno|iko))|${namePieces}| ?\d`;

@@ -10,7 +10,7 @@ import type { EpisodeRecord } from '../../agent_rl/runs/episodes/read-episodes.t
 export type RunHashes = Readonly<Record<string, string>>;
 
 export interface Yardstick {
-  /** What decides the last bits besides the program. */
+  /** The processor and libraries: besides the program, they decide floating-point differences. */
   machine: string;
   jobs: Record<string, RunHashes>;
 }

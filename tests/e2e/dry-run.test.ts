@@ -89,7 +89,7 @@ describe('A dry run and the run both refuse', () => {
     const best = ['--set', 'checkpoint.keepBest=true', '--set', 'eval.every=1'];
     const file = runFile();
     expect(await refused(file, ...best, '--set', 'eval.selectionTasks=3')).toMatch(
-      /CONFIG_INVALID: eval\.selectionTasks is 3, and there are 3 training tasks/,
+      /CONFIG_INVALID: eval\.selectionTasks is 3, but there are only 3 training tasks/,
     );
   });
 

@@ -50,7 +50,7 @@ describe('A run over four-bit weights', () => {
     const overrides = { 'model.quantize': '4bit', 'model.lora.rank': 2 };
     const uneven = await rejectionOf(planned({ ...overrides, 'model.path': floats }));
     expect(uneven.code).toBe('MODEL_INVALID');
-    expect(uneven.message).toContain('which blocks of 64 do not divide');
+    expect(uneven.message).toContain('not a multiple of the block size 64');
     const twice = await rejectionOf(
       planned({ ...overrides, 'model.path': bytes, 'model.quantizeBlockSize': 16 }),
     );

@@ -47,9 +47,9 @@ describe('humanEvalRowReader', () => {
     [
       'prompt',
       { prompt: 'def roots(x):\n' },
-      'must define root, which entry_point names, got no line "def root(".',
+      'must define root, which entry_point names, but has no line "def root(".',
     ],
-    ['test', { test: 'assert root(4) == 2' }, 'must define check, got no line "def check(".'],
+    ['test', { test: 'assert root(4) == 2' }, 'must define check, but has no line "def check(".'],
     ['entry_point', { entry_point: 'a b' }, 'must match pattern'],
     ['extra', { extra: 1 }, 'is not a known key.'],
   ])('names what is wrong with %s', (path, changes, text) => {

@@ -1,8 +1,8 @@
 /** Ways to ask for the value of an expression: `{a}`, `{b}` and `{c}` stand for its numbers. */
 interface Phrasings {
-  /** Those of training. */
+  /** Phrasings that training uses. */
   readonly trained: readonly string[];
-  /** Those that only the evaluation uses. */
+  /** Phrasings that only the evaluation uses. */
   readonly unseen: readonly string[];
 }
 

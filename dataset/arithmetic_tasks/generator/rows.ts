@@ -17,7 +17,7 @@ export interface ArithmeticRow {
 
 const trainedKind: QuestionKind = { digits: 'trained', phrasings: 'trained', of: 'training' };
 
-/** A question of training; of warm-ups, others than those of runs. */
+/** A training question. Warm-ups draw other questions than runs do. */
 export const trainedQuestion = (use: 'train' | 'warm-up', seed: number, index: number) =>
   drawQuestion(trainedKind, new KeyedRng(seed, 'arithmetic', arithmeticVersion, use, index));
 

@@ -48,7 +48,7 @@ export async function tokenCounter(folder: string): Promise<TokenCounter> {
   } catch (cause) {
     throw new AgentRlError(
       'TOKENIZER_INVALID',
-      `${file} describes no tokenizer that can be built: ${messageOf(cause)}.`,
+      `${file} is not a usable tokenizer: ${messageOf(cause)}.`,
       { cause },
     );
   }

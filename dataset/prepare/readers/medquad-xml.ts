@@ -129,7 +129,7 @@ const isElement = (value: unknown): value is Element => isRecord(value);
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');
 
-/** The line an element begins on, from the parser's notes; 1 where there are none. */
+/** The line an element begins on, from the parser's notes; 1 without notes. */
 function lineFinder(xml: string): (element: unknown) => number {
   const noted = XMLParser.getMetaDataSymbol() as unknown as symbol;
   return (element) => {

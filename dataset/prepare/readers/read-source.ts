@@ -16,7 +16,7 @@ export type SourceFormat = (typeof sourceFormats)[number];
 
 export interface ReadSourceOptions {
   format: SourceFormat;
-  /** Columns the user mapped; over those of the format. */
+  /** Columns the user mapped; they override the format's. */
   columns: ColumnMap;
   /** The documents' texts come from their addresses, not from the source. */
   fetched: boolean;
@@ -73,7 +73,7 @@ export async function* readSource(
   }
 }
 
-/** @yields A record for each address, one a line; blank lines and lines that begin with # are none. */
+/** @yields A record for each address, one a line; blank lines and lines that begin with # are skipped. */
 async function* readUrlList(file: string): AsyncGenerator<SourceItem> {
   try {
     for await (const { line: number, bytes } of fileLines(file, tableLimits.lineBytes)) {

@@ -7,7 +7,7 @@ import {
   type TaskPlanState,
 } from './task-plan.ts';
 
-/** Code tasks one batch after another, for a loop of one's own; see `EpochPlan`. */
+/** Code tasks one batch after another, for a loop of your own; see `EpochPlan`. */
 export class CodeTaskSampler {
   readonly #plan: EpochPlan<CodeTask>;
   #drawn = 0;

@@ -5,7 +5,7 @@ import type { Task } from '../../../agent_rl/core/tasks/task.ts';
 import { EndlessPlan, type EndlessTasks } from './endless-plan.ts';
 import { EpochPlan, type TaskPlan, type TaskPlanOptions } from './task-plan.ts';
 
-/** Tasks, and how often they are drawn beside those of other sets. */
+/** Tasks, and how often they are drawn relative to other sets. */
 export interface WeightedTasks<Row extends Task> {
   tasks: Iterable<Row> | EndlessTasks<Row>;
   /** Above 0; only the ratios count. */

@@ -11,8 +11,8 @@ export interface TaskPlan<Row extends Task = Task> {
   /** The draws number `first`, `first + 1`, … of the run, counted from 0: epoch after epoch, without end. */
   tasksAt(first: number, count: number): readonly Row[];
   /**
-   * In place of groups that taught nothing. They depend on the seed and the path alone. Distinct as far as there are
-   * enough.
+   * Tasks that replace groups which taught nothing. They depend on the seed and the path alone, and are distinct as
+   * long as there are enough.
    */
   tasksInstead(count: number, path: readonly number[]): readonly Row[];
   /** Tasks in an epoch of each set; of one without end, what makes its tasks. */
@@ -92,7 +92,7 @@ export function drawsOf(state: unknown, { sizes }: Pick<TaskPlan, 'sizes'>): num
   if (same && Number.isSafeInteger(draws) && draws >= 0) return draws;
   throw new AgentRlError(
     'CHECKPOINT_INVALID',
-    `The run had drawn ${draws} times from ${inWords(before)}, and the config now gives ${inWords(sizes)}. Resume with the data sets and maxSamples the run began with.`,
+    `The run drew ${draws} times from ${inWords(before)}, but the config now gives ${inWords(sizes)}. Resume with the data sets and the maxSamples that the run started with.`,
   );
 }
 
@@ -123,7 +123,7 @@ function choose<Row extends Task>(
   if (!Number.isSafeInteger(maxSamples) || maxSamples < 1) {
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `maxSamples is ${maxSamples}; expected a whole number of at least 1, or nothing for all tasks.`,
+      `maxSamples is ${maxSamples}; expected a whole number of at least 1; leave it out to use all tasks.`,
     );
   }
   const places = new KeyedRng(seed, 'sampler', 'choice').shuffle([...tasks.keys()]);

@@ -36,7 +36,7 @@ interface Part {
 
 /**
  * Downloads a file to `to` by way of `<to>.incomplete`, which is kept when the connection is lost, and resumed:
- * at once as long as each attempt brings more, and later by whoever asks again. (The library's own download starts
+ * at once as long as each attempt brings more, and otherwise by the next request. (The library's own download starts
  * over each time and compares nothing.)
  *
  * @throws AgentRlError `MODEL_INVALID` when what came is not what the hub lists; it is deleted then.
@@ -72,7 +72,7 @@ function checkSum({ hash }: Part, { name, url, checksum }: Blob): void {
   if (found === checksum) return;
   throw new AgentRlError(
     'MODEL_INVALID',
-    `${name} from ${url} has the checksum ${found} and should have ${checksum}: it was damaged or changed on the way, and was deleted. Start again.`,
+    `${name} from ${url} has the checksum ${found}, expected ${checksum}. It was damaged or changed in transit and has been deleted. Try again.`,
   );
 }
 
@@ -114,7 +114,7 @@ async function fetchRest(part: Part, blob: Blob, options: BlobOptions): Promise<
     if (part.length + chunk.length > size) {
       throw new AgentRlError(
         'MODEL_INVALID',
-        `${name} from ${url} is longer than the ${size} bytes the hub lists, and was deleted. Start again.`,
+        `${name} from ${url} is longer than the ${size} bytes that the hub lists, and has been deleted. Try again.`,
       );
     }
     await part.handle.writeFile(chunk);

@@ -63,7 +63,7 @@ export async function fetchHubModel(model: HubModel, options: HubOptions): Promi
   if (isOn(environment['HF_HUB_OFFLINE'])) {
     throw new AgentRlError(
       'SOURCE_UNAVAILABLE',
-      `${model.name} (${model.revision}) is not whole in ${cache.folder}, and HF_HUB_OFFLINE says not to ask the hub. Unset it, or give the path of a model folder.`,
+      `${model.name} (${model.revision}) is incomplete in ${cache.folder}, and HF_HUB_OFFLINE forbids downloads. Unset it, or give the path of a model folder.`,
     );
   }
   try {
@@ -175,7 +175,7 @@ async function locked<Result>({ cache, model }: HubRequest, action: () => Promis
   } catch (cause) {
     throw new AgentRlError(
       'SOURCE_UNAVAILABLE',
-      `${model.name} is being downloaded by another process. Start again when that has ended. (${messageOf(cause)})`,
+      `${model.name} is being downloaded by another process. Try again when it has finished. (${messageOf(cause)})`,
       { cause },
     );
   }
@@ -193,7 +193,7 @@ function tokenOf(environment: NodeJS.ProcessEnv): string | undefined {
   if (/^hf_[\w.-]+$/.test(token)) return token;
   throw new AgentRlError(
     'SOURCE_UNAVAILABLE',
-    'HF_TOKEN holds no access token of the hub: those begin with hf_. Set it to one, or unset it.',
+    'HF_TOKEN is not an access token of the hub, which begins with hf_. Correct it, or unset it.',
   );
 }
 
@@ -203,7 +203,7 @@ function lacking({ model }: HubRequest, name: string, listed: Listing): AgentRlE
   const shown = [...listed.keys()].slice(0, 20).join(', ');
   const pickled = [...listed.keys()].some((file) => /^pytorch_model.*\.bin/.test(file));
   const instead = pickled
-    ? ' pytorch_model.bin is read from a folder alone: download it with tools of your own and name the folder.'
+    ? ' pytorch_model.bin is only read from a local folder: download it yourself and name the folder.'
     : '';
   return new AgentRlError(
     'MODEL_INVALID',
@@ -217,7 +217,7 @@ function unavailable(request: HubRequest, cause: unknown): AgentRlError {
   if (AgentRlError.is(cause)) return cause;
   return new AgentRlError(
     'SOURCE_UNAVAILABLE',
-    `${hubUrl} does not give the model ${model.name} (${model.revision}): ${reasonOf(request, cause)}`,
+    `${hubUrl} did not return the model ${model.name} (${model.revision}): ${reasonOf(request, cause)}`,
     { cause },
   );
 }
@@ -228,13 +228,13 @@ function reasonOf({ accessToken, model, hubUrl }: HubRequest, cause: unknown): s
   const remedies: Readonly<Record<string, string>> = {
     'status 401':
       accessToken === undefined
-        ? 'It does not exist, or is private: check the name, or set HF_TOKEN to a token that may read it.'
+        ? 'The model does not exist or is private: check the name, or set HF_TOKEN to a token that may read it.'
         : 'The token in HF_TOKEN is not accepted, or may not read it.',
     'status 403': `Its owner grants access on request: accept the conditions on ${hubUrl}/${model.name} and set HF_TOKEN.`,
     'status 404': 'Check its name and model.revision.',
   };
   const resume =
-    'What was downloaded is kept: start again to resume, or give the path of a model folder.';
+    'What was downloaded is kept: try again to resume, or give the path of a model folder.';
   return `${found}. ${remedies[found] ?? resume}`;
 }
 

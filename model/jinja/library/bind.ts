@@ -28,7 +28,7 @@ export function bind(name: string, parameters: string, { positional, keywords }:
   const onlyByPlace = parameters.includes('/') ? (parameters.split('/')[0] ?? '') : '';
   if (positional.length > places.length)
     throw new TypeError(
-      `${name}() takes ${places.length} arguments, and ${positional.length} were given`,
+      `${name}() takes ${places.length} arguments, but ${positional.length} were given`,
     );
   const bound: (Value | undefined)[] = places.map((_, i) => positional[i]);
   for (const [keyword, value] of keywords) {
@@ -38,7 +38,7 @@ export function bind(name: string, parameters: string, { positional, keywords }:
     bound[place] = value;
   }
   const missing = names.find((part, i) => !part.endsWith('?') && bound[i] === undefined);
-  if (missing !== undefined) throw new TypeError(`${name}() misses the argument '${missing}'`);
+  if (missing !== undefined) throw new TypeError(`${name}() is missing the argument '${missing}'`);
   return bound;
 }
 

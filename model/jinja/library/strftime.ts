@@ -36,7 +36,7 @@ export function strftime(format: string, date: string): string {
     if (directive !== undefined) return directive(day);
     throw new AgentRlError(
       'TOKENIZER_INVALID',
-      `The chat template asks for the date as ${JSON.stringify(format)}, and ${written} is not known. Known: ${Object.keys(
+      `The chat template asks for the date as ${JSON.stringify(format)}, but ${written} is not supported. Supported: ${Object.keys(
         directives,
       )
         .map((known) => `%${known}`)

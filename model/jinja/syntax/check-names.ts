@@ -38,7 +38,7 @@ export function checkNames(block: Block, { unsupported, ...known }: KnownNames):
     const { kind, name, line } = node as { kind?: unknown; name?: unknown; line?: unknown };
     if (loops > mostDepth.loops || nodes > mostDepth.nodes)
       throw new SyntaxError(
-        `it is nested too deep; at most ${mostDepth.loops} loops and ${mostDepth.nodes} expressions in each other are allowed`,
+        `it is nested too deep; at most ${mostDepth.loops} nested loops and ${mostDepth.nodes} nested expressions are allowed`,
       );
     if (kind === 'filter' || kind === 'test') {
       const { supported, jinjaOnly } = known[kind];

@@ -203,7 +203,7 @@ class TemplateParser {
 
   #assigned(value: Expression): Target {
     if (value.kind === 'name') {
-      if (value.name === 'loop') throw this.tokens.error('another name than "loop" is expected');
+      if (value.name === 'loop') throw this.tokens.error('a name other than "loop" is expected');
       return value;
     }
     if (value.kind === 'tuple')

@@ -39,7 +39,7 @@ export class TokenStream {
   /** Parses what may hold more of its kind. @throws SyntaxError for what is nested too deep */
   nested<Node>(parse: () => Node): Node {
     if (++this.#depth > mostNested)
-      throw this.error(`at most ${mostNested} levels in each other are allowed`);
+      throw this.error(`at most ${mostNested} nested levels are allowed`);
     const node = parse();
     this.#depth--;
     return node;
@@ -53,6 +53,6 @@ export class TokenStream {
 
   error(problem: string, { line, type, value } = this.next): SyntaxError {
     const seen = type === 'eof' ? 'the end' : JSON.stringify(value.slice(0, 40));
-    return new SyntaxError(`line ${line}: ${problem}, and there is ${seen}`);
+    return new SyntaxError(`line ${line}: ${problem} at ${seen}`);
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Sets of characters as the regular expressions of Rust's tokenizers know them: those of Unicode 16, whatever version
+ * Sets of characters as the regular expressions of Rust's tokenizers know them: as in Unicode 16, whatever version
  * Node.js has.
  */
 import { createRequire } from 'node:module';

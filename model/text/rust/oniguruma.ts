@@ -103,7 +103,7 @@ class Translation {
     this.#atom = { start: this.text.length, single: false };
   }
 
-  /** What is repeated and given nothing back is told as no more of it following. */
+  /** A possessive repetition, which never gives back, becomes a repetition and a check that no more follows. */
   #repeat(sign: string): void {
     if (sign.endsWith('}?')) refuse(sign);
     const possessive = sign.length === 2 && sign.endsWith('+');

@@ -11,7 +11,7 @@ import { plainConstructs } from './oniguruma.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** How GPT-2 cuts text, which ByteLevel does unless it is told not to. It finds all of a text. */
+/** How GPT-2 splits text, which ByteLevel does by default. The pattern covers the whole text. */
 const gpt2 = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
 
 /**

@@ -118,14 +118,14 @@ async function readPlaces(handle: FileHandle, path: string): Promise<ReadonlyMap
   } catch (cause) {
     throw invalid(
       path,
-      `it is not a zip (${messageOf(cause)}). It is damaged, or from before PyTorch 1.6: load it there and save it again`,
+      `it is not a zip (${messageOf(cause)}). It is damaged, or was saved by a PyTorch before 1.6: save it again with a newer one`,
       cause,
     );
   }
   try {
     const places = new Map<string, Place>();
     for await (const entry of zip.eachEntry()) {
-      if (places.has(entry.fileName)) throw invalid(path, 'two of its entries have one name');
+      if (places.has(entry.fileName)) throw invalid(path, 'two of its entries have the same name');
       places.set(entry.fileName, await placeOf(zip, entry, path));
     }
     return places;
@@ -142,7 +142,7 @@ async function placeOf(zip: ZipFile, entry: Entry, path: string): Promise<Place>
   if (compressionMethod !== 0 || entry.isEncrypted() || compressedSize !== uncompressedSize)
     throw invalid(
       path,
-      `its entry ${JSON.stringify(fileName)} is compressed; PyTorch stores plainly`,
+      `its entry ${JSON.stringify(fileName)} is compressed; PyTorch does not compress`,
     );
   const { fileDataStart } = await zip.readLocalFileHeaderPromise(entry, { minimal: true });
   if (fileDataStart + uncompressedSize > zip.fileSize)
@@ -154,10 +154,7 @@ async function placeOf(zip: ZipFile, entry: Entry, path: string): Promise<Place>
 function rootOf(path: string, places: ReadonlyMap<string, Place>): string {
   const roots = [...places.keys()].filter((name) => /^[^/]+\/data\.pkl$/.test(name));
   if (roots.length === 1) return roots[0]!.slice(0, -'data.pkl'.length);
-  throw invalid(
-    path,
-    `it holds ${roots.length} entries data.pkl, not one; torch.save wrote no such file`,
-  );
+  throw invalid(path, `it holds ${roots.length} entries data.pkl; torch.save writes exactly one`);
 }
 
 async function checkByteOrder(
@@ -169,14 +166,17 @@ async function checkByteOrder(
   const bytes = Buffer.alloc(Math.min(place.length, 16));
   await readInto(handle, place.start, bytes);
   if (bytes.toString('latin1') !== 'little')
-    throw invalid(path, 'it was saved on a machine of another byte order; save it on this kind');
+    throw invalid(
+      path,
+      'it was saved on a machine with another byte order; save it again on one like this',
+    );
 }
 
 async function readPickle(handle: FileHandle, path: string, place: Place): Promise<Uint8Array> {
   if (place.length > largestPickle) {
     throw invalid(
       path,
-      `its list of tensors has ${place.length} bytes; ${largestPickle} are more than any model needs`,
+      `its list of tensors has ${place.length} bytes; at most ${largestPickle} are allowed`,
     );
   }
   const bytes = new Uint8Array(place.length);
@@ -189,7 +189,7 @@ function namedTensors(
   rules: TorchRules,
   path: string,
 ): readonly (readonly [string, TorchTensor])[] {
-  if (!(value instanceof Map)) throw refused(path, 'something else than a dict of tensors');
+  if (!(value instanceof Map)) throw refused(path, 'something other than a dict of tensors');
   return [...value].map(([name, tensor]) => {
     if (typeof name === 'string' && rules.isTensor(tensor)) return [name, tensor] as const;
     throw refused(path, `${JSON.stringify(String(name).slice(0, 200))}, which is not a tensor`);
@@ -222,7 +222,7 @@ function isContiguous({ shape, strides }: TorchTensor): boolean {
   return true;
 }
 
-/** The values of a view row by row, such as those of a transposed matrix. */
+/** The values of a view, such as a transposed matrix, row by row. */
 function gathered(
   values: Float32Array,
   { shape, strides }: TorchTensor,

@@ -73,7 +73,7 @@ export class TorchRules {
       !/^\d{1,9}$/.test(key) ||
       !isCount(length)
     )
-      throw refused(this.file, 'a reference that is not to a storage of floats');
+      throw refused(this.file, 'a reference to something other than a storage of floats');
     return { key, dtype, length };
   }
 
@@ -86,7 +86,7 @@ export class TorchRules {
       this.#ordered.add(dict);
       return dict;
     }
-    throw refused(this.file, 'a call of what is not a function for tensors');
+    throw refused(this.file, 'a call of something other than a tensor function');
   }
 
   /** Takes state for an object already made: a module's `state_dict` carries `_metadata`, notes on versions of its parts; they are not needed. */
@@ -94,7 +94,7 @@ export class TorchRules {
     const keys = state instanceof Map ? [...state.keys()] : [];
     const isOrdered = object instanceof Map && this.#ordered.has(object);
     if (isOrdered && keys.length === 1 && keys[0] === '_metadata') return;
-    throw refused(this.file, 'state (opcode BUILD) for what is not a state dict');
+    throw refused(this.file, 'state (opcode BUILD) for something other than a state dict');
   }
 
   #rebuild(args: readonly unknown[]): TorchTensor {
@@ -102,7 +102,7 @@ export class TorchRules {
     const shape = this.#counts(size);
     const strides = this.#counts(stride);
     if (!isStorage(storage) || !isCount(offset) || strides.length !== shape.length)
-      throw refused(this.file, 'a tensor whose description is not one');
+      throw refused(this.file, 'a tensor with an invalid description');
     const count = sizeOf(shape);
     const last = shape.reduce((at, length, i) => at + (length - 1) * strides[i]!, offset);
     // A view that repeats values could be made as large as one likes out of a single one.
@@ -120,7 +120,7 @@ export class TorchRules {
   #counts(value: unknown): readonly number[] {
     const items = value instanceof Tuple ? value.items : undefined;
     if (items === undefined || items.length > mostDimensions || !items.every(isCount))
-      throw refused(this.file, 'a tensor whose sizes are not sizes');
+      throw refused(this.file, 'a tensor with invalid sizes');
     return items;
   }
 }
@@ -131,5 +131,5 @@ const isCount = (value: unknown): value is number =>
 const isStorage = (value: unknown): value is Storage =>
   typeof value === 'object' && value !== null && 'key' in value && 'dtype' in value;
 
-/** A name of whoever made the file, without what could steer a terminal. */
+/** A name from the file, without characters that could control a terminal. */
 const shown = (name: string): string => JSON.stringify(name.slice(0, 200)).slice(1, -1);

@@ -128,7 +128,8 @@ class Machine {
   }
 
   #pop(): unknown {
-    if (this.#stack.length === 0) throw refused(this.file, 'a value taken that is not there');
+    if (this.#stack.length === 0)
+      throw refused(this.file, 'an operation that pops from an empty stack');
     return this.#stack.pop();
   }
 
@@ -138,7 +139,7 @@ class Machine {
   }
 
   #top(): unknown {
-    if (this.#stack.length === 0) throw refused(this.file, 'a value used that is not there');
+    if (this.#stack.length === 0) throw refused(this.file, 'an operation on an empty stack');
     return this.#stack.at(-1);
   }
 
@@ -157,13 +158,13 @@ class Machine {
 
   #append(items: readonly unknown[]): void {
     const list = this.#top();
-    if (!Array.isArray(list)) throw refused(this.file, 'items for what is not a list');
+    if (!Array.isArray(list)) throw refused(this.file, 'items for something other than a list');
     for (const item of items) list.push(item);
   }
 
   #setItems(items: readonly unknown[]): void {
     const dict = this.#top();
-    if (!(dict instanceof Map)) throw refused(this.file, 'items for what is not a dict');
+    if (!(dict instanceof Map)) throw refused(this.file, 'items for something other than a dict');
     if (items.length % 2 !== 0) throw refused(this.file, 'a key without its value');
     for (let i = 0; i < items.length; i += 2) {
       const key = items[i];

@@ -6,9 +6,9 @@ import type { Task } from '../../../agent_rl/core/tasks/task.ts';
 import { isJudged, isSolved, type Part, type Rollout } from '../../../agent_rl/core/rollout.ts';
 import type { TaskAttempts } from '../../../agent_rl/trainer/success-rate.ts';
 
-/** What the attempts at a task that have a verdict came to besides success. Plain JSON. */
+/** Counts, besides success, over the attempts at a task that have a verdict. Plain JSON. */
 export interface TaskCounts {
-  /** Calls that ran, and those of them that failed. */
+  /** Calls that ran, and how many of them failed. */
   calls: number;
   errors: number;
   /** The same in attempts that solved the task. */

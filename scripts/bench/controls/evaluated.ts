@@ -17,7 +17,7 @@ export type Evaluated = ReturnType<typeof evaluationSummary> & {
   counts: readonly TaskCounts[];
 };
 
-/** Attempts all tasks of the evaluation, those of slices too, with a run's newest checkpoint or with the config's model. */
+/** Attempts all tasks of the evaluation, slices included, with a run's newest checkpoint or with the config's model. */
 export async function evaluated(
   options: SeedOptions,
   settings: Readonly<Record<string, unknown>>,

@@ -75,7 +75,7 @@ export function figureDifferences(
   );
 }
 
-/** The tasks with a quantity in place of successes. */
+/** The tasks with a quantity instead of successes. */
 function measured({ perTask, counts }: Kept, measure: Measure): TaskAttempts[] | undefined {
   if (perTask === undefined || counts === undefined) return undefined;
   return perTask.map((task, index) => {

@@ -14,7 +14,7 @@ export interface SeedOptions {
   sftConfig: string;
   /** `a.b=c`, over the config. */
   sets: readonly string[];
-  /** Folder of the model that this seed starts from, in place of the config's. */
+  /** Folder of the model that this seed starts from, instead of the config's. */
   starter?: string | undefined;
   /** At each task before the run, for pass@k. */
   attempts: number;

@@ -31,7 +31,7 @@ interface Summary {
   peakRssBytes: number;
 }
 
-/** A run of ours on the code tasks, of so many iterations without evaluations. */
+/** A run of ours on the code tasks, for a number of iterations without evaluations. */
 export function codeTasksRun({
   folder,
   iterations,

@@ -21,7 +21,7 @@ import { peerAnswer, type PeerNeeds, withPeerPython } from '../peers.ts';
 import { promptsOfTasks } from './prompts-of-tasks.ts';
 
 /*
- * Tokens a second of one model, ours and llama.cpp's in float32 by turns, for several numbers of rows at once, all different:
+ * Tokens a second of one model in float32, ours and llama.cpp's alternately, for several batch sizes with rows that all differ:
  * `npm run bench:decode -- [--model model/starter] [--batches 1,4,16,64] [--threads 1] [--rounds 2] [--python PYTHON]
  * [--json FILE]`. Prompts of 64 tokens are computed before; 128 tokens are drawn for each row.
  *

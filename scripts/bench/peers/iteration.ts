@@ -9,7 +9,7 @@ import { peerAnswer, withPeerPython } from '../peers.ts';
 import { codeTasksRun, type TrlAnswer, type TrlOrder, trlNeeds } from './code-tasks-run.ts';
 
 /*
- * Whole iterations of the code tasks, ours and TRL's by turns, each in a process of its own: 24 tasks, 8 episodes of each,
+ * Whole iterations of the code tasks, ours and TRL's alternately, each in a process of its own: 24 tasks, 8 episodes of each,
  * the same starter and settings. `npm run bench:iteration -- [--iterations 2] [--rounds 2] [--threads 2] [--python PYTHON]
  * [--json FILE]`. Our programs run in the sandbox, TRL's inside its process. The first iteration, which compiles, is not
  * counted. What the model writes is run unconfined by TRL's process: give it no model that you do not trust.
@@ -36,7 +36,7 @@ interface Measured {
   peakBytes: number;
 }
 
-/** Processor seconds are those of a run less those of one that ends after the first iteration: both start alike. */
+/** Processor seconds of a run, minus the seconds of a run that ends after the first iteration: both start alike. */
 const ours = (): Promise<Measured> =>
   inTemporaryFolder('agent-rl-iteration', async (folder) => {
     const first = codeTasksRun({ folder, iterations: 1, threads, seed });

@@ -38,7 +38,7 @@ export async function measureRow(order: RowOrder): Promise<RowAnswer> {
 function peakResidentBytes(): number {
   const status = '/proc/self/status';
   const own = existsSync(status) && /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(status, 'utf8'))?.[1];
-  // Elsewhere what the operating system counts; on Linux that would begin with the peak of whoever started this one.
+  // Elsewhere what the operating system counts; on Linux that count would include the peak of the parent process.
   return own ? 1024 * Number(own) : peakRssBytes();
 }
 

@@ -5,7 +5,7 @@ import type { ModelConfig } from '../../../model/config/architecture.ts';
 export type Task =
   | { kind: 'lora-step'; tokens: number; recompute: 'none' | 'blocks' }
   | {
-      /** A LoRA step on sequences of so many tokens that begin alike; what they have in common is not trained. */
+      /** A LoRA step on sequences with a common prefix; the prefix is not trained. */
       kind: 'lora-group';
       sequences: number;
       tokens: number;

@@ -1,6 +1,6 @@
 import { median, quantile } from '../statistics.ts';
 
-/** How fast something was answered to so many callers, each asking again as soon as it is answered. */
+/** How fast a number of callers were answered, each asking again as soon as it is answered. */
 export interface CallerResult {
   callers: number;
   perSecond: number;

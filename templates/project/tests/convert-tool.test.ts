@@ -18,7 +18,7 @@ describe('convert', () => {
     [3, 'feet', 'inches', '36'],
     [5, 'kg', 'pounds', '11.02'],
     [2, 'gallons', 'pints', '16'],
-  ])('%d %s are so many %s', (value, from, to, expected) => {
+  ])('the tool converts %d %s to %s', (value, from, to, expected) => {
     expect(convert(value, from, to)).toBe(expected);
   });
 

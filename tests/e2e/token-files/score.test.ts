@@ -183,12 +183,12 @@ describe('Scoring', () => {
     const uneven = await rejectionOf(
       scored({ input: options.input, quantize: { bits: 4, blockSize: 64 } }),
     );
-    expect(uneven.message).toContain('which blocks of 64 do not divide');
+    expect(uneven.message).toContain('not a multiple of the block size 64');
   });
 
   test.each([
     ['not-there', 'is not there'],
-    ['model', 'holds no adapter_config.json'],
+    ['model', 'has no adapter_config.json'],
   ])('refuses the adapter %s, which %s', async (name, why) => {
     const input = fileOf('one.jsonl', [[1]]);
     const error = await rejectionOf(scored({ input, adapters: [join(folder, name)] }));

@@ -84,7 +84,7 @@ describe('quantization_config', () => {
       expect.objectContaining({
         code: 'MODEL_INVALID',
         message: expect.stringMatching(
-          `quantised by "${quant_method}".*only "agent_rl" can be read.*agent-rl model quantize`,
+          `quantised by "${quant_method}".*only "agent_rl" is supported.*agent-rl model quantize`,
         ),
       }),
     );

@@ -19,21 +19,21 @@ const sentences: Readonly<Record<ControlName, string>> = {
   'blank-output': 'the run where programs run and the agent reads nothing.',
   'tool-unavailable': 'the run where nothing runs and each call is answered with an error.',
   'lying-output':
-    'the run where programs run in another world of the same names, so that what they print is consistent and wrong: how often the answer is right all the same, and how often it is the answer of the world that was shown.',
+    'the run where programs run in another world of the same names, so that what they print is consistent and wrong: how often the answer is right anyway, and how often it is the answer of the world that was shown.',
   'table-without-model':
     'for each family of tasks the constant answer that earned most in training. Where evaluation and training share no answers it cannot be right.',
 };
 
 const general = [
   'Greedy unless stated otherwise. Brackets are 95 % intervals by cluster bootstrap over tasks or over families (forms in their order), whichever is wider; differences are paired by task.',
-  'Calls: those that ran. Errors: those of them that failed. Of solved episodes and of all.',
+  'Calls: tool calls that ran. Errors: calls that failed. Both are given for solved episodes and for all.',
   'Rows of a seed begin with the same model and differ in what they say alone. Controls are evaluated by themselves, in `workspace` with room for its deepest questions (1,536 tokens, 24 turns), and no evaluation is in their seconds.',
 ];
 
 const seenText = ({ seed, overlap }: SeedControls): string =>
   `Seen: how many tasks of the evaluation share this with a task that seed ${seed} trained on${
     overlap?.warmUp
-      ? ", or with the conversations that lie where the warm-up's run file names them: those of the starter made last"
+      ? ", or with the conversations in the file that the warm-up's run file names, which belong to the starter made last"
       : ''
   }. Up to names: with words that are rare in prompts left out. Forms and pairs: all of a task's.`;
 

@@ -67,7 +67,7 @@ export function overlap(held: readonly Comparable[], seen: readonly Comparable[]
     wordsOf(prompt)
       .map((word) => (wording.has(word) ? word : '_'))
       .join(' ');
-  /** Of the tasks that have any, those of which all parts were seen. */
+  /** The share of tasks with parts whose parts were all seen. */
   const share = (partsOf: (task: Comparable) => readonly string[] | undefined): number | null => {
     const known = new Set(seen.flatMap((task) => partsOf(task) ?? []));
     const asked = held.flatMap((task) => {

@@ -37,7 +37,7 @@ export async function findRun(
   return undefined;
 }
 
-/** Inputs but for what they were computed on, which decides last bits alone. */
+/** Inputs except the machines, which decide only floating-point differences. */
 const begunWith = ({ machines: _machines, ...inputs }: RunInputs): string => JSON.stringify(inputs);
 
 /** All settings that what is learned depends on, but those that name files: their contents are compared. */

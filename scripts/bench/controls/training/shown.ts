@@ -14,7 +14,7 @@ import { environmentsOf, runTasks } from '../tasks/run-tasks.ts';
 export interface Shown {
   /** Folder under that of the seed. */
   name: string;
-  /** The first so many conversations, as they are shown by the run file of the warm-up. */
+  /** The first `count` conversations, as the run file of the warm-up shows them. */
   conversations: (count: number, warmUp: PreparedRun) => Promise<readonly (readonly Message[])[]>;
 }
 

@@ -72,7 +72,7 @@ describe('the weights a run begins with', () => {
         }),
       );
       expect(error.code).toBe('MODEL_INVALID');
-      expect(error.message).toContain(`${at('missing')} is not there. model.adapters names it.`);
+      expect(error.message).toContain(`${at('missing')} does not exist. model.adapters names it.`);
     },
   );
 });

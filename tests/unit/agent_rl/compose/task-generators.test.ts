@@ -102,12 +102,12 @@ describe('the tasks of a generator', () => {
     const early = await rejectionOf(tasksWith({ datasets: [generator({ leak: 7 })] }));
     expect([early.code, early.message]).toEqual([
       'DATASET_INVALID',
-      expect.stringContaining('"e0" by the prompt of "t7"'),
+      expect.stringContaining('"e0" (same prompt as "t7")'),
     ]);
     const { sets } = await tasksWith({ datasets: [generator({ leak: 12 })] });
     const plan = planOf(sets, { seed: 9 });
     expect(ids(plan.tasksAt(9, 3))).toEqual(['t9', 't10', 't11']);
-    expect(thrownBy(() => plan.tasksAt(12, 3)).message).toContain('"e0" by the prompt of "t12"');
+    expect(thrownBy(() => plan.tasksAt(12, 3)).message).toContain('"e0" (same prompt as "t12")');
   });
 
   test('are refused where the environment could never judge one: before the run, or when it is drawn', async () => {
@@ -159,7 +159,7 @@ describe('the tasks of a generator', () => {
       datasets: [{ dir: `${folder}/maths` }, { ...generator(), weight: 3 }],
     });
     expect(() => chooseSelection(mixed.sets, { count: 4, seed: 9 })).toThrow(
-      'a set would have none left to train on',
+      'a set would have no tasks left to train on',
     );
   });
 });

@@ -51,22 +51,22 @@ async function judged(messages: readonly Message[], index: number) {
   return environment.finish('done');
 }
 
-describe('Demonstrations of the calculator', () => {
-  test('are each judged right by the environment, and show what the tool answers', async () => {
+describe('arithmeticDemonstrations', () => {
+  test('makes conversations that the environment judges right, with the answers of the tool', async () => {
     const conversations = await shown(300);
     expect(conversations).toHaveLength(300);
     for (const [index, messages] of conversations.entries())
       expect(await judged(messages, index)).toMatchObject({ success: true, reward: 1 });
   });
 
-  test('are the same for the same seed, one call and a sentence each', async () => {
+  test('makes the same conversations for a seed, each with one call and a sentence', async () => {
     const [first] = await shown(1);
     expect(await shown(1)).toEqual([first]);
     expect(first!.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant']);
     expect(first!.at(-1)!.content).toBe(`The answer is ${first![2]!.content}.`);
   });
 
-  test('are refused where the calculator is wrong', async () => {
+  test('refuses a calculator that is wrong', async () => {
     await expect(shown(1, async () => '12')).rejects.toMatchObject({ code: 'DATASET_INVALID' });
   });
 });

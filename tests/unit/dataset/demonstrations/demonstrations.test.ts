@@ -10,10 +10,10 @@ import { codeDemonstrations } from '#dataset/demonstrations/demonstrations.ts';
 
 const all = [...codeDemonstrations(7, 1500)];
 const share = (flags: readonly boolean[]): number => flags.filter(Boolean).length / flags.length;
-/** Of all programs, those that are right: what a faithful imitator writes at first. */
+/** The share of right programs, which a faithful imitator starts with. */
 const rightShare = share(all.flatMap((one) => one.programsRight));
 
-test('about one program in four of the teacher is right', () => {
+test('the teacher writes about one program in four right', () => {
   expect(rightShare).toBeGreaterThan(0.22);
   expect(rightShare).toBeLessThan(0.29);
 });
@@ -25,12 +25,12 @@ test('a conversation ends well more often, because the teacher may try again', (
   expect(correct).toBeLessThan(0.35);
 });
 
-test('each item depends on the seed and its index alone', () => {
+test('an item depends on the seed and its index alone', () => {
   expect([...codeDemonstrations(7, 3)]).toEqual(all.slice(0, 3));
   expect([...codeDemonstrations(8, 1)]).not.toEqual(all.slice(0, 1));
 });
 
-test('nothing of the evaluation split is shown', async () => {
+test('no conversation shows a prompt or a family of the evaluation', async () => {
   const file = path.join(packageRoot(), 'dataset/code_tasks/eval.jsonl');
   const evaluation = await CodeTaskDataset.fromPath(file);
   const prompts = new Set(evaluation.tasks.map((task) => normalisePrompt(task.prompt)));

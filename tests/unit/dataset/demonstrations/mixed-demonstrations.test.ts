@@ -25,7 +25,7 @@ async function demonstrate(count: number, more = {}): Promise<MixedDemonstration
 
 const asked = ({ messages }: MixedDemonstration): string => messages[0]?.content ?? '';
 
-/** Search questions end in a question mark right after a word, those of the workspace after a space. */
+/** Search questions end in a question mark right after a word, workspace questions have a space before it. */
 const isOfWorkspace = (one: MixedDemonstration): boolean => asked(one).endsWith(' ?');
 
 let demonstrations: readonly MixedDemonstration[] = [];
@@ -48,14 +48,14 @@ test('an item depends on the seed and its place alone', async () => {
   expect(await demonstrate(7)).toEqual(demonstrations.slice(0, 7));
 });
 
-test('six in ten search, all along', () => {
+test('six in ten conversations search, all along', () => {
   const sorts = demonstrations.map(isOfWorkspace);
   expect(sorts.slice(0, 5)).toEqual([false, true, false, true, false]);
   expect(sorts.slice(5)).toEqual(sorts.slice(0, -5));
   expect(searching).toHaveLength(0.6 * demonstrations.length);
 });
 
-test('the wrong tool is taken with some kinds only, and there in nearly half of the tries', () => {
+test('the teacher takes the wrong tool with some kinds only, and there in nearly half of the tries', () => {
   for (const all of [searching, working]) {
     const mistaken = all.filter(({ kind }) => isMistaken(kind));
     expect(share(all, ({ kind }) => isMistaken(kind))).toBeGreaterThan(0.15);
@@ -66,13 +66,11 @@ test('the wrong tool is taken with some kinds only, and there in nearly half of 
   }
 });
 
-test('workspace questions are mistaken that ask for a largest and for no total', () => {
-  const tables = (one: MixedDemonstration) => [
-    asked(one).includes('largest'),
-    asked(one).includes('total'),
-  ];
+test('the teacher mistakes workspace questions that ask for a largest and for no total', () => {
+  const largestOnly = (one: MixedDemonstration) =>
+    asked(one).includes('largest') && !asked(one).includes('total');
   const mistaken = working.filter(({ kind }) => isMistaken(kind));
-  expect(mistaken).toEqual(working.filter((one) => tables(one).join() === 'true,false'));
+  expect(mistaken).toEqual(working.filter(largestOnly));
   expect(new Set(working.map(({ kind }) => kind)).size).toBe(4);
 });
 
@@ -86,7 +84,7 @@ const wrongOnes = (of: readonly MixedDemonstration[]) =>
       return { task: task?.content, plan, call, seen: seen?.content, last, rest, correct };
     });
 
-test('a search question taken for one of the workspace has its name printed, and that for an answer', () => {
+test('the teacher prints the name of a mistaken search question, and takes it for the answer', () => {
   const wrong = wrongOnes(searching);
   expect(wrong.length).toBeGreaterThan(20);
   for (const { task, plan, call, seen = '-', last, rest, correct } of wrong) {
@@ -97,7 +95,7 @@ test('a search question taken for one of the workspace has its name printed, and
   }
 });
 
-test('of a workspace question taken for one of search the first name is searched for, and is stated nowhere', () => {
+test('the teacher searches for the first name of a mistaken workspace question, and finds nothing', () => {
   const wrong = wrongOnes(working);
   expect(wrong.length).toBeGreaterThan(20);
   for (const { task, plan, call, seen, last, rest, correct } of wrong) {
@@ -108,7 +106,7 @@ test('of a workspace question taken for one of search the first name is searched
   }
 });
 
-test('else the right tool is called, or none', () => {
+test('the teacher otherwise calls the right tool, or no tool', () => {
   const right = (of: readonly MixedDemonstration[]) =>
     new Set(of.filter(({ wrongTool }) => !wrongTool).map(firstTool));
   expect(right(searching)).toEqual(new Set(['search', undefined]));

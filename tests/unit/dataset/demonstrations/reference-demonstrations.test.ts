@@ -14,8 +14,8 @@ beforeAll(async () => {
   tasks = [...(await loadCodeTaskSplits(dir)).train];
 });
 
-describe('demonstrations of references', () => {
-  test('show the plan, the program and what its example printed', () => {
+describe('referenceDemonstration', () => {
+  test('shows the plan, the program and the output of its example', () => {
     const [first] = tasks;
     expect(referenceDemonstration(first!).slice(1)).toEqual([
       {
@@ -37,7 +37,7 @@ describe('demonstrations of references', () => {
     ]);
   });
 
-  test('have the teacher’s plan for every task that is trained on', () => {
+  test('takes the teacher’s plan for every training task', () => {
     const plans = new Map<string, string>();
     for (const { kind, messages } of codeDemonstrations(1, 3000)) {
       const [, first] = messages;
@@ -54,7 +54,7 @@ describe('demonstrations of references', () => {
   test.each([
     ['no reference', { referenceSolution: undefined }],
     ['no family', { metadata: { family: 'unknown' } }],
-  ])('refuse a task with %s, by its id', (what, changed) => {
+  ])('refuses a task with %s by its id', (what, changed) => {
     const task = { ...tasks[0]!, ...changed } as CodeTask;
     expect(() => referenceDemonstration(task)).toThrow(`Task "train-0001" has ${what}`);
   });

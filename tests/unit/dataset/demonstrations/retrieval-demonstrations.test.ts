@@ -43,8 +43,8 @@ const rabies = task(
 const answerOf = (conversations: readonly (readonly Message[])[]) =>
   conversations[0]?.at(-1)?.content;
 
-describe('Demonstrations of searching', () => {
-  test('search for the question, show what was found, and answer in its words', async () => {
+describe('retrievalDemonstrations', () => {
+  test('searches for the question, shows what was found, and answers in its words', async () => {
     const text = 'Dogs may bite people. It is spread by infected saliva.';
     const [messages] = await shown([rabies], { ...finding(text), systemPrompt: 'Search once.' });
     const args = { query: 'What causes rabies ?' };
@@ -61,42 +61,40 @@ describe('Demonstrations of searching', () => {
     ]);
   });
 
-  test('take sentences of several passages once each, whatever the spaces between words', async () => {
+  test('takes a sentence of several passages once, whatever the spaces between words', async () => {
     const first = 'Rabies is caused by a virus\nof animals.';
-    const second = 'Rabies is caused by a virus of animals. Bats carry it in many places.';
     const both = 'Rabies is caused by a virus of animals. Bats carry it in many places.';
-    expect(answerOf(await shown([rabies], finding(first, second)))).toBe(both);
+    expect(answerOf(await shown([rabies], finding(first, both)))).toBe(both);
   });
 
   test.each([
-    ['a sentence that the reference has not', 'Rabies is a disease of the brain.'],
+    ['a sentence that the reference lacks', 'Rabies is a disease of the brain.'],
     ['a sentence that was cut off', 'Bats carry it in many…'],
     ['a sentence that its passage ends within', 'Bats carry it in many'],
     ['the end of a sentence', 'is caused by a virus of animals.'],
     ['a sentence of four words', 'Few people survive it.'],
     ['nothing', ''],
-  ])('leave a question out whose search showed only %s', async (_, text) => {
+  ])('leaves out a question whose search showed only %s', async (_, text) => {
     expect(await shown([rabies], finding(text))).toEqual([]);
   });
 
-  test('end an answer before its fifty-first word', async () => {
+  test('ends an answer before its fifty-first word', async () => {
     const sentence = (start: string, words: number) =>
       `${[start, ...Array.from({ length: words - 1 }, () => 'word')].join(' ')}.`;
     const [thirty, twenty, five] = [sentence('A', 30), sentence('B', 20), sentence('C', 5)];
     const asked = task('a', 'What?', [thirty, twenty, five].join(' '));
-    expect(answerOf(await shown([asked], finding(thirty, twenty, five)))).toBe(
-      `${thirty} ${twenty}`,
-    );
+    const answer = answerOf(await shown([asked], finding(thirty, twenty, five)));
+    expect(answer).toBe(`${thirty} ${twenty}`);
   });
 
-  test('leave a question out whose first sentence alone is too long', async () => {
+  test('leaves out a question whose first sentence alone is too long', async () => {
     const long = `A${' word'.repeat(50)}.`;
     const asked = task('a', 'What?', `${long} ${rabies.answer}`);
     const found = finding(long, 'It is spread by infected saliva.');
     expect(await shown([asked], found)).toEqual([]);
   });
 
-  test('come in an order of their seed', async () => {
+  test('orders the conversations by the seed', async () => {
     const asked = Array.from({ length: 30 }, (_, i) =>
       task(String(i), `What is ${i} ?`, rabies.answer),
     );

@@ -25,7 +25,7 @@ test('the teacher is right less than half of the time', () => {
   expect(rightShare(demonstrations)).toBeLessThan(0.5);
 });
 
-test('the teacher is mostly right with the kinds it knows, and oftener wrong than right with the others', () => {
+test('the teacher is mostly right with the kinds it knows, and mostly wrong with the others', () => {
   const known = new Set(['founder', 'spouse', 'haven']);
   const ofOneStep = demonstrations.filter(({ kind }) => !kind.includes('-'));
   expect(rightShare(ofOneStep.filter(({ kind }) => known.has(kind)))).toBeGreaterThan(0.5);
@@ -55,7 +55,7 @@ const readings = demonstrations.flatMap(({ messages }) =>
   }),
 );
 
-test('what is noted stands in what was found, and what is taken from it in the notes', () => {
+test('notes repeat what was found, and conclusions repeat the notes', () => {
   expect(readings.length).toBeGreaterThan(demonstrations.length / 2);
   for (const { found, notes, so } of readings) {
     for (const name of notes.match(/[A-Z]\w+|\d+/gu) ?? []) expect(found).toContain(name);
@@ -63,7 +63,7 @@ test('what is noted stands in what was found, and what is taken from it in the n
   }
 });
 
-test('a thought ends with what is left: the next query, or the answer', () => {
+test('a thought ends with the next query or the answer', () => {
   for (const { messages } of demonstrations) {
     for (const message of messages) {
       if (message.role !== 'assistant') continue;
@@ -78,7 +78,7 @@ test('a thought ends with what is left: the next query, or the answer', () => {
   }
 });
 
-test('where a fact is not stated, another is sometimes taken for it', () => {
+test('the teacher sometimes takes another fact for one that is not stated', () => {
   const missed = readings.filter(({ notes, so }) => notes.includes(`${so[0]} none`));
   const taken = missed.filter(({ so }) => so[1] !== 'none');
   expect(missed.length).toBeGreaterThan(demonstrations.length / 30);
@@ -96,7 +96,7 @@ test('the teacher says that an answer is stated nowhere, rightly and wrongly', (
   expect(right).toBeLessThan(0.75);
 });
 
-test('nothing of the tasks is shown: no name, no unseen pair, no unseen form', () => {
+test('no conversation shows a name, an unseen pair or an unseen form of the tasks', () => {
   const names = new Set(text.match(/\b[A-Z][aeio][lnr][a-z]{4}\b/gu));
   expect([...names].filter((name) => namesOf.train.includes(name))).toEqual([]);
   expect([...names].filter((name) => namesOf.eval.includes(name))).toEqual([]);
@@ -111,7 +111,7 @@ test('nothing of the tasks is shown: no name, no unseen pair, no unseen form', (
   expect(unseen.filter((wording) => wording.test(text))).toEqual([]);
 });
 
-test('names in queries were read before: in the question or in what was found', () => {
+test('a query only names what was read before', () => {
   for (const { messages } of demonstrations) {
     let seen = '';
     for (const message of messages) {

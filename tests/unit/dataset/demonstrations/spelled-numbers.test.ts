@@ -37,8 +37,8 @@ describe.each([
     "OpenAI's text",
     `{"id": "a", "type": "function", "function": {"name": "f", "arguments": ${JSON.stringify(args)}}}`,
   ],
-])('numbers of arguments that are %s', (_title, call) => {
-  test('are shown as Python prints them', async () => {
+])('The numbers in arguments that are %s', (_title, call) => {
+  test('appear in prompts as Python prints them', async () => {
     const conversation = await read(row(call));
     const qwen = rendered(modelWithTemplate(qwen25Template), conversation);
     expect(qwen).toContain(`\n{"name": "f", "arguments": ${printedArgs}}\n</tool_call><|im_end|>`);
@@ -48,7 +48,7 @@ describe.each([
     expect(llama).toContain('"minimum": 0.0,\n                    "default": 1e-07\n');
   });
 
-  test('are numbers to JavaScript, and written again as they were', async () => {
+  test('become numbers of JavaScript, and are written back as they were', async () => {
     const conversation = await read(row(call));
     expect(conversation.messages[1]).toMatchObject({
       toolCalls: [{ arguments: { x: 1, y: [1e-7, 0.00001, -0, 100_000], z: { a: 2, b: 1e16 } } }],
@@ -57,7 +57,7 @@ describe.each([
   });
 });
 
-test('a call that was sampled is written again with the numbers the model wrote', () => {
+test('a sampled call is written back with the numbers as the model wrote them', () => {
   const format = new HermesFormat();
   const text = `<tool_call>\n{"name": "f", "arguments": ${printedArgs}}\n</tool_call>`;
   const message = format.read({ text, turn: 0, inThought: false });
@@ -69,7 +69,7 @@ test('a call that was sampled is written again with the numbers the model wrote'
   );
 });
 
-test('a number is no text, however it is written', async () => {
+test('a number is refused where a text is expected', async () => {
   const line = '{"messages": [{"role": "user", "content": 1.0}], "metadata": {"score": 1.0}}';
   await expect(read(line)).rejects.toThrow('messages[0].content: must be string, got 1.');
   const tool = '{"name": 1.0, "description": "", "parameters": {}}';
@@ -78,7 +78,7 @@ test('a number is no text, however it is written', async () => {
   ).rejects.toThrow('tools[0]: is {"name":1.0,');
 });
 
-test('a sampled call that is nested beyond measure is malformed, and nothing throws', () => {
+test('a sampled call that is nested too deep is malformed and throws nothing', () => {
   const list = `${'['.repeat(50_000)}1.0${']'.repeat(50_000)}`;
   const text = `<tool_call>{"name": "f", "arguments": {"a": ${list}}}</tool_call>`;
   const { malformedCalls = [] } = new HermesFormat().read({ text, turn: 0, inThought: false });

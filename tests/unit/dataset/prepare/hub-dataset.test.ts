@@ -56,7 +56,7 @@ beforeEach(() => {
   server.received.length = 0;
 });
 
-describe('a dataset of the hub', () => {
+describe('A dataset of the hub', () => {
   test('is downloaded once, from the branch that has it as Parquet', async () => {
     hub({ 'default/train/0000.parquet': 'PAR1', 'default/test/0000.parquet': 'PAR2' });
     const files = await fetchHubDataset(name, options());
@@ -67,41 +67,35 @@ describe('a dataset of the hub', () => {
     expect(downloads()).toBe(before);
   });
 
-  test('with several configurations or splits is read by those that are chosen', async () => {
+  test('has its configuration and splits chosen by name', async () => {
     hub({ 'a/train/0.parquet': 'A1', 'a/test/0.parquet': 'A2', 'b/train/0.parquet': 'B' });
-    const unclear = await rejectionOf(fetchHubDataset(name, options()));
-    expect(unclear).toMatchObject({
+    expect(await rejectionOf(fetchHubDataset(name, options()))).toMatchObject({
       code: 'CONFIG_INVALID',
       message: expect.stringContaining('a, b'),
     });
     const files = await fetchHubDataset(name, options({ config: 'a', splits: ['test'] }));
     expect(files.map((file) => readFileSync(file, 'utf8'))).toEqual(['A2']);
-    const noSplit = await rejectionOf(
-      fetchHubDataset(name, options({ config: 'a', splits: ['x'] })),
-    );
-    expect(noSplit.message).toContain('has no split "x". It has: train, test.');
-    const noConfig = await rejectionOf(fetchHubDataset(name, options({ config: 'c' })));
-    expect(noConfig.message).toContain('no configuration "c"');
+    const problemOf = async (chosen: object) =>
+      (await rejectionOf(fetchHubDataset(name, options(chosen)))).message;
+    expect(await problemOf({ config: 'a', splits: ['x'] })).toContain('"x". It has: train, test.');
+    expect(await problemOf({ config: 'c' })).toContain('no configuration "c"');
   });
 
-  test('sends the token, and only to the hub', async () => {
+  test('is asked for with the token', async () => {
     hub({ 'default/train/1.parquet': 'x' });
     await fetchHubDataset(name, options({ accessToken: 'hf_secret' }));
     const sent = server.received.map(({ headers }) => headers['authorization']);
     expect(new Set(sent)).toEqual(new Set(['Bearer hf_secret']));
   });
 
-  test('that is not there, or whose hub cannot be reached, is unavailable', async () => {
+  test('is unavailable if it does not exist or the hub cannot be reached', async () => {
     hub({}, 404);
-    const missing = await rejectionOf(fetchHubDataset(name, options()));
-    expect(missing).toMatchObject({
+    expect(await rejectionOf(fetchHubDataset(name, options()))).toMatchObject({
       code: 'SOURCE_UNAVAILABLE',
       message: expect.stringContaining('HF_TOKEN'),
     });
-    const closed = await rejectionOf(
-      fetchHubDataset(name, options({ hubUrl: 'http://127.0.0.1:1' })),
-    );
-    expect(closed.code).toBe('SOURCE_UNAVAILABLE');
+    const nowhere = options({ hubUrl: 'http://127.0.0.1:1' });
+    expect((await rejectionOf(fetchHubDataset(name, nowhere))).code).toBe('SOURCE_UNAVAILABLE');
   });
 
   test('leaves nothing behind when a download breaks off', async () => {

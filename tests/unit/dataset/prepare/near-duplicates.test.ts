@@ -8,12 +8,12 @@ const sentence = (seed: string, words: number): string[] => {
   return Array.from({ length: words }, () => `w${rng.integer(5000)}`);
 };
 
-describe('texts', () => {
-  test('of the same words are one, whatever their case, space and punctuation', () => {
+describe('firstAlike', () => {
+  test('ignores case, spaces and punctuation', () => {
     expect(firstAlike(['The  cat sat.', 'a dog', 'the cat, sat'], 1)).toEqual([0, 1, 0]);
   });
 
-  test('that differ in one word of a hundred are one below a threshold of 0.9, and two above 0.97', () => {
+  test('matches texts that differ in one word of a hundred at 0.9, and not at 0.97', () => {
     const words = sentence('a', 100);
     const changed = words.with(50, 'other').join(' ');
     // 98 triples each, 3 of them changed: 95 / 101 = 0.94.
@@ -21,23 +21,19 @@ describe('texts', () => {
     expect(firstAlike([words.join(' '), changed], 0.97)).toEqual([0, 1]);
   });
 
-  test('lead to the first of a chain', () => {
+  test('returns the first text of a chain', () => {
     const words = sentence('b', 200);
     const texts = [words, words.with(5, 'x'), words.with(5, 'x').with(150, 'y')];
-    expect(
-      firstAlike(
-        texts.map((text) => text.join(' ')),
-        0.95,
-      ),
-    ).toEqual([0, 0, 0]);
+    const joined = texts.map((text) => text.join(' '));
+    expect(firstAlike(joined, 0.95)).toEqual([0, 0, 0]);
   });
 
-  test('that share little are never one', () => {
+  test('never matches texts that share little', () => {
     const texts = Array.from({ length: 60 }, (_, i) => sentence(`c${i}`, 40).join(' '));
     expect(firstAlike(texts, 0.5)).toEqual(texts.map((_, i) => i));
   });
 
-  test('without words are all the same', () => {
+  test('matches texts without words', () => {
     expect(firstAlike(['...', '\u2014', 'word'], 0.8)).toEqual([0, 0, 2]);
   });
 });

@@ -30,8 +30,8 @@ const read = async (
 
 const xml = (name: string, text: string): string => writeBelow(folder, name, text);
 
-describe('MedQuAD', () => {
-  test('is read in all three of its dialects', async () => {
+describe('A MedQuAD file', () => {
+  test('is read in each of its three dialects', async () => {
     const items = await read([
       join(fixture, '9_CDC_QA/0000141.xml'),
       join(fixture, '9_CDC_QA/0000397.xml'),
@@ -46,7 +46,7 @@ describe('MedQuAD', () => {
     });
   });
 
-  test('without pairs is dropped, and what is not MedQuAD is a problem with its line', async () => {
+  test('is dropped without pairs, and is a problem with its line if it is invalid', async () => {
     const broken = xml('broken.xml', '<Document url="http://a.example/">\n<QAPairs>\n</Document>');
     const other = xml('other.xml', '<html></html>');
     const homeless = xml('homeless.xml', '<Document><QAPairs></QAPairs></Document>');
@@ -69,7 +69,7 @@ describe('MedQuAD', () => {
       Array.from({ length: 1200 }, (_, index) => `<!ENTITY e${index} "x">`).join(''),
       /[Ee]ntit(y|ies)/,
     ],
-  ])('with %s is a problem of its file, and the next file is read', async (_, entities, text) => {
+  ])('with %s is a problem, and the next file is read', async (_, entities, text) => {
     const file = xml('entities.xml', `<!-- a -->\n<!DOCTYPE x [${entities}]><Document url="u"/>`);
     expect(await read([file, join(fixture, '5_NIDDK_QA/0000064.xml')])).toMatchObject([
       { problem: { where: `${file}:2`, text: expect.stringMatching(text) } },
@@ -77,7 +77,7 @@ describe('MedQuAD', () => {
     ]);
   });
 
-  test('pairs without an answer are dropped with their lines; entities are read', async () => {
+  test('loses pairs without an answer, and has its entities decoded', async () => {
     const file = xml(
       'pairs.xml',
       `<Document source="S" url="http://a.example/"><Focus>F</Focus><QAPairs>
@@ -92,7 +92,7 @@ describe('MedQuAD', () => {
   });
 });
 
-describe('tables', () => {
+describe('A table', () => {
   const row = {
     q: 'Who?',
     replies: ['Ann', 'Anne'],
@@ -100,14 +100,9 @@ describe('tables', () => {
     link: 'https://a.example/x',
   };
 
-  test('are read by a map of columns, paths and lists among them', () => {
-    const columns = {
-      question: 'q',
-      answer: 'replies',
-      text: 'body.text',
-      url: 'link',
-      keep: ['link'],
-    };
+  test('is read by a map of columns, which may be paths and lists', () => {
+    const mapped = { question: 'q', answer: 'replies', text: 'body.text', url: 'link' };
+    const columns = { ...mapped, keep: ['link'] };
     expect(recordOfRow(row, 'f:1', { columns, fetched: false })).toEqual({
       record: {
         where: 'f:1',
@@ -124,29 +119,27 @@ describe('tables', () => {
     });
   });
 
-  test('tell of cells of the wrong type, and drop what is empty', () => {
+  test('reports cells of the wrong type, and drops rows without question or answer', () => {
     const columns = { question: 'q', answer: 'a' };
     const options = { columns, fetched: false };
     expect(recordOfRow({ q: 'Q', a: { x: 1 } }, 'f:2', options)).toMatchObject({
       problem: { where: 'f:2', text: expect.stringContaining('a is {"x":1}') },
     });
-    expect(recordOfRow({ q: ' ', a: 'A' }, 'f:3', options)).toMatchObject({
-      dropped: { reason: 'no-question' },
-    });
-    expect(recordOfRow({ q: 'Q', a: null }, 'f:4', options)).toMatchObject({
-      dropped: { reason: 'no-answer' },
-    });
+    const dropped = (row: object) => recordOfRow(row, 'f:3', options);
+    expect(dropped({ q: ' ', a: 'A' })).toMatchObject({ dropped: { reason: 'no-question' } });
+    expect(dropped({ q: 'Q', a: null })).toMatchObject({ dropped: { reason: 'no-answer' } });
   });
 
-  test('without the mapped columns are refused with those they have', async () => {
+  test('without the mapped columns is refused with the names of its columns', async () => {
     const file = writeBelow(folder, 'rows.jsonl', `${JSON.stringify({ ask: 'Q', reply: 'A' })}\n`);
     const columns = { question: 'question', answer: 'reply' };
-    const error = await rejectionOf(read([file], { format: 'records', columns }));
-    expect(error.code).toBe('CONFIG_INVALID');
-    expect(error.message).toContain(`${file}:1 has no column question. It has: ask, reply.`);
+    expect(await rejectionOf(read([file], { format: 'records', columns }))).toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: expect.stringContaining(`${file}:1 has no column question. It has: ask, reply.`),
+    });
   });
 
-  test('with lines that are not JSON give problems with file and line', async () => {
+  test('reports lines that are not JSON with file and line', async () => {
     const file = writeBelow(folder, 'bad.jsonl', '{"text":"a"}\n{"text":\n["b"]\n');
     const items = await read([file], { format: 'records', columns: { text: 'text' } });
     expect(items).toMatchObject([
@@ -156,17 +149,17 @@ describe('tables', () => {
     ]);
   });
 
-  test('that are damaged Parquet are refused by name', async () => {
+  test('of damaged Parquet is refused by name', async () => {
     const file = writeBelow(folder, 'bad.parquet', 'PAR1 and no more');
-    const error = await rejectionOf(read([file], { format: 'records', columns: { text: 't' } }));
-    expect(error).toMatchObject({
+    const reading = read([file], { format: 'records', columns: { text: 't' } });
+    expect(await rejectionOf(reading)).toMatchObject({
       code: 'DATASET_INVALID',
       message: expect.stringContaining(file),
     });
   });
 });
 
-describe('HotpotQA', () => {
+describe('A HotpotQA row', () => {
   const facts = [['B', 0]];
   const published = {
     _id: 'h1',
@@ -185,7 +178,7 @@ describe('HotpotQA', () => {
     supporting_facts: { title: ['B'], sent_id: [0] },
   };
 
-  test('gives the same records from its authors’ file and from the hub', () => {
+  test('gives the same record from its authors’ file and from the hub', () => {
     expect(recordOfHotpotRow(onHub, 'w')).toEqual(recordOfHotpotRow(published, 'w'));
     expect(recordOfHotpotRow(published, 'w')).toMatchObject({
       record: {
@@ -198,15 +191,15 @@ describe('HotpotQA', () => {
     });
   });
 
-  test('in another shape is a problem', () => {
+  test('is a problem in another shape', () => {
     expect(recordOfHotpotRow({ ...published, context: 'A' }, 'w')).toMatchObject({
       problem: { text: expect.stringContaining('context is "A"') },
     });
   });
 });
 
-describe('a source', () => {
-  test('is known by its files and columns', async () => {
+describe('A source', () => {
+  test('is recognised by its files and columns', async () => {
     const urls = writeBelow(folder, 'list.txt', '# pages\nhttps://a.example/\n\nnonsense\n');
     const hotpot = writeBelow(
       folder,
@@ -222,7 +215,7 @@ describe('a source', () => {
     ]);
   });
 
-  test('is a path, else a dataset of the hub, else refused; a readme beside data is not', () => {
+  test('is a path or a dataset of the hub, and is refused otherwise', () => {
     const found = findSource(fixture);
     expect(found.kind === 'files' && found.files).toHaveLength(6);
     expect(findSource('lavita/MedQuAD')).toEqual({ kind: 'hub', dataset: 'lavita/MedQuAD' });
@@ -230,8 +223,8 @@ describe('a source', () => {
   });
 });
 
-describe('the id of a document', () => {
-  test('is that of its address, whatever the scheme and fragment', () => {
+describe('The id of a document', () => {
+  test('depends on its address, without scheme and fragment', () => {
     const name = { title: 'T', text: 'x' };
     const first = documentId({ ...name, url: 'http://A.example/p?q=1#top' });
     expect(documentId({ title: '', text: '', url: 'https://a.example:443/p?q=1' })).toBe(first);
@@ -239,7 +232,7 @@ describe('the id of a document', () => {
     expect(canonicalUrl('ftp://a.example/')).toBeUndefined();
   });
 
-  test('is that of title and text where there is no address', () => {
+  test('depends on title and text if it has no address', () => {
     expect(documentId({ title: 'T', text: 'x' })).toBe(documentId({ title: 'T', text: 'x' }));
     expect(documentId({ title: 'T', text: 'x' })).not.toBe(documentId({ title: 'T', text: 'y' }));
   });

@@ -9,50 +9,40 @@ const words = tokenCounterOf((text) => text.match(/\S+/g)?.length ?? 0);
 /** A token is a byte here: letters can have several. */
 const bytes = tokenCounterOf((text) => Buffer.byteLength(text));
 
-describe('passages', () => {
-  test('hold as many whole sentences as fit', () => {
-    const text = 'One two three. Four five. Six seven eight nine. Ten.';
-    const passages = splitPassages(text, { tokens: words, chunkTokens: 5, overlapTokens: 0 });
-    expect(passages.map((passage) => passage.text)).toEqual([
-      'One two three. Four five.',
-      'Six seven eight nine. Ten.',
-    ]);
-    expect(passages.map(({ start, end, tokens }) => [start, end, tokens])).toEqual([
-      [0, 25, 5],
-      [26, 52, 5],
-    ]);
+describe('splitPassages', () => {
+  test.each([
+    [
+      'fills passages with whole sentences',
+      'One two three. Four five. Six seven eight nine. Ten.',
+      { chunkTokens: 5, overlapTokens: 0 },
+      ['One two three. Four five.', 'Six seven eight nine. Ten.'],
+    ],
+    [
+      'cuts a sentence that is too long between words',
+      'alpha beta gamma delta epsilon zeta eta',
+      { chunkTokens: 3, overlapTokens: 0 },
+      ['alpha beta gamma', 'delta epsilon zeta', 'eta'],
+    ],
+    [
+      'repeats overlapTokens of the passage before',
+      'a b c d e f g h',
+      { chunkTokens: 4, overlapTokens: 1 },
+      ['a b c d', 'd e f g', 'g h'],
+    ],
+    ['returns nothing for blanks', ' \n\n ', { chunkTokens: 5, overlapTokens: 0 }, []],
+  ])('%s', (_, text, options, expected) => {
+    const passages = splitPassages(text, { tokens: words, ...options });
+    expect(passages.map((passage) => passage.text)).toEqual(expected);
   });
 
-  test('cut a sentence that is too long between words', () => {
-    const text = 'alpha beta gamma delta epsilon zeta eta';
-    const passages = splitPassages(text, { tokens: words, chunkTokens: 3, overlapTokens: 0 });
-    expect(passages.map((passage) => passage.text)).toEqual([
-      'alpha beta gamma',
-      'delta epsilon zeta',
-      'eta',
-    ]);
-  });
-
-  test('repeat so many tokens of the one before', () => {
-    const text = 'a b c d e f g h';
-    const passages = splitPassages(text, { tokens: words, chunkTokens: 4, overlapTokens: 1 });
-    expect(passages.map((passage) => passage.text)).toEqual(['a b c d', 'd e f g', 'g h']);
-  });
-
-  test('keep to the limit where one letter has several tokens', () => {
+  test('keeps to the limit where one letter has several tokens', () => {
     const text = '\u4e2d'.repeat(50);
     const passages = splitPassages(text, { tokens: bytes, chunkTokens: 30, overlapTokens: 0 });
     expect(Math.max(...passages.map(({ tokens }) => tokens))).toBeLessThanOrEqual(30);
     expect(passages.map((passage) => passage.text).join('')).toBe(text);
   });
 
-  test('are none of an empty text', () => {
-    const options = { tokens: words, chunkTokens: 5, overlapTokens: 0 };
-    expect(splitPassages('', options)).toEqual([]);
-    expect(splitPassages(' \n\n ', options)).toEqual([]);
-  });
-
-  test('are what their offsets say, within the limit, in order, and leave nothing out', () => {
+  test('returns passages at their offsets, within the limit, in order, that leave nothing out', () => {
     const piece = constantFrom(
       'word',
       'Ende.',

@@ -23,57 +23,31 @@ const question = (id: string, documents: readonly string[], text = `${id}?`): Pr
 
 const document = (id: string, text: string) => ({ id, title: id.toUpperCase(), text });
 
-describe('passages', () => {
-  test('that several documents have are kept once, with all of them', () => {
-    const shared = 'Shared boiler plate here.';
-    const chunked = chunkDocuments(
-      [document('a', `Only in a now. ${shared}`), document('b', `${shared} Only in b now.`)],
-      options,
-    );
-    expect(chunked.chunks).toEqual([
-      {
-        id: 'a-0',
-        document_id: 'a',
-        documentIds: ['a'],
-        title: 'A',
-        text: 'Only in a now.',
-        start: 0,
-        end: 14,
-      },
-      {
-        id: 'a-1',
-        document_id: 'a',
-        documentIds: ['a', 'b'],
-        title: 'A',
-        text: shared,
-        start: 15,
-        end: 40,
-      },
-      {
-        id: 'b-1',
-        document_id: 'b',
-        documentIds: ['b'],
-        title: 'B',
-        text: 'Only in b now.',
-        start: 26,
-        end: 40,
-      },
-    ]);
-    expect(chunked).toMatchObject({ passages: 4, exactDuplicates: 1, nearDuplicates: 0 });
-  });
+test('a passage that several documents share is kept once, with all of them', () => {
+  const shared = 'Shared boiler plate here.';
+  const chunked = chunkDocuments(
+    [document('a', `Only in a now. ${shared}`), document('b', `${shared} Only in b now.`)],
+    options,
+  );
+  const own = { document_id: 'a', documentIds: ['a'], title: 'A' };
+  const other = { document_id: 'b', documentIds: ['b'], title: 'B' };
+  expect(chunked.chunks).toEqual([
+    { ...own, id: 'a-0', text: 'Only in a now.', start: 0, end: 14 },
+    { ...own, id: 'a-1', documentIds: ['a', 'b'], text: shared, start: 15, end: 40 },
+    { ...other, id: 'b-1', text: 'Only in b now.', start: 26, end: 40 },
+  ]);
+  expect(chunked).toMatchObject({ passages: 4, exactDuplicates: 1, nearDuplicates: 0 });
 });
 
-describe('documents of a question', () => {
-  test('are all that hold its answer', () => {
-    const answer = 'The answer stands here.';
-    const documents = [document('a', answer), document('b', `Before it comes this. ${answer}`)];
-    const chunked = chunkDocuments(documents, options);
-    const asked = [{ ...question('q', ['a']), answer }];
-    expect(withAllHolders(asked, documents, chunked)[0]?.documents).toEqual(['a', 'b']);
-  });
+test('a question has all documents that hold its answer', () => {
+  const answer = 'The answer stands here.';
+  const documents = [document('a', answer), document('b', `Before it comes this. ${answer}`)];
+  const chunked = chunkDocuments(documents, options);
+  const asked = [{ ...question('q', ['a']), answer }];
+  expect(withAllHolders(asked, documents, chunked)[0]?.documents).toEqual(['a', 'b']);
 });
 
-describe('a split', () => {
+describe('splitQuestions', () => {
   const documents = [
     document('a', 'Words of a alone. Shared boiler plate here.'),
     document('b', 'Shared boiler plate here. Words of b alone.'),
@@ -88,24 +62,24 @@ describe('a split', () => {
   };
   const seeds = Array.from({ length: 40 }, (_, seed) => seed);
 
-  test('by passage never divides documents that share one', () => {
+  test('keeps documents that share a passage together when it splits by passage', () => {
     const together = seeds.map((seed) => sides('passage', seed));
     expect(together.every((ids) => ids.includes('q-a') === ids.includes('q-b'))).toBe(true);
     expect(together.some((ids) => ids.includes('q-a'))).toBe(true);
   });
 
-  test('by document may divide them', () => {
+  test('may separate them when it splits by document', () => {
     const apart = seeds.map((seed) => sides('document', seed));
     expect(apart.some((ids) => ids.includes('q-a') !== ids.includes('q-b'))).toBe(true);
   });
 
-  test('of the same seed is the same, and keeps equal questions together', () => {
+  test('returns the same split for a seed, and keeps equal questions together', () => {
     expect(sides('passage', 3)).toEqual(sides('passage', 3));
     const same = [question('q-1', ['c'], 'What is it?'), question('q-2', ['d'], 'what is it')];
     expect(splitQuestions(same, chunked, split)).toMatchObject({ families: 1, largestFamily: 2 });
   });
 
-  test('leaves no document, no passage and no question on both sides', () => {
+  test('puts no document, passage or question on both sides', () => {
     const text = array(constantFrom('A b c d.', 'E f g h.', 'I j k l.', 'M n o p.', 'Q r s t.'), {
       minLength: 1,
       maxLength: 2,

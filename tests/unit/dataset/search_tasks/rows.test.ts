@@ -12,7 +12,7 @@ const shipped = (path: string): string =>
   readFileSync(join(packageRoot(), 'dataset', path), 'utf8');
 const data = makeSearchData(shippedSeed);
 
-test('the files that ship are those the seed makes', () => {
+test('the shipped files are what the shipped seed makes', () => {
   expect(jsonLines(data.train) === shipped('search_tasks/train.jsonl')).toBe(true);
   expect(jsonLines(data.eval) === shipped('search_tasks/eval.jsonl')).toBe(true);
   expect(jsonLines(data.documents) === shipped('search_corpus/documents.jsonl')).toBe(true);
@@ -24,54 +24,54 @@ test('another seed makes another world', () => {
   expect(other.train.length).toBe(data.train.length);
 });
 
-describe('splits', () => {
+describe('The splits', () => {
   const names = (rows: readonly object[]): ReadonlySet<string> =>
     new Set(JSON.stringify(rows).match(/\b[A-Z][aeio][lnr][a-z]{4}\b/gu));
 
-  test('no name belongs to two owners', () => {
+  test('share no name between owners', () => {
     const all = Object.values(namesOf).flat();
     expect(new Set(all).size).toBe(all.length);
   });
 
-  test('no name of training is in the evaluation', () => {
+  test('share no name between training and evaluation', () => {
     const trained = names(data.train);
     expect(trained.size).toBeGreaterThan(100);
     expect([...names(data.eval)].filter((name) => trained.has(name))).toEqual([]);
     expect([...trained].filter((name) => !namesOf.train.includes(name))).toEqual([]);
   });
 
-  test('no document is needed in both', () => {
+  test('share no document that is needed', () => {
     const needed = new Set(data.train.flatMap(({ documents }) => documents));
     expect(data.eval.flatMap(({ documents }) => documents).filter((id) => needed.has(id))).toEqual(
       [],
     );
   });
 
-  test('enough questions are in the total of the evaluation', () => {
+  test('hold 640 training questions and a headline of 218', () => {
     const total = data.eval.filter(({ metadata }) => metadata['slice'] === undefined);
     expect([data.train.length, total.length]).toEqual([640, 218]);
   });
 });
 
-test('no answer is named by its question', () => {
+test('no question contains its answer', () => {
   const named = [...data.train, ...data.eval].filter(({ question, answer }) =>
     question.includes(answer),
   );
   expect(named).toEqual([]);
 });
 
-describe('answers that are stated nowhere', () => {
+describe('An answer that is stated nowhere', () => {
   const texts = new Map(data.documents.map(({ id, text }) => [id, text]));
   const absent = [...data.train, ...data.eval].filter(({ metadata }) => metadata['absent']);
 
-  test('are asked for in a seventh of the training tasks and in a slice of their own', () => {
+  test('is asked for in a seventh of the training tasks and in a slice', () => {
     expect(data.train.filter(({ metadata }) => metadata['absent']).length).toBe(92);
     const slice = data.eval.filter(({ answer }) => answer === 'not stated');
     expect(new Set(slice.map(({ metadata }) => metadata['slice'])).size).toBe(1);
     expect(slice.length).toBeGreaterThanOrEqual(200);
   });
 
-  test('are in none of the documents on the way: at most what held formerly is', () => {
+  test('is missing from the documents on the way, which may state a former one', () => {
     for (const { metadata, documents } of absent) {
       const relations = metadata.kind.split('-');
       const last = texts.get(documents.at(-1) ?? '');
@@ -82,7 +82,7 @@ describe('answers that are stated nowhere', () => {
   });
 });
 
-test('every slice has tasks with what may be mistaken for the answer', () => {
+test('every slice has tasks with facts that may be mistaken for the answer', () => {
   const slices = new Set(data.eval.map(({ metadata }) => metadata['slice']));
   for (const slice of slices) {
     const tasks = data.eval.filter(({ metadata }) => metadata['slice'] === slice);

@@ -22,25 +22,28 @@ const texts = {
   json: JSON.stringify(rows),
 };
 
-describe('a packed table', () => {
-  test.each(Object.entries(texts))('is read as the table that it packs: %s', async (kind, text) => {
-    const file = writeBelow(folder, `${kind}/train.${kind}.gz`, gzipSync(text));
-    expect(splitFile(join(folder, kind), 'train')).toBe(file);
-    expect(findSource(join(folder, kind))).toEqual({ kind: 'files', files: [file] });
-    const { tasks } = await readTaskFile(file, 'question');
-    const first = kind === 'csv' || kind === 'tsv' ? 2 : 1;
-    expect(tasks).toEqual(
-      rows.map(({ question, answer }, index) => ({
-        taskId: `${kind}-train-${first + index}`,
-        prompt: question,
-        answer,
-        aliases: [],
-        metadata: {},
-      })),
-    );
-  });
+describe('A packed table', () => {
+  test.each(Object.entries(texts))(
+    'is read like the table that it packs: %s',
+    async (kind, text) => {
+      const file = writeBelow(folder, `${kind}/train.${kind}.gz`, gzipSync(text));
+      expect(splitFile(join(folder, kind), 'train')).toBe(file);
+      expect(findSource(join(folder, kind))).toEqual({ kind: 'files', files: [file] });
+      const { tasks } = await readTaskFile(file, 'question');
+      const first = kind === 'csv' || kind === 'tsv' ? 2 : 1;
+      expect(tasks).toEqual(
+        rows.map(({ question, answer }, index) => ({
+          taskId: `${kind}-train-${first + index}`,
+          prompt: question,
+          answer,
+          aliases: [],
+          metadata: {},
+        })),
+      );
+    },
+  );
 
-  test.each(Object.keys(texts))('is refused by name where it is not packed: %s', async (kind) => {
+  test.each(Object.keys(texts))('is refused by name if it is not packed: %s', async (kind) => {
     const file = writeBelow(folder, `plain/a.${kind}.gz`, 'plain');
     const { code, message } = await rejectionOf(readTaskFile(file, 'question'));
     expect([code, message]).toEqual([
@@ -53,17 +56,14 @@ describe('a packed table', () => {
     );
   });
 
-  test.each(['json', 'csv', 'jsonl'])(
-    'is refused where it unpacks to too much: %s',
-    async (kind) => {
-      const file = writeBelow(folder, `big/a.${kind}.gz`, gzipSync('1'.repeat(100_000)));
-      const limits = { ...tableLimits, fileBytes: 9999, lineBytes: 9999 };
-      const read = async (): Promise<void> => {
-        for await (const row of readTable(file, undefined, limits)) expect(row).toBeUndefined();
-      };
-      const { code, message } = await rejectionOf(read());
-      expect(code).toBe('DATASET_INVALID');
-      expect(message).toMatch(/holds more than 9999 bytes|:1 is longer than 9999 bytes/);
-    },
-  );
+  test.each(['json', 'csv', 'jsonl'])('is refused if it unpacks to too much: %s', async (kind) => {
+    const file = writeBelow(folder, `big/a.${kind}.gz`, gzipSync('1'.repeat(100_000)));
+    const limits = { ...tableLimits, fileBytes: 9999, lineBytes: 9999 };
+    const read = async (): Promise<void> => {
+      for await (const row of readTable(file, undefined, limits)) expect(row).toBeUndefined();
+    };
+    const { code, message } = await rejectionOf(read());
+    expect(code).toBe('DATASET_INVALID');
+    expect(message).toMatch(/holds more than 9999 bytes|:1 is longer than 9999 bytes/);
+  });
 });

@@ -45,10 +45,10 @@ const written = [
   },
 ];
 
-describe.each(['bytes', 'integers'])('a Parquet file with decimals as %s', (stored) => {
+describe.each(['bytes', 'integers'])('A Parquet file with decimals as %s', (stored) => {
   const file = join(fixtures, `decimals-${stored}.parquet`);
 
-  test('gives the numbers that it holds, and null where one is missing', async () => {
+  test('gives its numbers, and null for missing ones', async () => {
     const rows = [];
     for await (const row of readTable(file)) rows.push('value' in row ? row.value : row);
     expect(rows).toEqual(written);
@@ -62,7 +62,7 @@ describe.each(['bytes', 'integers'])('a Parquet file with decimals as %s', (stor
     ['single', ['0.1', '16777216', undefined]],
     ['double', ['0.1', '0.0000001', undefined]],
     ['whole', ['9007199254740993', '1', undefined]],
-  ])('gives labels without a rounded digit: %s', async (answer, labels) => {
+  ])('gives labels of which no digit is rounded: %s', async (answer, labels) => {
     const { tasks } = await readTaskFile(file, 'question', { columns: { answer } });
     expect(tasks.map((task) => acceptedAnswers(task)[0])).toEqual(labels);
   });

@@ -15,8 +15,8 @@ import { rejectionOf, thrownBy } from '#tests/support/thrown.ts';
 const folder = temporaryFolder();
 const write = (path: string, text: string | Uint8Array): string => writeBelow(folder, path, text);
 
-describe('a question', () => {
-  test('is named after folder, file and line, and keeps other columns as metadata', async () => {
+describe('A question', () => {
+  test('gets an id from folder, file and line, and keeps other columns as metadata', async () => {
     const file = write('trivia/train.csv', 'question,answer,topic\nWho?,me,people\nHow many?,3,\n');
     const { tasks } = await QuestionDataset.fromPath(file);
     expect(tasks).toEqual([
@@ -101,7 +101,7 @@ describe('a question', () => {
     }
   });
 
-  test('may be prompts, whose other columns are in the metadata as they are', async () => {
+  test('may be named prompt, and then keeps its other columns as metadata', async () => {
     const row = { prompt: 'P', answer: 1.5, aliases: 'x', level: 3, metadata: { own: 1 } };
     const file = write('prompts.jsonl', `${JSON.stringify(row)}\n`);
     const { tasks } = await QuestionDataset.fromPath(file);
@@ -119,7 +119,7 @@ describe('a question', () => {
     expect(asBefore).toMatchObject([{ prompt: 'Q', metadata: { prompt: 'P' } }]);
   });
 
-  test('leave rows with tests to be code tasks', async () => {
+  test('with tests is a code task, also in a file of questions', async () => {
     const tests = { kind: 'stdin', cases: [{ input: '1', output: '1' }] };
     const row = { task_id: 'c', prompt: 'P', tests, compare: 'exact' };
     const file = write('code.jsonl', `${JSON.stringify(row)}\n`);
@@ -127,7 +127,7 @@ describe('a question', () => {
     expect(tasks).toMatchObject([{ taskId: 'c', prompt: 'P', tests, compare: 'exact' }]);
   });
 
-  test('may come from inside an object', async () => {
+  test('may lie inside an object', async () => {
     const file = write('nested.jsonl', '{"q": {"text": "Q"}, "a": {"all": ["x"], "best": "y"}}\n');
     const columns = { question: 'q.text', answer: 'a.best', aliases: 'a.all' };
     const { tasks } = await QuestionDataset.fromPath(file, { columns });
@@ -135,51 +135,52 @@ describe('a question', () => {
   });
 });
 
-describe('what a table has wrong', () => {
-  const problemsOf = async (path: string, text: string, reading = {}) => {
-    const file = write(path, text);
-    const { code, message } = await rejectionOf(readTaskFile(file, 'question', reading));
-    expect(code).toBe('DATASET_INVALID');
-    return message.replaceAll(`${folder}/`, '');
-  };
-
-  test('is told with its line and the columns there are', async () => {
-    const columns = { question: 'problem' };
-    expect(await problemsOf('wrong.csv', 'question,answer\nQ,1\nR,2\n', { columns })).toBe(
-      'wrong.csv:2 columns.question: there is no column "problem". There is question, answer. (1 more like this: line 3)\nIn this format each line has question or prompt, and most often answer; name the columns that hold them with datasets[].columns. If the file is in another one, name that (datasets[].format, or --format of data verify), or convert it with agent-rl data prepare.',
-    );
-  });
-
-  test('is told where a row has too few cells, or an answer nothing that the pattern matches', async () => {
-    const text = 'question,answer\nQ\nR,the answer is 2\n';
-    expect(await problemsOf('cells.csv', text, { answerPattern: '#### (.+)' })).toBe(
-      'cells.csv:2: has 1 cells; expected 2, one for each column: question, answer.\ncells.csv:3 answer: "the answer is 2" holds nothing that answerPattern matches: #### (.+)',
-    );
-  });
-
-  test('is told with every type that an answer may have', async () => {
-    expect(await problemsOf('list.jsonl', '{"question": "Q", "answer": [5, 6]}\n')).toContain(
-      'list.jsonl:1 answer: must be string,number,boolean, got [5,6].',
-    );
-  });
-
-  test('is told by the row where lines mean nothing', async () => {
-    const text = JSON.stringify([{ question: 'Q' }, { ask: 'Q' }]);
-    expect(await problemsOf('rows2.json', text)).toBe(
-      'rows2.json:row 2 question: is missing. There is ask.',
-    );
-  });
-
+describe('A table', () => {
+  const answerPattern = '#### (.+)';
+  const columns = { question: 'problem' };
   test.each([
-    ['a name is missing', 'question,\nQ,1\n', '"question", ""'],
-    ['two names are one', 'answer,answer\nQ,1\n', 'has two columns named "answer"'],
-  ])('is told of its header where %s', async (_, text, told) => {
-    expect(await problemsOf('header.csv', text)).toContain(told);
-  });
+    [
+      'w.csv',
+      'question,answer\nQ,1\n',
+      { columns },
+      ':2 columns.question: there is no column "problem"',
+    ],
+    ['w.csv', 'question,answer\nQ,1\nR,2\n', { columns }, '(1 more like this: line 3)'],
+    ['cells.csv', 'question,answer\nQ\n', {}, ':2: has 1 cells; expected 2'],
+    [
+      'a.csv',
+      'question,answer\nR,is 2\n',
+      { answerPattern },
+      ':2 answer: answerPattern #### (.+) does',
+    ],
+    [
+      'l.jsonl',
+      '{"question": "Q", "answer": [5]}\n',
+      {},
+      ':1 answer: must be string,number,boolean',
+    ],
+    [
+      'rows.json',
+      '[{"question": "Q"}, {"ask": "Q"}]',
+      {},
+      ':row 2 question: is missing. Present: ask.',
+    ],
+    ['header.csv', 'question,\nQ,1\n', {}, ':1: names its columns "question", ""'],
+    ['header.csv', 'answer,answer\nQ,1\n', {}, ':1: has two columns named "answer"'],
+  ])(
+    'gives its problems with file, row and column: %s %j',
+    async (path, text, reading, problem) => {
+      const { code, message } = await rejectionOf(
+        readTaskFile(write(path, text), 'question', reading),
+      );
+      expect(code).toBe('DATASET_INVALID');
+      expect(message).toContain(problem.startsWith('(') ? problem : `${path}${problem}`);
+    },
+  );
 });
 
-describe('the file of a split', () => {
-  test('is the JSONL file, a table where there is none, or what is named with its ending', async () => {
+describe('The file of a split', () => {
+  test('is the JSONL file, or else a table, or the file that is named with its ending', () => {
     write('both/train.jsonl', '{"question": "J"}\n');
     write('both/train.csv', 'question\nC\n');
     write('table/train.parquet', parquetOf([{ question: 'P' }]));
@@ -190,24 +191,20 @@ describe('the file of a split', () => {
     expect(name('table', 'train')).toBe('table/train.parquet');
     expect(name('none', 'train')).toBe('none/train.jsonl');
     expect(otherSplitFiles(`${folder}/both`, 'train')).toEqual([
-      `${folder}/both holds train.jsonl, which is read, and train.csv. Name the other one with its ending to read it, as in dataset.trainSplit: train.csv.`,
+      expect.stringMatching(/both holds train\.jsonl and train\.csv; train\.jsonl is read/),
     ]);
     expect(otherSplitFiles(`${folder}/both`, 'train.csv')).toEqual([]);
   });
 
-  test('is refused where there is no such folder, or no such file in it', () => {
+  test('is refused if the folder does not exist or has no such file', () => {
     write('other/test.jsonl', '{"question": "J"}\n');
     write('other/notes.txt', '');
-    const none = {
+    const problemOf = (dir: string) => thrownBy(() => splitFileToRead(`${folder}/${dir}`, 'train'));
+    expect(problemOf('none')).toMatchObject({
       code: 'DATASET_INVALID',
-      message: expect.stringContaining(
-        `There is no folder ${folder}/none, where datasets`,
-      ) as unknown,
-    };
-    expect(thrownBy(() => splitFileToRead(`${folder}/none`, 'train'))).toMatchObject(none);
-    expect(thrownBy(() => splitFileToRead(`${folder}/other`, 'train')).message).toContain(
-      `The folder ${folder}/other has no train.jsonl. Its splits: test.jsonl. Name one`,
-    );
+      message: expect.stringContaining(`The folder ${folder}/none, which`) as unknown,
+    });
+    expect(problemOf('other').message).toContain('has no train.jsonl. Its splits: test.jsonl.');
     expect(splitFileToRead(`${folder}/other`, 'test')).toBe(`${folder}/other/test.jsonl`);
   });
 });

@@ -12,8 +12,8 @@ const setOf = (name: string, count: number, weight = 1) => ({
 });
 const ids = (tasks: readonly { taskId: string }[]) => tasks.map(({ taskId }) => taskId);
 
-describe('tasks to choose the best checkpoint by', () => {
-  test('are so many of all sets, by the seed, in the order of the files', () => {
+describe('chooseSelection', () => {
+  test('draws tasks from all sets by the seed, in the order of the files', () => {
     const sets = [setOf('a', 30), setOf('b', 20, 2)];
     const chosen = ids(chooseSelection(sets, { count: 10, seed: 1 }));
     expect(new Set(chosen).size).toBe(10);
@@ -23,7 +23,7 @@ describe('tasks to choose the best checkpoint by', () => {
     expect(ids(chooseSelection(sets, { count: 10, seed: 2 }))).not.toEqual(chosen);
   });
 
-  test('are not among those that are left to train on, which keep order and weight', () => {
+  test('takes its tasks out of training, whose sets keep order and weight', () => {
     const sets = [setOf('a', 30), setOf('b', 20, 2)];
     const chosen = chooseSelection(sets, { count: 10, seed: 1 });
     const left = withoutTasks(sets, new Set(chosen));
@@ -33,11 +33,11 @@ describe('tasks to choose the best checkpoint by', () => {
     expect(ids(left[0]?.tasks ?? [])).toEqual(ids(left[0]?.tasks ?? []).toSorted());
   });
 
-  test('leave every set something to train on', () => {
+  test('refuses to leave a set without training tasks', () => {
     const sets = [setOf('a', 30), setOf('b', 1)];
     expect(() => chooseSelection(sets, { count: 30, seed: 1 })).toThrow(
-      'eval.selectionTasks is 30, and there are 30 and 1 training tasks',
+      'eval.selectionTasks is 30, but there are only 30 and 1 training tasks',
     );
-    expect(() => chooseSelection([setOf('a', 3)], { count: 64, seed: 1 })).toThrow('Take fewer');
+    expect(() => chooseSelection([setOf('a', 3)], { count: 64, seed: 1 })).toThrow('Lower it');
   });
 });

@@ -56,7 +56,7 @@ describe('the targets of an adapter', () => {
     [['embed_tokens'], '"embed_tokens"'],
     [['proj'], '"proj"'],
     [['constructor'], '"constructor"'],
-    [[], 'An adapter needs targets'],
+    [[], 'An adapter needs at least one target'],
   ])('cannot be %j', (names, message) => {
     const { code, message: text } = thrownBy(() => adapterTargets(names));
     expect(code).toBe('CONFIG_INVALID');

@@ -153,7 +153,7 @@ describe('a model it cannot run', () => {
     [
       'experts, by its type',
       { model_type: 'qwen3_moe', architectures: ['Qwen3MoeForCausalLM'] },
-      /Qwen3MoeForCausalLM is a mixture of experts, only dense models are\. Supported: qwen3/,
+      /Qwen3MoeForCausalLM is a mixture of experts, and only dense models are supported\. Supported: qwen3/,
     ],
     [
       'experts, by its flag',
@@ -170,7 +170,7 @@ describe('a model it cannot run', () => {
     [
       'a rotary scaling that depends on the length',
       { rope_scaling: { rope_type: 'dynamic', factor: 4 } },
-      /rope_scaling is .*dynamic.*; of rotary scalings linear, llama3 and yarn are supported/,
+      /rope_scaling is .*dynamic.*; supported rotary scalings: linear, llama3, yarn/,
     ],
     [
       'rotary scaling by lists of factors',

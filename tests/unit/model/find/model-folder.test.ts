@@ -59,7 +59,7 @@ test('a model of the hub becomes its folder in the cache', async () => {
 
 test('a folder that holds several models names them', () => {
   expect(() => modelFolder({ model: { path: 'model' } })).toThrow(
-    /^No model is in "model": .* Models in it: (.*, )?model\/starter,/,
+    /^"model" holds no model: .* Models in it: (.*, )?model\/starter,/,
   );
 });
 
@@ -70,7 +70,7 @@ test('another branch is another folder, and is left out of the settings afterwar
   expect(config.model).not.toHaveProperty('revision');
   await expect(resolved({ path: 'org/name' })).rejects.toMatchObject({
     code: 'SOURCE_UNAVAILABLE',
-    message: expect.stringContaining('org/name (main) is not whole in'),
+    message: expect.stringContaining('org/name (main) is incomplete in'),
   });
 });
 
@@ -99,21 +99,21 @@ test.each(['../main', 'a/../../b', '/main', ''])('%j is not a revision', async (
 
 test('what is neither a folder nor org/name is said to be neither', async () => {
   const config = await resolved({ path: 'gpt2' });
-  expect(() => modelFolder(config)).toThrow(/No model is in "gpt2".*of the hub as org\/name/);
+  expect(() => modelFolder(config)).toThrow(/"gpt2" holds no model.*of the hub as org\/name/);
 });
 
 test('a model of the hub is refused by the policy minimind, which reads folders', async () => {
   cache('org/name', 'main');
   const config = await resolved({ path: 'org/name' }, 'minimind');
   expect(() => modelFolder(config)).toThrow(
-    /No model is in "org\/name".*A model of the hub needs policy\.type huggingface/,
+    /"org\/name" holds no model.*To use a model of the hub, set policy\.type to huggingface/,
   );
 });
 
 test('an absolute path that holds no model is named as the only place', () => {
   const path = join(tmpdir(), 'nowhere', 'model');
   expect(() => modelFolder({ model: { path } })).toThrow(
-    `No model is in "${path}": there is no config.json and no adapter_config.json in ${path}. Give`,
+    `"${path}" holds no model: there is no config.json and no adapter_config.json in ${path}. Give`,
   );
 });
 

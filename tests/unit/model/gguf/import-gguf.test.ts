@@ -217,22 +217,22 @@ describe('what is not read is refused by name, and leaves no folder', () => {
     [
       'another architecture',
       { metadata: { 'general.architecture': 'gemma3' } },
-      /architecture is "gemma3"; llama, qwen2, qwen3 are read/,
+      /architecture is "gemma3"; supported: llama, qwen2, qwen3/,
     ],
     [
       'a type of ggml that has no name here',
       { tensors: { 'output_norm.weight': { ...odd, type: 12 } } },
-      /tensor "output_norm\.weight" is stored as type 12 of ggml; F32, F16, Q4_0/,
+      /tensor "output_norm\.weight" is stored as type 12 of ggml; supported: F32, F16, Q4_0/,
     ],
     [
       'a tokenizer of pieces',
       { metadata: { 'tokenizer.ggml.model': 'llama' } },
-      /tokenizer is "llama"; gpt2, byte pairs, is read/,
+      /tokenizer is "llama"; only gpt2 \(byte pairs\) is supported/,
     ],
     [
       'another way to cut text',
       { metadata: { 'tokenizer.ggml.pre': 'tekken' } },
-      /cuts text as "tekken"; gpt-2, smollm, qwen2, llama-bpe are read/,
+      /splits text as "tekken"; supported: gpt-2, smollm, qwen2, llama-bpe/,
     ],
     [
       'a missing tensor',
@@ -262,7 +262,7 @@ describe('what is not read is refused by name, and leaves no folder', () => {
     [
       'another scaling',
       { metadata: { 'llama.rope.scaling.type': 'longrope' } },
-      /rope\.scaling\.type is "longrope"; none and linear are read/,
+      /rope\.scaling\.type is "longrope"; supported: none, linear/,
     ],
   ])('%s', async (name, more, message) => {
     const { file, folder } = written(name.replaceAll(' ', '-'), configOf('llama'), more);

@@ -55,12 +55,9 @@ test.each([
   ['{% if x %}{{ x is filter }}{% endif %}', /line 1: the test "filter" is not supported/],
   ['{{ x.encode() }}', /the method "encode" is not supported/],
   ['{% set comma = joiner() %}{{ comma() }}', /the name "joiner" is not supported/],
-  [
-    '{% include "other" %}',
-    /line 1: a statement is expected, one of if for .*, and there is "include"/,
-  ],
+  ['{% include "other" %}', /line 1: a statement is expected, one of if for .* at "include"/],
   ['{% for x in y recursive %}{% endfor %}', /line 1: recursive loops are not supported/],
-  ['{% if x %}', /line 1: a block that ends with endif is not closed, and there is the end/],
+  ['{% if x %}', /line 1: a block that ends with endif is not closed at the end/],
   ['a\n{{ "b }}', /line 2: "\\"" is not expected/],
   [String.raw`{{ "\N{DEGREE SIGN}" }}`, /the escape "\\\\N" in a string is not supported/],
 ])('%j is refused when it is parsed', (source, message) => {

@@ -12,5 +12,5 @@ test.each([
 });
 
 test('refuses what it does not know', () => {
-  expect(() => strftime('%Q', '2024-07-26')).toThrow(/%Q is not known. Known: %% %Y/);
+  expect(() => strftime('%Q', '2024-07-26')).toThrow(/%Q is not supported. Supported: %% %Y/);
 });

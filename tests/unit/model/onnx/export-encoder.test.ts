@@ -95,7 +95,7 @@ describe('what cannot be exported is refused', () => {
     expect(await refusal(changed('roberta', { 'config.json': config }))).toMatchObject({
       code: 'MODEL_INVALID',
       message: expect.stringMatching(
-        /model_type must be "bert"; got "roberta".*8 is no multiple of 3/s,
+        /model_type must be "bert"; got "roberta".*8 is not a multiple of 3/s,
       ),
     });
   });

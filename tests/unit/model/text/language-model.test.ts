@@ -118,7 +118,7 @@ describe('templates for conversations with and without tools', () => {
       JSON.stringify({ ...(await readConfig()), chat_template: named }),
     );
     await expect(openLanguageModelFolder(folder)).rejects.toThrow(
-      /holds chat templates named tool_use, and none named default/,
+      /holds chat templates named tool_use, but none named default/,
     );
   });
 
@@ -143,7 +143,7 @@ describe('a folder that cannot be spoken with', () => {
     const { chat_template: _, ...rest } = await readConfig();
     await writeFile(configFile(), JSON.stringify(rest));
     await expect(openLanguageModelFolder(folder)).rejects.toThrow(
-      /holds no chat template.*A base model has none/,
+      /holds no chat template.*Base models have no template/,
     );
   });
 
@@ -179,7 +179,7 @@ describe('a folder that cannot be spoken with', () => {
     await writeFile(path.join(folder, 'generation_config.json'), '{"eos_token_id": [2, 6400]}');
     const model = await openLanguageModelFolder(folder);
     expect(() => model.checkFits({ ...tiny, vocabSize: 6400 })).toThrow(
-      /Token 6400 ends texts by generation_config.json.*embeddings for 6400 tokens/,
+      /Token 6400 ends texts according to generation_config.json.*embeddings for only 6400 tokens/,
     );
     // A model with more embeddings than its tokenizer has ids is as Qwen's are.
     model.checkFits({ ...tiny, vocabSize: 6401 });
@@ -188,7 +188,7 @@ describe('a folder that cannot be spoken with', () => {
   test('has a tokenizer larger than the model', async () => {
     const model = await openLanguageModelFolder(folder);
     expect(() => model.checkFits(tiny)).toThrow(
-      /ids up to 6399, and the model has embeddings for 11 tokens/,
+      /ids up to 6399, but the model has embeddings for only 11 tokens/,
     );
     expect(() => model.checkFits({ ...tiny, vocabSize: 6400 })).not.toThrow();
   });

@@ -310,6 +310,6 @@ test.each<readonly [string, Json]>([
   ['a sequence without its normalizers', { normalizer: { type: 'Sequence', normalizers: {} } }],
 ])('a tokenizer with %s is refused', (_, changed) => {
   expect(() => new Tokenizer({ ...llama3, ...changed }, {})).toThrow(
-    /is not supported|lacks|is not a list/,
+    /is not supported|lacks|neither bytes|is not a list/,
   );
 });

@@ -166,7 +166,7 @@ describe('a folder that is not a model', () => {
         await saveShards();
         await rm(weights('model-2.safetensors'));
       },
-      /index\.json: it names model-2\.safetensors, which the folder lacks; fetch that shard too/,
+      /index\.json: it names model-2\.safetensors, but the folder lacks that shard; download that shard too/,
     ],
     [
       'a tensor that is not in its shard',

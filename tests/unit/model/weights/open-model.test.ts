@@ -103,7 +103,7 @@ describe('an adapter over an adapter', () => {
       const { code, message } = await rejectionOf(opening);
       expect(code).toBe('MODEL_INVALID');
       expect(message).toContain(
-        `${join(folder, 'gone')} is not there. ${over} was trained over it.`,
+        `${join(folder, 'gone')} does not exist. ${over} was trained on it.`,
       );
     }
     writeBelow(over, 'trained-over.json', '{"adapters": "own"}');

@@ -122,7 +122,7 @@ describe('quantizeWeights', () => {
     ).rejects.toMatchObject({
       code: 'MODEL_INVALID',
       message: expect.stringMatching(
-        /self_attn\.q_proj \[32, 16\] has 16 inputs, which blocks of 32 do not divide(.|\n)*mlp\.up_proj/,
+        /self_attn\.q_proj \[32, 16\] has 16 inputs, which is not a multiple of the block size 32(.|\n)*mlp\.up_proj/,
       ),
     });
     await expect(

@@ -76,7 +76,7 @@ test('bytes stay bytes whatever the dtype of the floats, and lie behind them', a
   ]);
   expect(read).toEqual([Float32Array.of(1, -2), Uint8Array.of(0, 200, 255)]);
   await expect(opened.readFloats(opened.entries[1]!)).rejects.toThrow(
-    /"a" has dtype "U8"; F32, F16 or BF16 is needed/,
+    /"a" has dtype "U8"; expected F32, F16 or BF16/,
   );
   await opened.close();
 });

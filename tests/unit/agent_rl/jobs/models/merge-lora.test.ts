@@ -210,7 +210,7 @@ describe('merge-lora', () => {
       'no adapter',
       async () => ({ loraModels: [baseModel] }),
       'MODEL_INVALID',
-      'holds no adapter_config.json',
+      'has no adapter_config.json',
     ],
     [
       'an adapter of another model',

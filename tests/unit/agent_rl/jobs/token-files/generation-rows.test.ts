@@ -85,7 +85,7 @@ describe('a line to continue', () => {
       { messages: [{ role: 'robot', content: '' }] },
       'messages[0].role: must be one of system, user, assistant, tool, got "robot".',
     ],
-    [{ messages: [{ role: 'user' }] }, 'messages[0].content: is missing. There is role.'],
+    [{ messages: [{ role: 'user' }] }, 'messages[0].content: is missing. Present: role.'],
     [
       { messages: [hello, { role: 'assistant', content: 'Hi.' }] },
       "messages: ends with the assistant's own turn",

@@ -39,7 +39,7 @@ describe('writeProgram', () => {
     expect(lastLine([0, 0, 1])).toBe('print(*b[::-1])');
   });
 
-  test('works on two numbers without a list', () => {
+  test('writes a function of two numbers without a list', () => {
     const task = shape('pair-smaller-minus', [undefined, 5], 'calls');
     expect(writeProgram(task, rightChoice(task.family))).toBe(
       'def f(a, b):\n    x = min(a, b)\n    return x - 5',
@@ -70,12 +70,12 @@ describe('evaluate', () => {
   });
 });
 
-test('wrongChoices lists every combination of variants but the right one', () => {
+test('wrongChoices lists every combination of variants except the right one', () => {
   // One source without slips, `at least` with two wrong variants, `sum` with one: 1 * 3 * 2 - 1.
   const { family } = shape('numbers-atLeast-total', [4, undefined], 'stdin');
   expect(wrongChoices(family)).toHaveLength(5);
 });
 
-test('lists are printed by their elements', () => {
+test('printed shows a list by its elements', () => {
   expect([printed([1, 2]), printed('ab')]).toEqual(['1 2', 'ab']);
 });

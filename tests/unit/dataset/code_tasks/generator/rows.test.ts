@@ -31,12 +31,15 @@ const column = (dataset: CodeTaskDataset, key: string): unknown[] =>
 const partNames = ({ sourceName, steps }: Family): string[] =>
   [sourceName].concat(steps.map((step) => step.name));
 
-describe('the shipped task files', () => {
-  test.each(['train', 'eval'] as const)('%s.jsonl is what the generator writes', (split) => {
-    expect(jsonLines(generateRows(split, shippedSeed))).toBe(readFileSync(fileOf(split), 'utf8'));
-  });
+describe('The shipped task files', () => {
+  test.each(['train', 'eval'] as const)(
+    'hold in %s.jsonl exactly what the generator writes',
+    (split) => {
+      expect(jsonLines(generateRows(split, shippedSeed))).toBe(readFileSync(fileOf(split), 'utf8'));
+    },
+  );
 
-  test('hold enough tasks and families', async () => {
+  test('contain enough tasks and families', async () => {
     const [train, evaluation] = [await load('train'), await load('eval')];
     const sliced = (name: string | undefined) =>
       evaluation.tasks.filter(({ metadata }) => metadata['slice'] === name);
@@ -49,13 +52,13 @@ describe('the shipped task files', () => {
     expect(new Set(heldOut.map((task) => task.metadata['family'])).size).toBeGreaterThanOrEqual(5);
   });
 
-  test('share no prompt', async () => {
+  test('repeat no prompt', async () => {
     const [train, evaluation] = [await load('train'), await load('eval')];
     const all = [...train.tasks, ...evaluation.tasks].map((task) => normalisePrompt(task.prompt));
     expect(new Set(all).size).toBe(all.length);
   });
 
-  test('share no parameters of a family with the tasks of a slice', async () => {
+  test('train on no parameters that a slice evaluates', async () => {
     const [train, evaluation] = [await load('train'), await load('eval')];
     const signatures = new Set(column(train, 'signature'));
     const sliced = evaluation.tasks.filter(({ metadata }) => metadata['slice'] !== undefined);
@@ -63,13 +66,13 @@ describe('the shipped task files', () => {
     expect(shared).toEqual([]);
   });
 
-  test('keep the held-out families out of training', async () => {
+  test('train on no held-out family', async () => {
     const trained = new Set(column(await load('train'), 'family'));
     expect(heldOutFamilies.filter((family) => trained.has(family.name))).toEqual([]);
     expect(heldOutFamilies.flatMap((family) => parametersOf(family, 'trained'))).toEqual([]);
   });
 
-  test('ask in a few words, for a few short lines', async () => {
+  test('use short prompts and short reference solutions', async () => {
     for (const task of [...(await load('train')), ...(await load('eval'))]) {
       expect(task.prompt.split(' ').length).toBeLessThanOrEqual(60);
       const lines = task.referenceSolution?.split('\n') ?? [];
@@ -79,13 +82,10 @@ describe('the shipped task files', () => {
   });
 });
 
-describe('families', () => {
-  test('are all named in the card', () => {
+describe('The families', () => {
+  test('bear different names, which the card lists', () => {
     const card = readFileSync(path.join(packageRoot(), 'dataset/code_tasks/CARD.md'), 'utf8');
     expect(families.filter((family) => !card.includes(` ${family.name} `))).toEqual([]);
-  });
-
-  test('have different names', () => {
     expect(new Set(families.map((family) => family.name)).size).toBe(families.length);
   });
 
@@ -95,13 +95,13 @@ describe('families', () => {
     expect(all.filter((name) => !used.has(name))).toEqual([]);
   });
 
-  test('that are held out combine parts that are all trained elsewhere', () => {
+  test('combine only trained parts where they are held out', () => {
     const trained = new Set(trainFamilies.flatMap(partNames));
     const parts = heldOutFamilies.flatMap(partNames);
     expect(parts.filter((name) => !trained.has(name))).toEqual([]);
   });
 
-  test('each have one or two parts the teacher usually gets wrong', () => {
+  test('contain one or two parts each that the teacher usually gets wrong', () => {
     for (const { source, steps } of families) {
       const tricky = [source, ...steps.map((step) => step.atom)].filter(
         (part) => part.tricky,

@@ -12,14 +12,14 @@ const endless = (source = 'numbers (version 1)'): EndlessTasks => ({
 });
 const ids = (tasks: readonly Task[]): string[] => tasks.map(({ taskId }) => taskId);
 
-describe('A plan of tasks without end', () => {
+describe('An endless plan', () => {
   test('draws task n as draw number n, in whatever order draws are asked for', () => {
     const plan = new EndlessPlan(endless(), { seed: 1 });
     expect(ids(plan.tasksAt(5, 3))).toEqual(['n-5', 'n-6', 'n-7']);
     expect(ids(plan.tasksAt(0, 2))).toEqual(['n-0', 'n-1']);
   });
 
-  test('gives other tasks in place of some by the seed and the path alone, far from those it draws', () => {
+  test('replaces tasks by the seed and the path alone, with tasks that it draws nowhere else', () => {
     const plan = new EndlessPlan(endless(), { seed: 1 });
     const instead = ids(plan.tasksInstead(40, [3, 1]));
     plan.tasksAt(9, 3);
@@ -36,22 +36,20 @@ describe('A plan of tasks without end', () => {
     expect(new Set(kept).size).toBe(3);
   });
 
-  test('does not go on from a state of another source', () => {
+  test('refuses the state of another source', () => {
     const plan = new EndlessPlan(endless(), { seed: 1 });
     const state = JSON.parse(JSON.stringify(stateAfter(12, plan))) as unknown;
     expect(drawsOf(state, plan)).toBe(12);
     const later = new EndlessPlan(endless('numbers (version 2)'), { seed: 1 });
     expect(thrownBy(() => drawsOf(state, later))).toMatchObject({
       code: 'CHECKPOINT_INVALID',
-      message: expect.stringContaining(
-        'had drawn 12 times from numbers (version 1), and the config now gives numbers (version 2).',
-      ),
+      message: expect.stringMatching(/12 times from numbers .version 1.*numbers .version 2/),
     });
     expect(() => drawsOf({ draws: 12, sizes: [24] }, plan)).toThrow('from 24 tasks');
     expect(() => drawsOf(state, { sizes: [24] })).toThrow('now gives 24 tasks');
   });
 
-  test('can be one of several, beside the tasks of a folder', () => {
+  test('can be mixed with the tasks of a folder', () => {
     const tasks = ['a', 'b'].map((taskId) => ({ taskId, prompt: '', metadata: {} }));
     const plan = new MixedPlan(
       [

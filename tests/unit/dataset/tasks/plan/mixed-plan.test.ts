@@ -17,8 +17,8 @@ const make = (...weights: number[]): MixedPlan<Task> =>
 const ids = (tasks: readonly Task[]): string[] => tasks.map(({ taskId }) => taskId);
 const setsOf = (tasks: readonly Task[]): string => tasks.map(({ taskId }) => taskId[0]).join('');
 
-describe('A plan of several sets of tasks', () => {
-  test('deals sets in the ratio of their weights, spread evenly', () => {
+describe('A mixed plan', () => {
+  test('draws from its sets in the ratio of their weights, spread evenly', () => {
     expect(setsOf(make(2, 1).tasksAt(0, 6))).toBe('abaaba');
     expect(setsOf(make(1, 1).tasksAt(0, 5))).toBe('ababa');
   });
@@ -28,7 +28,7 @@ describe('A plan of several sets of tasks', () => {
     expect(ids(make(1, 1).tasksAt(0, 8))).toEqual(order);
   });
 
-  test('no set is ever more than one task from its share', () => {
+  test('keeps every set within one task of its share', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: 9 }), (a, b) => {
         const plan = make(a, b);
@@ -45,10 +45,6 @@ describe('A plan of several sets of tasks', () => {
     const plan = make(3, 2);
     expect(plan.tasksAt(7, 9)).toEqual(make(3, 2).tasksAt(0, 16).slice(7));
     expect(plan.tasksAt(2, 3)).toEqual(make(3, 2).tasksAt(2, 3));
-  });
-
-  test('tells the sizes of its sets', () => {
-    expect(make(1, 1).sizes).toEqual([3, 3]);
   });
 
   test.each([0, -1, Number.NaN, Infinity])('refuses the weight %d', (weight) => {

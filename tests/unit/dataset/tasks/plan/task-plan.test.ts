@@ -1,16 +1,23 @@
 import { describe, expect, test } from '@jest/globals';
 
 import type { Task } from '#agent_rl/core/tasks/task.ts';
+import { CodeTaskSampler } from '#dataset/tasks/plan/code-task-sampler.ts';
 import { drawsOf, EpochPlan, stateAfter } from '#dataset/tasks/plan/task-plan.ts';
 import * as fc from '#tests/support/properties.ts';
 import { thrownBy } from '#tests/support/thrown.ts';
 
 const tasksOf = (count: number): Task[] =>
   Array.from({ length: count }, (_, i) => ({ taskId: String(i), prompt: '', metadata: {} }));
+const codeTasks = tasksOf(7).map((task) => ({
+  ...task,
+  starterCode: '',
+  tests: { kind: 'stdin' as const, cases: [] },
+  compare: 'exact' as const,
+}));
 const ids = (tasks: readonly Task[]): string[] => tasks.map((task) => task.taskId);
 
-describe('A plan of one set of tasks', () => {
-  test('deals every task once an epoch, in another order each time', () => {
+describe('An epoch plan', () => {
+  test('draws every task once an epoch, in another order each time', () => {
     const plan = new EpochPlan(tasksOf(20), { seed: 1 });
     const [first, second] = [ids(plan.tasksAt(0, 20)), ids(plan.tasksAt(20, 20))];
     expect(new Set(first).size).toBe(20);
@@ -35,7 +42,7 @@ describe('A plan of one set of tasks', () => {
     );
   });
 
-  test('gives other tasks in place of some by the path alone', () => {
+  test('replaces tasks by the path alone', () => {
     const plan = new EpochPlan(tasksOf(7), { seed: 5 });
     const instead = ids(plan.tasksInstead(5, [3, 1]));
     plan.tasksAt(40, 3);
@@ -44,7 +51,7 @@ describe('A plan of one set of tasks', () => {
     expect(ids(plan.tasksInstead(5, [3, 2]))).not.toEqual(instead);
   });
 
-  test('chooses maxSamples by the seed, not the first of the file', () => {
+  test('chooses maxSamples tasks by the seed, not from the top of the file', () => {
     const chosen = (seed: number): string[] =>
       ids(new EpochPlan(tasksOf(100), { seed, maxSamples: 10, shuffle: false }).tasks);
     expect(chosen(1)).toHaveLength(10);
@@ -57,31 +64,38 @@ describe('A plan of one set of tasks', () => {
     expect(() => new EpochPlan(tasksOf(3), { seed: 1, maxSamples })).toThrow('maxSamples');
   });
 
-  test('refuses to plan with nothing', () => {
+  test('refuses an empty set', () => {
     expect(() => new EpochPlan([], { seed: 1 })).toThrow('0 tasks');
+  });
+
+  test('gives a code task sampler that resumes as if it had never stopped', () => {
+    const whole = new CodeTaskSampler(codeTasks, { seed: 5 });
+    whole.next(10);
+    const resumed = new CodeTaskSampler(codeTasks, { seed: 5 });
+    resumed.restore(structuredClone(whole.state()));
+    expect(resumed.next(9)).toEqual(whole.next(9));
+    expect(thrownBy(() => resumed.restore({ draws: 1, sizes: [8] })).code).toBe(
+      'CHECKPOINT_INVALID',
+    );
   });
 });
 
-describe('The draws of a checkpoint', () => {
+describe('drawsOf', () => {
   const one = { sizes: [7] };
   const two = { sizes: [3, 5] };
 
-  test('are read back', () => {
-    expect(drawsOf(structuredClone(stateAfter(16, two)), two)).toBe(16);
-  });
+  const sets = [
+    { epoch: 1, position: 1, size: 3 },
+    { epoch: 0, position: 4, size: 5 },
+  ];
 
-  test('are read from the epoch and the place in it, as versions before 0.2 wrote them', () => {
-    expect(drawsOf({ epoch: 2, position: 3, size: 7 }, one)).toBe(17);
-    // The end of an epoch is the beginning of the next.
-    expect(drawsOf({ epoch: 1, position: 7, size: 7 }, one)).toBe(14);
-  });
-
-  test('are read from the draws of each set, as versions before 0.2 wrote them', () => {
-    const sets = [
-      { epoch: 1, position: 1, size: 3 },
-      { epoch: 0, position: 4, size: 5 },
-    ];
-    expect(drawsOf({ sets, drawn: [4, 4] }, two)).toBe(8);
+  test.each([
+    ['a checkpoint', structuredClone(stateAfter(16, two)), two, 16],
+    ['an epoch and a place, from before 0.2', { epoch: 2, position: 3, size: 7 }, one, 17],
+    ['the end of an epoch, from before 0.2', { epoch: 1, position: 7, size: 7 }, one, 14],
+    ['the draws of each set, from before 0.2', { sets, drawn: [4, 4] }, two, 8],
+  ])('counts the draws of %s', (_, state, plan, draws) => {
+    expect(drawsOf(state, plan)).toBe(draws);
   });
 
   test.each([
@@ -89,9 +103,9 @@ describe('The draws of a checkpoint', () => {
     ['another number of sets', { draws: 1, sizes: [7, 7] }],
     ['a part of a draw', { draws: 1.5, sizes: [7] }],
     ['nothing', null],
-    ['other tasks, of a version before 0.2', { epoch: 0, position: 1, size: 8 }],
-    ['several sets, of a version before 0.2', { sets: [], drawn: [] }],
-  ])('are refused of %s', (_, state) => {
+    ['other tasks, from before 0.2', { epoch: 0, position: 1, size: 8 }],
+    ['several sets, from before 0.2', { sets: [], drawn: [] }],
+  ])('refuses a state of %s', (_, state) => {
     expect(thrownBy(() => drawsOf(state, one)).code).toBe('CHECKPOINT_INVALID');
   });
 });

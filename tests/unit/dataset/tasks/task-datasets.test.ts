@@ -1,0 +1,300 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { keptOutputBytes } from '#agent_rl/core/services/sandbox.ts';
+import {
+  CodeTaskDataset,
+  type CodeTaskFormat,
+  loadCodeTaskSplits,
+} from '#dataset/tasks/code-task-dataset.ts';
+import {
+  loadSearchTaskSplits,
+  readDocuments,
+  SearchTaskDataset,
+} from '#dataset/tasks/search-task-dataset.ts';
+import { readTaskFile } from '#dataset/tasks/task-files.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
+
+type Line = object | string | Buffer;
+
+const folder = temporaryFolder();
+
+function write(lines: readonly Line[], name = 'tasks.jsonl'): string {
+  const bytes = lines.map((line) =>
+    Buffer.isBuffer(line) || typeof line === 'string' ? line : JSON.stringify(line),
+  );
+  const parts = bytes.flatMap((part) => [Buffer.from(part), Buffer.from('\n')]);
+  return writeBelow(folder, name, Buffer.concat(parts));
+}
+
+async function problemsOf(reading: Promise<unknown>): Promise<string[]> {
+  const { code, message } = await rejectionOf(reading);
+  expect(code).toBe('DATASET_INVALID');
+  return message.replaceAll(/\S+\/tasks\.jsonl/g, 'FILE').split('\n');
+}
+
+const codeTask = (changes: object = {}): object => ({
+  task_id: 'one',
+  prompt: 'Print 1.',
+  tests: { kind: 'stdin', cases: [{ input: '', output: '1\n' }] },
+  compare: 'whitespace',
+  ...changes,
+});
+const searchTask = (changes: object = {}): object => ({
+  task_id: 'one',
+  question: 'Who rules Velmora?',
+  answer: 'Tamlina',
+  ...changes,
+});
+
+const codeProblems = (...lines: readonly Line[]) =>
+  problemsOf(CodeTaskDataset.fromPath(write(lines)));
+const searchProblems = (...lines: readonly Line[]) =>
+  problemsOf(SearchTaskDataset.fromPath(write(lines)));
+
+/** Where each problem is, without what is wrong there. */
+const placesIn = (problems: readonly string[]) =>
+  problems.map((line) => line.split(' ').slice(0, 2).join(' '));
+
+describe('CodeTaskDataset.fromPath', () => {
+  test('reads rows in order and fills in what may be left out', async () => {
+    const lines = [codeTask({ prompt: 'Print “1”\u2028now.' }), '', codeTask({ task_id: 'two' })];
+    const dataset = await CodeTaskDataset.fromPath(write(lines));
+    expect([...dataset].map((task) => task.taskId)).toEqual(['one', 'two']);
+    expect(dataset.get('one')).toEqual({
+      taskId: 'one',
+      prompt: 'Print “1”\u2028now.',
+      starterCode: '',
+      tests: { kind: 'stdin', cases: [{ input: '', output: '1\n' }] },
+      compare: 'whitespace',
+      metadata: {},
+    });
+  });
+
+  test('reads assert statements with all of their fields', async () => {
+    const tests = {
+      kind: 'asserts',
+      setup: 'import math',
+      code: ['assert f(1) == 1'],
+      public: ['assert f(2) == 4'],
+      entry: 'f',
+      names: ['f', 'Node'],
+      classes: ['Node'],
+    };
+    const { tasks } = await CodeTaskDataset.fromPath(write([codeTask({ tests })]));
+    expect(tasks[0]?.tests).toEqual(tests);
+  });
+
+  test('names every problem of a file at once, by line and path', async () => {
+    const problems = await codeProblems(
+      codeTask({ compare: 'fuzzy', promt: 'x' }),
+      codeTask({ task_id: 'two', tests: { kind: 'stdin', cases: [{ input: 3, output: '' }] } }),
+      '{"task_id": ',
+      '[]',
+      codeTask({ task_id: 'three' }),
+      codeTask({ task_id: 'three' }),
+      Buffer.from([0x22, 0xff, 0x22]),
+    );
+    expect(placesIn(problems)).toEqual([
+      'FILE:1 promt:',
+      'FILE:1 compare:',
+      'FILE:2 tests.cases[0].input:',
+      'FILE:3: is',
+      'FILE:4: must',
+      'FILE:6 task_id:',
+      'FILE:7: is',
+    ]);
+    expect(problems[0]).toContain('Did you mean "prompt"?');
+    expect(problems[1]).toContain(
+      'must be one of exact, whitespace, float, unordered, got "fuzzy".',
+    );
+    expect(problems[5]).toContain('"three" is already the task_id of line 5');
+    expect(problems[6]).toContain('UTF-8');
+  });
+
+  const [longest, longer] = ['x'.repeat(keptOutputBytes), 'é'.repeat(keptOutputBytes / 2 + 1)];
+  const cases = (...given: readonly object[]) => ({ tests: { kind: 'stdin', cases: given } });
+  const calls = (...args: readonly unknown[]) => ({
+    tests: { kind: 'calls', entry: 'f', cases: [{ args, expected: 1 }] },
+  });
+  const asserts = (changes: object) => ({ tests: { kind: 'asserts', code: ['1'], ...changes } });
+  test.each([
+    ['no tests', { tests: undefined }, 'tests: the task has no tests'],
+    ['no cases', cases(), 'tests.cases: must NOT have fewer'],
+    ['tests of an unknown kind', { tests: { kind: 'guess' } }, 'tests.kind: must be one of stdin'],
+    [
+      'public cases only',
+      cases({ input: '', output: '1', public: true }),
+      'tests.cases: every case is public',
+    ],
+    [
+      'an output of more bytes than a sandbox keeps',
+      cases({ input: '', output: longest }, { input: '', output: longer }),
+      'tests.cases[1].output: has 65538 bytes; a sandbox keeps at most 65536',
+    ],
+    ['an argument that is no Python value', calls({ $tupel: [1] }), 'tests.cases[0].args[0]: '],
+    [
+      'an argument nested deeper than a sandbox takes',
+      calls(1, JSON.parse('['.repeat(101) + ']'.repeat(101))),
+      'tests.cases[0].args[1]: is nested more than 100 deep',
+    ],
+    ['no assert statements', asserts({ code: [] }), 'tests.code: must NOT have fewer than 1 items'],
+    ['an entry that is no name', asserts({ entry: 'f.g' }), 'tests.entry: must match pattern'],
+    ['an empty name', asserts({ names: [''] }), 'tests.names[0]: must match pattern'],
+    ['an empty public assert', asserts({ public: [''] }), 'tests.public[0]: must NOT have fewer'],
+    [
+      'a class that is not named',
+      asserts({ names: ['f', 'A'], classes: ['A', 'B'] }),
+      'tests.classes[1]: "B" is not among tests.names; add it there.',
+    ],
+    ['cases beside asserts', asserts({ cases: [] }), 'tests.cases: is not a known key.'],
+  ])('refuses a task with %s', async (_, changes, problem) => {
+    expect((await codeProblems(codeTask(changes)))[0]).toContain(`FILE:1 ${problem}`);
+  });
+
+  test('refuses a file without tasks, and names a file that does not exist', async () => {
+    expect((await codeProblems(''))[0]).toContain('the file holds no tasks');
+    const missing = `${folder}/missing.jsonl`;
+    const { message } = await rejectionOf(CodeTaskDataset.fromPath(missing));
+    expect(message).toContain(`Cannot read ${missing}: there is no such file.`);
+  });
+});
+
+describe('SearchTaskDataset.fromPath', () => {
+  test('reads rows in order and fills in what may be left out', async () => {
+    const lines = [searchTask(), '', searchTask({ task_id: 'two' })];
+    const dataset = await SearchTaskDataset.fromPath(write(lines));
+    expect([...dataset].map(({ taskId }) => taskId)).toEqual(['one', 'two']);
+    expect([dataset.size, dataset.get('three')]).toEqual([2, undefined]);
+    expect(dataset.get('one')).toEqual({
+      taskId: 'one',
+      prompt: 'Who rules Velmora?',
+      answer: 'Tamlina',
+      aliases: [],
+      documentIds: [],
+      documents: [],
+      metadata: {},
+    });
+  });
+
+  test('takes documents by id and in full, and a number as the answer', async () => {
+    const own = { id: 'b', title: 'B', text: 'It is 12.' };
+    const row = searchTask({ answer: 12, documents: ['a', own], metadata: { hops: 2 } });
+    const { tasks } = await SearchTaskDataset.fromPath(write([row]));
+    expect(tasks[0]).toMatchObject({ answer: '12', documentIds: ['a', 'b'], documents: [own] });
+    expect(tasks[0]?.metadata).toEqual({ hops: 2 });
+  });
+
+  test.each([
+    ['no answer', { answer: undefined }, 'answer: is missing.'],
+    ['an empty answer', { answer: '' }, 'answer:'],
+    ['an answer of signs only', { answer: '?!' }, 'answer: "?!" has no letter or digit'],
+    ['a misspelt key', { alias: ['x'] }, 'alias: is not a known key. Did you mean "aliases"?'],
+    ['a document without text', { documents: [{ id: 'a', title: 'A' }] }, 'documents[0]'],
+    ['a document twice', { documents: ['a', 'a'] }, 'documents: "a" is listed twice.'],
+  ])('refuses a task with %s', async (_, changes, problem) => {
+    expect((await searchProblems(searchTask(changes)))[0]).toContain(`FILE:1 ${problem}`);
+  });
+});
+
+test('the two splits of a folder are found by their names', async () => {
+  write([codeTask()], 'small.jsonl');
+  write([codeTask({ task_id: 'other' })], 'eval.jsonl');
+  const code = await loadCodeTaskSplits(folder, { train: 'small' });
+  expect([code.train.tasks[0]?.taskId, code.eval.tasks[0]?.taskId]).toEqual(['one', 'other']);
+  write([searchTask()], 'splits/train.jsonl');
+  write([searchTask({ task_id: 'two' })], 'splits/held.jsonl');
+  const search = await loadSearchTaskSplits(`${folder}/splits`, { eval: 'held' });
+  expect([search.train.size, search.eval.tasks[0]?.taskId]).toEqual([1, 'two']);
+});
+
+describe('readDocuments', () => {
+  const document = { id: 'a', title: 'A', text: 'A.', url: 'https://example.org/a' };
+
+  test('reads documents, their titles and addresses', async () => {
+    expect(await readDocuments(write([document]))).toEqual([document]);
+  });
+
+  test('refuses two documents with the same id', async () => {
+    const [problem] = await problemsOf(readDocuments(write([document, document])));
+    expect(problem).toContain('FILE:2 id: "a" is already the id of line 1');
+  });
+
+  test('reports a mistake that all documents share once, with the shape of a line', async () => {
+    const lines = Array.from({ length: 9 }, (_, i) => ({ id: `${i}`, text: 'A.' }));
+    const problems = await problemsOf(readDocuments(write(lines)));
+    expect(problems).toHaveLength(2);
+    expect(problems[0]).toMatch(/^FILE:1 title: .* \(8 more like this: lines 2, 3, 4, 5, 6, …\)$/);
+    expect(problems[1]).toContain('id, title and text');
+  });
+});
+
+describe('A list of problems', () => {
+  test('shows a mistake that all rows share once, counts the others and says how to fix it', async () => {
+    const rows = Array.from({ length: 7473 }, (_, i) => ({ question: `${i} + 1?`, answer: 'B' }));
+    const problems = await searchProblems(...rows);
+    expect(problems).toHaveLength(2);
+    expect(problems[0]).toMatch(
+      /^FILE:1 task_id: .* \(7472 more like this: lines 2, 3, 4, 5, 6, …\)$/,
+    );
+    expect(problems[1]).toContain('task_id, question and answer');
+    expect((await codeProblems('no JSON', 'nor this', ...Array(20).fill('?')))[0]).toMatch(
+      /^FILE:1: is not JSON .* \(21 more like this: lines 2, 3, 4, 5, 6, …\)$/,
+    );
+  });
+
+  test('shows the first value of a mistake that rows make with different values', async () => {
+    const rows = [0, 1, 2, 3].map((i) => ({
+      task_id: i === 0 ? 'a' : i,
+      prompt: i === 2 ? '' : 'Count.',
+    }));
+    expect(await problemsOf(readTaskFile(write(rows), 'plain'))).toEqual([
+      'FILE:2 task_id: must be string, got 1. (2 more like this: lines 3, 4)',
+      'FILE:3 prompt: must NOT have fewer than 1 characters, got "".',
+    ]);
+  });
+
+  test('shows a mistake once that one row makes several times', async () => {
+    const [first] = await searchProblems(searchTask({ documents: [{ id: 'a' }, { id: 'b' }] }));
+    expect(first).toMatch(/^FILE:1 documents\[0\].* \(\d more like this: line 1\)$/);
+  });
+
+  test.each([
+    [22, 'and 2 more kinds of problem.'],
+    [21, 'and 1 more kind of problem.'],
+  ])('shows twenty of %d kinds of mistakes and counts the others', async (count, last) => {
+    const keys = Array.from({ length: count }, (_, i) => ['x'.repeat(i + 1), 1]);
+    const problems = await searchProblems(searchTask(Object.fromEntries(keys)));
+    expect(problems).toHaveLength(21);
+    expect(problems[20]).toBe(last);
+  });
+});
+
+test.each(['constructor', '__proto__', 'toString', 'csv'])(
+  'the format %s is refused with a list of the known formats',
+  async (format) => {
+    const { code, message } = await rejectionOf(readTaskFile(`${folder}/train.jsonl`, format));
+    expect(code).toBe('CONFIG_INVALID');
+    expect(message).toContain('Known: code, humaneval, mbpp, plain, search, question.');
+    const read = CodeTaskDataset.fromPath('none.jsonl', { format: format as CodeTaskFormat });
+    expect((await rejectionOf(read)).message).toContain('Known: code, humaneval, mbpp.');
+  },
+);
+
+describe('A plain task', () => {
+  const rows = (metadata: unknown) => [
+    { task_id: 'a', prompt: 'Count.', answer: 2 },
+    { task_id: 'b', prompt: 'Count.', metadata },
+  ];
+
+  test.each(['abc', ['abc'], null, 3])('may not have metadata %j', async (metadata) => {
+    expect(await problemsOf(readTaskFile(write(rows(metadata)), 'plain'))).toEqual([
+      `FILE:2 metadata: must be object, got ${JSON.stringify(metadata)}.`,
+    ]);
+  });
+
+  test('keeps its other fields and its metadata as metadata', async () => {
+    const { tasks } = await readTaskFile(write(rows({ answer: 3 })), 'plain');
+    expect(tasks.map(({ metadata }) => metadata)).toEqual([{ answer: 2 }, { answer: 3 }]);
+  });
+});
