@@ -5,10 +5,10 @@ import { exportAnswers, isExport } from './data/export-answers.ts';
 import { App } from './shell/app.tsx';
 import { TokenNeeded } from './shell/token-needed.tsx';
 
-/** Puts the page into the document, with the data that it was served or exported with. */
+/** Renders the page with data from the server or from the export. */
 function start(): void {
   const place = document.getElementById('page');
-  if (place === null) throw new Error('The document has no place for the page.');
+  if (place === null) throw new Error('The document has no element with the id "page".');
   const token = new URLSearchParams(location.search).get('token');
   if (!isExport(document) && token === null) {
     render(<TokenNeeded />, place);

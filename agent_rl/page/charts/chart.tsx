@@ -7,11 +7,11 @@ import { drawChart } from '../../runs/charts/draw-chart.ts';
 import { colourClass } from '../../runs/charts/palette.ts';
 import { escapeUnseen } from '../text/visible-text.ts';
 
-/** The iteration that the reader points at, in all charts at once; null for none. */
+/** The iteration under the reader's mouse, in all charts at once; null without one. */
 export class Cursor {
   readonly #listeners = new Set<(iteration: number | null) => void>();
 
-  /** @returns what stops it */
+  /** @returns a function that stops listening */
   listen(listener: (iteration: number | null) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -35,10 +35,10 @@ interface ChartProps {
 
 const height = 185;
 const margin = { left: 60, right: 8, top: 8, bottom: 38 };
-/** A drag over less is a click. */
+/** A shorter drag is a click. */
 const leastDrag = 5;
 
-/** One chart with its legend, whose values are those under the cursor, or the last ones. */
+/** One chart. Its legend shows the values under the cursor, or the last ones. */
 export function ChartFigure({ chart, meaning, look }: ChartProps) {
   const { smoothing, isLog, zoom, setZoom, cursor } = look;
   const place = useRef<HTMLDivElement>(null);
@@ -112,9 +112,11 @@ export function ChartFigure({ chart, meaning, look }: ChartProps) {
         </svg>
       </div>
       <ul ref={legend} class="legend">
-        {chart.lines.map(({ label, colour, dash }) => (
+        {chart.lines.map(({ label, colour, dash, isEvaluation }) => (
           <li key={label}>
-            <span class={`swatch ${colourClass(colour)} dash${dash % 6}`} />
+            <span
+              class={`swatch ${colourClass(colour)} ${isEvaluation ? 'dots' : `dash${dash % 6}`}`}
+            />
             {escapeUnseen(label)} <span class="value" />
           </li>
         ))}
@@ -141,7 +143,7 @@ function useWidth(place: { current: HTMLElement | null }): number {
   return width;
 }
 
-/** Straight into the document: the cursor moves over every chart at once. */
+/** Writes straight into the document, since the cursor moves over every chart at once. */
 function writeValues(
   legend: HTMLUListElement | null,
   chart: Chart,

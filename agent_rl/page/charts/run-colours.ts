@@ -1,8 +1,8 @@
 import { colours } from '../../runs/charts/palette.ts';
 
 /**
- * A colour for each run shown. It follows from its place in the list, so that it stays when another is laid over; the next
- * free one where two would share it.
+ * A colour for each run on the charts. It follows from the run's place in the list, so that it stays when another run is
+ * added; if two runs would share a colour, the second takes the next free one.
  */
 export function runColours(
   listed: readonly string[],

@@ -3,7 +3,6 @@ import { Overview } from '../overview/overview.tsx';
 import type { Route } from '../routing/route.ts';
 import { adjust } from '../routing/use-route.ts';
 import { escapeUnseen } from '../text/visible-text.ts';
-import { Differences } from './differences.tsx';
 
 interface CompareProps {
   runs: readonly RunHead[];
@@ -13,30 +12,27 @@ interface CompareProps {
   route: Route;
 }
 
-/** Two runs side by side: their results, what they were given, their curves. */
+/** Two runs side by side: their results, the settings and inputs that differ, and their curves. */
 export function Compare({ runs, shown, colours, route }: CompareProps) {
   const [a, b] = shown;
-  if (a === undefined) return <p class="waiting">There is no run to compare.</p>;
+  if (a === undefined) return <p class="waiting">There are no runs to compare yet.</p>;
   const choose = (one: string, other: string | undefined): void =>
     adjust({ ...route, run: one, query: { ...route.query, with: other ?? '' } });
   return (
     <div class="compare">
       <div class="controls">
-        <Choice label="run" runs={runs} chosen={a.id} choose={(id) => choose(id, b?.id)} />
+        <Choice label="Run" runs={runs} chosen={a.id} choose={(id) => choose(id, b?.id)} />
         <Choice
-          label="compared with"
+          label="Compared with"
           runs={runs.filter(({ id }) => id !== a.id)}
           chosen={b?.id}
           choose={(id) => choose(a.id, id)}
         />
       </div>
       {b === undefined ? (
-        <p class="waiting">Choose the run to compare it with.</p>
+        <p class="waiting">Choose a run to compare it with.</p>
       ) : (
-        <>
-          <Differences a={a} b={b} isOpen />
-          <Overview current={a} shown={[a, b]} colours={colours} isPlain />
-        </>
+        <Overview current={a} shown={[a, b]} colours={colours} />
       )}
     </div>
   );
@@ -54,7 +50,7 @@ function Choice({ label, runs, chosen, choose }: ChoiceProps) {
     <label>
       {label}{' '}
       <select value={chosen ?? ''} onChange={({ currentTarget }) => choose(currentTarget.value)}>
-        {chosen === undefined && <option value="">choose …</option>}
+        {chosen === undefined && <option value="">Choose …</option>}
         {runs.map(({ id, name }) => (
           <option key={id} value={id}>
             {escapeUnseen(name)}

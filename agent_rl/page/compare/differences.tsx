@@ -1,4 +1,5 @@
 import type { Comparison, ConfigDifference, RunHead } from '../../runs/view/api.ts';
+import { countText } from '../../telemetry/figures.ts';
 import { useOwnAnswer } from '../data/use-answer.ts';
 import { Problem } from '../shell/problem.tsx';
 import { formatValue } from '../text/format.ts';
@@ -9,11 +10,13 @@ import { escapeUnseen } from '../text/visible-text.ts';
 interface DifferencesProps {
   a: RunHead;
   b: RunHead;
-  isOpen?: boolean;
 }
 
-/** What two runs were given that is not the same. */
-export function Differences({ a, b, isOpen = false }: DifferencesProps) {
+/** More differences than these are folded, so that the charts stay in sight. */
+const mostOpen = 6;
+
+/** The settings and inputs in which two runs differ. */
+export function Differences({ a, b }: DifferencesProps) {
   const { answer, problem } = useOwnAnswer<Comparison>(`/api/compare?a=${a.id}&b=${b.id}`);
   if (problem !== undefined) return <Problem text={problem} />;
   if (answer === undefined) return <p class="waiting">Comparing settings …</p>;
@@ -21,9 +24,10 @@ export function Differences({ a, b, isOpen = false }: DifferencesProps) {
   const names = `${escapeUnseen(a.name)} and ${escapeUnseen(b.name)}`;
   if (amount === 0) return <p class="note">{names} have the same settings and inputs.</p>;
   return (
-    <details class="differences" open={isOpen}>
+    <details class="differences" open={amount <= mostOpen}>
       <summary>
-        {names} differ in {answer.rows.length} settings and {answer.inputs.length} inputs
+        {names} differ in {countText(answer.rows.length, 'setting')} and{' '}
+        {countText(answer.inputs.length, 'input')}
       </summary>
       <Table
         label="Differences"
@@ -31,7 +35,7 @@ export function Differences({ a, b, isOpen = false }: DifferencesProps) {
         isLow
       >
         <Rows rows={answer.rows} />
-        <Rows rows={answer.inputs} of="inputs: " />
+        <Rows rows={answer.inputs} of="input: " />
       </Table>
     </details>
   );

@@ -2,9 +2,9 @@ import { createContext } from 'preact';
 
 import type { ApiError } from '../../runs/view/api.ts';
 
-/** An answer that is none: the server's word for why, or the browser's. */
+/** A failed request, with the reason from the server or the browser. */
 export class RequestFailed extends Error {
-  /** 0 where there was no answer at all. */
+  /** 0 if the server did not respond. */
   readonly status: number;
 
   constructor(status: number, message: string) {
@@ -15,7 +15,7 @@ export class RequestFailed extends Error {
 
 /** Where the page's data comes from. */
 export interface Answers {
-  /** Whether runs may still grow: false of an export. */
+  /** Whether runs may still grow; false in an export. */
   readonly live: boolean;
   /** @throws RequestFailed */
   get: <Answer>(path: string, signal: AbortSignal) => Promise<Answer>;
@@ -25,7 +25,7 @@ export interface Answers {
 
 export const AnswersContext = createContext<Answers | undefined>(undefined);
 
-/** Asks the server that the page came from. */
+/** Requests data from the server that served the page. */
 export function serverAnswers(token: string): Answers {
   const ask = async (path: string, signal: AbortSignal): Promise<Response> => {
     const response = await fetch(path, {
@@ -33,7 +33,7 @@ export function serverAnswers(token: string): Answers {
       signal,
     }).catch((cause: unknown) => {
       if (signal.aborted) throw cause;
-      throw new RequestFailed(0, 'The server does not answer. Is agent-rl view still running?');
+      throw new RequestFailed(0, 'The server does not respond. Is agent-rl view still running?');
     });
     if (response.ok) return response;
     throw new RequestFailed(response.status, await problemOf(response));
@@ -44,7 +44,7 @@ export function serverAnswers(token: string): Answers {
       (await (await ask(path, signal)).json()) as Answer,
     events: async (signal) => {
       const { body } = await ask('/api/events', signal);
-      if (body === null) throw new RequestFailed(0, 'The stream of events is empty.');
+      if (body === null) throw new RequestFailed(0, 'The server sent an empty event stream.');
       return body;
     },
   };
@@ -52,5 +52,5 @@ export function serverAnswers(token: string): Answers {
 
 async function problemOf(response: Response): Promise<string> {
   const body = (await response.json().catch(() => ({}))) as Partial<ApiError>;
-  return body.error ?? `The server answers ${response.status} ${response.statusText}.`;
+  return body.error ?? `The server responded with ${response.status} ${response.statusText}.`;
 }

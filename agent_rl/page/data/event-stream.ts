@@ -1,5 +1,5 @@
 /**
- * Reads server-sent events: the data of each, in order. `EventSource` cannot send the header that the server asks for.
+ * Reads the data of server-sent events, in order. `EventSource` cannot send the header that the server requires.
  *
  * @yields the data of one event, its lines joined by line feeds
  */

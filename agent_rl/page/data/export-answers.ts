@@ -4,26 +4,26 @@ import { type Answers, RequestFailed } from './answers.ts';
 import { filtered } from './filtered.ts';
 
 declare global {
-  /** Called by each file of an export with the request that it answers. */
+  /** Each file of an export calls this with its request and the answer. */
   var agentRlAnswer: ((request: string, json: string) => void) | undefined;
 }
 
-/** Whether this page belongs to an export, as `agent-rl view --export` says in it. */
+/** Whether `agent-rl view --export` wrote this page. */
 export const isExport = (page: Document): boolean =>
   page.querySelector('meta[name="agent-rl-export"]') !== null;
 
 /**
- * Reads the files of an export. They are scripts, not JSON: a browser lets a page of the file system load scripts beside
- * itself and nothing else. Lists of episodes are filtered here.
+ * Reads the files of an export. They are scripts and not JSON, since a page opened from the file system may only load
+ * scripts. Lists of episodes are filtered here.
  */
 export function exportAnswers(page: Document): Answers {
   const held = new Map<string, unknown>();
-  // A text, so that a key `__proto__` in what a model wrote stays data.
+  // Parsed from a string, so that a key `__proto__` in a model's output stays data.
   globalThis.agentRlAnswer = (request, json) => void held.set(request, JSON.parse(json));
   const load = async (request: string): Promise<unknown> => {
     if (!held.has(request)) await loadScript(page, exportName(request));
     if (held.has(request)) return held.get(request);
-    throw new RequestFailed(404, `The export's file for ${request} holds another answer.`);
+    throw new RequestFailed(404, `The export's file for ${request} contains a different answer.`);
   };
   return {
     live: false,
@@ -34,7 +34,7 @@ export function exportAnswers(page: Document): Answers {
       signal.throwIfAborted();
       return (isList ? filtered(answer as EpisodePage, query) : answer) as Answer;
     },
-    events: () => Promise.reject(new RequestFailed(0, 'An export does not change.')),
+    events: () => Promise.reject(new RequestFailed(0, 'An export has no live updates.')),
   };
 }
 
@@ -48,7 +48,7 @@ function loadScript(page: Document, source: string): Promise<void> {
     });
     script.addEventListener('error', () => {
       script.remove();
-      reject(new RequestFailed(404, `This is not part of the export: ${source} is not there.`));
+      reject(new RequestFailed(404, `The export does not include ${source}.`));
     });
     page.head.append(script);
   });

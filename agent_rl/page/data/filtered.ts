@@ -3,8 +3,8 @@ import { readQuery } from '../../runs/view/episodes/episode-query.ts';
 import { filterEpisodes } from '../../runs/view/episodes/filter-episodes.ts';
 
 /**
- * Filters, sorts and pages the episodes of an export as the server does those of a run. Text is looked for in names and
- * questions alone: the export's list holds no more of the episodes.
+ * Filters, sorts and pages the episodes of an export as the server would. A text search covers names and questions only,
+ * since the export's list contains nothing else of an episode.
  */
 export function filtered(whole: EpisodePage, asked: string): EpisodePage {
   const query = readQuery(new URLSearchParams(asked));

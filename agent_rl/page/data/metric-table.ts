@@ -2,7 +2,7 @@ import type { Measured, MetricColumns } from '../../runs/view/api.ts';
 
 /** The metrics of a run, grown as it trains. */
 export interface MetricTable extends MetricColumns {
-  /** Another one for each answer taken in. */
+  /** Increases with each answer that adds iterations. */
   version: number;
 }
 
@@ -17,7 +17,7 @@ export const noMetrics: MetricTable = {
 /** The last iteration with metrics; 0 before the first. */
 export const lastIteration = ({ iterations }: MetricColumns): number => iterations.at(-1) ?? 0;
 
-/** A table with later iterations added; what only one of them measured is null in the other's. */
+/** A table with later iterations added; a metric that only one of the two has is null in the other's rows. */
 export function appended(table: MetricTable, more: MetricColumns): MetricTable {
   const fresh = more.iterations.findIndex((iteration) => iteration > lastIteration(table));
   if (fresh < 0) return table;

@@ -2,27 +2,27 @@ import { useContext, useEffect, useState } from 'preact/hooks';
 
 import { AnswersContext, type Answers, RequestFailed } from './answers.ts';
 
-/** What was asked for, as far as it is known. */
+/** The state of a request. */
 export interface Asked<Answer> {
-  /** The last one; of the path before while a new one is on its way. */
+  /** The latest answer; while a request is pending, the answer to the previous path. */
   answer: Answer | undefined;
-  /** The path that it answers. */
+  /** The path of the answer. */
   of: string | undefined;
   problem: string | undefined;
   waiting: boolean;
 }
 
-/** Where data comes from. @throws Error outside of the page */
+/** The page's source of data. @throws Error outside of the page */
 export function useAnswers(): Answers {
   const answers = useContext(AnswersContext);
-  if (answers === undefined) throw new Error('Nothing answers here.');
+  if (answers === undefined) throw new Error('There is no AnswersContext above this component.');
   return answers;
 }
 
 /**
- * Asks for a path, and again when `version` changes.
+ * Requests a path, again whenever `version` changes.
  *
- * @param path null asks for nothing
+ * @param path null requests nothing
  */
 export function useAnswer<Answer>(path: string | null, version: unknown = 0): Asked<Answer> {
   const answers = useAnswers();
@@ -55,7 +55,7 @@ export function useAnswer<Answer>(path: string | null, version: unknown = 0): As
   return asked;
 }
 
-/** The same, but never the answer to another path. */
+/** The same, but never with the answer to another path. */
 export function useOwnAnswer<Answer>(path: string | null, version: unknown = 0): Asked<Answer> {
   const asked = useAnswer<Answer>(path, version);
   return asked.of === path ? asked : { ...nothing<Answer>(), waiting: path !== null };
@@ -68,6 +68,6 @@ const nothing = <Answer>(): Asked<Answer> => ({
   waiting: false,
 });
 
-/** What to tell the reader about a failure. */
+/** The message of a failure. */
 export const wordsOf = (cause: unknown): string =>
   cause instanceof RequestFailed || cause instanceof Error ? cause.message : String(cause);

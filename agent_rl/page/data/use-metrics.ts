@@ -9,7 +9,7 @@ export interface Metrics {
   problems: readonly string[];
 }
 
-/** Metrics of these runs; of one that trains only what is new is asked for. */
+/** The metrics of these runs. While a run trains, only new iterations are requested. */
 export function useMetrics(heads: readonly RunHead[]): Metrics {
   const answers = useAnswers();
   const held = useRef(new Map<string, MetricTable>());
@@ -19,7 +19,7 @@ export function useMetrics(heads: readonly RunHead[]): Metrics {
     const stop = new AbortController();
     const update = async ({ id, iteration }: RunHead): Promise<string | undefined> => {
       const table = held.current.get(id);
-      // A resumed run cuts off what lies behind its checkpoint.
+      // A resumed run discards iterations after its checkpoint.
       const isBehind = table !== undefined && lastIteration(table) > iteration;
       const base = isBehind ? undefined : table;
       if (base !== undefined && lastIteration(base) === iteration) return undefined;
@@ -45,7 +45,7 @@ export function useMetrics(heads: readonly RunHead[]): Metrics {
     };
     void updateAll();
     return () => stop.abort();
-    // Heads are new objects with every event; these say what matters of them.
+    // Heads are new objects with every event; `wanted` changes only with their ids and iterations.
   }, [wanted, answers]);
   return metrics;
 }

@@ -4,7 +4,7 @@ import type { RunEvent, RunHead } from '../../runs/view/api.ts';
 import { eventData, textOf } from './event-stream.ts';
 import { useAnswer, useAnswers, wordsOf } from './use-answer.ts';
 
-/** How the page learns of what is new. */
+/** The state of the connection to the server. */
 export type Link = { state: 'connecting' | 'live' | 'export' } | { state: 'lost'; why: string };
 
 export interface Runs {
@@ -24,7 +24,7 @@ export function useRuns(): Runs {
   const hear = useCallback((event: RunEvent) => {
     setEvents((before) => {
       const last = before.get(event.run);
-      // The list holds more than an event tells: results, times, problems.
+      // The list has more than an event does: results, times, problems.
       if (
         last === undefined ||
         last.state !== event.state ||
@@ -39,7 +39,7 @@ export function useRuns(): Runs {
   return { runs, problem, link };
 }
 
-/** Runs of the same name are called by their ids. */
+/** Uses the ids of runs that share a name. */
 const withOwnName = (head: RunHead, all: readonly RunHead[]): RunHead =>
   all.some(({ id, name }) => id !== head.id && name === head.name)
     ? { ...head, name: head.id }
@@ -69,7 +69,7 @@ function useEvents(hear: (event: RunEvent) => void): Link {
         const stream = await answers.events(stop.signal);
         setLink({ state: 'live' });
         for await (const data of eventData(textOf(stream))) hear(JSON.parse(data) as RunEvent);
-        setLink({ state: 'lost', why: 'The server ended the stream of events.' });
+        setLink({ state: 'lost', why: 'The server closed the event stream.' });
       } catch (cause) {
         if (stop.signal.aborted) return;
         setLink({ state: 'lost', why: wordsOf(cause) });

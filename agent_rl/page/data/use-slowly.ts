@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 
 const everyMs = 1500;
 
-/** A value that changes often, at most once in a while: a list that is read again with every episode cannot be read. */
+/** A value that changes often, updated at most every 1.5 seconds, so that a list does not reload with every episode. */
 export function useSlowly<Value>(value: Value): Value {
   const [slow, setSlow] = useState(value);
   const changed = useRef(0);

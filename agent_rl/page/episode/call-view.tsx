@@ -6,10 +6,10 @@ import { escapeUnseen } from '../text/visible-text.ts';
 interface CallViewProps {
   name: string;
   given: Readonly<Record<string, unknown>>;
-  /** Says what became of it. */
+  /** Has the call's status and result. */
   record: EpisodeLine;
   id: string;
-  /** As the model was told. */
+  /** The result that the model received. */
   result: string | undefined;
 }
 
@@ -17,7 +17,7 @@ interface CallViewProps {
 export function CallView({ name, given, record, id, result }: CallViewProps) {
   const call = record.toolCalls.find((one) => one.id === id);
   const { toolInputs = {}, toolData = {} } = record.hidden;
-  const told = result ?? call?.content;
+  const shown = result ?? call?.content;
   const isOk = call?.status === 'ok';
   return (
     <div class={isOk ? 'call' : 'call failed'}>
@@ -34,20 +34,20 @@ export function CallView({ name, given, record, id, result }: CallViewProps) {
           <PlainText text={formatValue(value)} />
         </div>
       ))}
-      {told !== undefined && (
+      {shown !== undefined && (
         <div class={`result ${isOk ? '' : 'failed'}`}>
           <h5>result</h5>
-          <PlainText text={told} />
+          <PlainText text={shown} />
         </div>
       )}
       {call?.problem && <p class="problem">{escapeUnseen(call.problem)}</p>}
-      <Hidden title="input the policy could not see" value={toolInputs[id]} />
-      <Hidden title="data the policy could not see" value={toolData[id]} />
+      <Hidden title="input hidden from the policy" value={toolInputs[id]} />
+      <Hidden title="data hidden from the policy" value={toolData[id]} />
     </div>
   );
 }
 
-/** Something recorded that was not shown to the policy, folded. */
+/** A value that was recorded but hidden from the policy, folded. */
 function Hidden({ title, value }: { title: string; value: unknown }) {
   if (value === undefined || value === null) return null;
   return (

@@ -9,25 +9,25 @@ import { TokenStretch } from './token-stretch.tsx';
 
 interface ConversationProps {
   whole: EpisodeWhole;
-  /** Of the tree of turns, the one that was chosen. */
+  /** The turn chosen in the tree of turns. */
   turn: EpisodeTurn | undefined;
 }
 
-/** An episode as a conversation. Messages are recorded of one sequence: of any other, what the model read and wrote is shown. */
+/** An episode as a conversation. Only one sequence has recorded messages; for any other, the text of its tokens is shown. */
 export function Conversation({ whole, turn }: ConversationProps) {
   const tokens = turn?.isShown === false ? whole.sequences[turn.sequence] : undefined;
   if (turn === undefined || tokens === undefined) return <Messages whole={whole} />;
   return (
     <>
       <p class="note">
-        What the model read and wrote in sequence {turn.sequence + 1} up to turn {turn.turn + 1}.
+        The text of sequence {turn.sequence + 1} up to turn {turn.turn + 1}.
       </p>
       <TokenStretch key={turn.turn} tokens={tokens} from={0} to={turn.end} partsAt={null} />
     </>
   );
 }
 
-/** Thoughts, calls, their results with the time they took. */
+/** Messages, with tool calls, their results and the time they took. */
 function Messages({ whole }: { whole: EpisodeWhole }) {
   const { messages } = whole.record;
   const results = messages.filter((message) => message.role === 'tool');
@@ -107,7 +107,7 @@ function Turn({ title, about, message, record, results }: TurnProps) {
       {malformedCalls.map(({ text, problem }, at) => (
         <div key={at} class="call failed">
           <h4>
-            a call that cannot be read <span class="status">{escapeUnseen(problem)}</span>
+            malformed call <span class="status">{escapeUnseen(problem)}</span>
           </h4>
           <PlainText text={text} />
         </div>

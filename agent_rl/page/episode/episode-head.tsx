@@ -1,5 +1,12 @@
 import type { EpisodeWhole } from '../../runs/view/api.ts';
-import { attemptText, OutcomeMark, rewardText, useText } from '../episodes/episode-columns.tsx';
+import {
+  advantageHint,
+  attemptText,
+  OutcomeMark,
+  rewardText,
+  useMeaning,
+  useText,
+} from '../episodes/episode-columns.tsx';
 import { hashOf, type Route } from '../routing/route.ts';
 import { Problem } from '../shell/problem.tsx';
 import { countText } from '../../telemetry/figures.ts';
@@ -9,11 +16,11 @@ import { escapeUnseen } from '../text/visible-text.ts';
 interface EpisodeHeadProps {
   whole: EpisodeWhole;
   route: Route;
-  /** The list it was opened from. */
+  /** The list that the episode was opened from. */
   list: Route;
 }
 
-/** Which episode it is and how it went, in a few lines. */
+/** The episode's name, outcome and main figures. */
 export function EpisodeHead({ whole, route, list }: EpisodeHeadProps) {
   const { row, previous, next } = whole;
   const step = (label: string, text: string, to: string | null) =>
@@ -37,8 +44,12 @@ export function EpisodeHead({ whole, route, list }: EpisodeHeadProps) {
           <OutcomeMark row={row} />
         </Chip>
         <Chip name="reward">{rewardText(row.reward)}</Chip>
-        <Chip name="advantage">{rewardText(row.advantage)}</Chip>
-        <Chip name="use">{useText(row)}</Chip>
+        <Chip name="advantage" hint={advantageHint}>
+          {rewardText(row.advantage)}
+        </Chip>
+        <Chip name="use" hint={useMeaning(row)}>
+          {useText(row)}
+        </Chip>
         <Chip name="iteration">{row.iteration}</Chip>
         <Chip name="id">{escapeUnseen(row.id)}</Chip>
         {row.slice !== null && <Chip name="slice">{escapeUnseen(row.slice)}</Chip>}
@@ -56,8 +67,14 @@ export function EpisodeHead({ whole, route, list }: EpisodeHeadProps) {
   );
 }
 
-const Chip = ({ name, children }: { name: string; children: preact.ComponentChildren }) => (
-  <div>
+interface ChipProps {
+  name: string;
+  hint?: string | undefined;
+  children: preact.ComponentChildren;
+}
+
+const Chip = ({ name, hint, children }: ChipProps) => (
+  <div title={hint}>
     <dt>{name}</dt>
     <dd>{children}</dd>
   </div>

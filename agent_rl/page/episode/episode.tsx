@@ -63,9 +63,9 @@ export function Episode({ run, runs, route: given, id }: EpisodeProps) {
       <EpisodeHead whole={whole} route={route} list={list} />
       {whole.cut.length > 0 && (
         <p class="note">
-          {countText(whole.cut.length, 'very long text')} cut.{' '}
+          {countText(whole.cut.length, 'very long text')} shortened.{' '}
           <button type="button" onClick={() => setWhole(true)}>
-            load all of them (
+            Show in full (
             {whole.cut.reduce((sum, { characters }) => sum + characters, 0).toLocaleString('en')}{' '}
             characters)
           </button>
@@ -99,16 +99,16 @@ export function Episode({ run, runs, route: given, id }: EpisodeProps) {
           {part === 'siblings' && <Siblings whole={whole} route={route} />}
           {part === 'record' && <EpisodeRecord whole={whole} />}
         </div>
-        <aside aria-label="Verdict and the same task elsewhere">
+        <aside aria-label="Verdict and other episodes of the task">
           <Verdict record={whole.record} />
-          <section class="card" aria-label="The same task">
+          <section class="card" aria-label="Other episodes of the task">
             <h3>
               <a
                 href={hashOf(
                   within(route, { view: 'tasks', item: encodeURIComponent(whole.row.taskId) }),
                 )}
               >
-                The same task
+                Other episodes of the task
               </a>
             </h3>
             <Elsewhere

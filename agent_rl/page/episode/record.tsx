@@ -1,30 +1,31 @@
 import type { EpisodeWhole } from '../../runs/view/api.ts';
+import { countText } from '../../telemetry/figures.ts';
 import { Facts } from '../shell/table.tsx';
 import { formatNumber, formatSeconds, formatValue, notRecorded } from '../text/format.ts';
 import { PlainText } from '../text/plain-text.tsx';
 
-/** Where an episode comes from, what failed on the way, and what the policy could not see. */
+/** Where an episode was recorded, what failed on the way, and what was hidden from the policy. */
 export function EpisodeRecord({ whole }: { whole: EpisodeWhole }) {
   const { record, learned } = whole;
   const rows: readonly (readonly [string, string])[] = [
     ['recorded at', whole.place],
     ['seed', String(record.seed)],
-    ['weights after', `${record.step} optimiser steps`],
+    ['weights', `after ${countText(record.step, 'optimiser step')}`],
     ['sandbox', record.sandboxLevel ?? 'none'],
     ['use', learned === null ? notRecorded : `${learned.use}: ${learned.meaning}`],
     ['advantage', formatNumber(learned?.advantage)],
-    ['tokens cut for lack of room', String(record.cutTokens)],
+    ['tokens cut to fit maxEpisodeTokens', String(record.cutTokens)],
     ...Object.entries(record.seconds).map(
-      ([name, value]) => [`seconds of ${name}`, formatSeconds(value)] as const,
+      ([name, value]) => [`time in ${name}`, formatSeconds(value)] as const,
     ),
   ];
   return (
     <div class="record">
       <Facts rows={rows} />
       <Part title="Failure" value={record.failure} />
-      <Part title="Attempts that failed before" value={record.failedAttempts} />
+      <Part title="Earlier failed attempts" value={record.failedAttempts} />
       <Part title="Retries" value={record.retries} />
-      <Part title="What the policy could not see" value={record.hidden} />
+      <Part title="Hidden from the policy" value={record.hidden} />
     </div>
   );
 }

@@ -8,15 +8,15 @@ import { TokenStretch } from './token-stretch.tsx';
 
 interface SiblingColumnProps {
   whole: EpisodeWhole;
-  /** Tokens that all of the group begin with. */
+  /** How many tokens the whole group begins with. */
   common: number;
-  /** First token that differs from the episode looked at; null where none does, undefined where it was not looked for. */
+  /** The first token that differs from the open episode; null if none does, undefined if they were not compared. */
   partsAt: number | null | undefined;
   isThis: boolean;
   route: Route;
 }
 
-/** One episode of a group, from where the group parts. */
+/** One episode of a group, from the token where the group diverges. */
 export function SiblingColumn({ whole, common, partsAt, isThis, route }: SiblingColumnProps) {
   const [isUnfolded, setUnfolded] = useState(false);
   const { row, sequences } = whole;
@@ -30,7 +30,11 @@ export function SiblingColumn({ whole, common, partsAt, isThis, route }: Sibling
     <article class={isThis ? 'sibling this' : 'sibling'}>
       <header>
         <h3>
-          {isThis ? `sample ${row.sample}, this one` : <a href={hashOf(to)}>sample {row.sample}</a>}
+          {isThis ? (
+            `sample ${row.sample} (this episode)`
+          ) : (
+            <a href={hashOf(to)}>sample {row.sample}</a>
+          )}
         </h3>
         <p>
           <OutcomeMark row={row} />
@@ -48,7 +52,7 @@ export function SiblingColumn({ whole, common, partsAt, isThis, route }: Sibling
         aria-expanded={isUnfolded}
         onClick={() => setUnfolded(!isUnfolded)}
       >
-        {isUnfolded ? '▾' : '▸'} {common} tokens that all share
+        {isUnfolded ? '▾' : '▸'} {countText(common, 'shared token')}
       </button>
       {tokens && isUnfolded && <TokenStretch tokens={tokens} from={0} to={common} partsAt={null} />}
       {tokens && (
@@ -64,6 +68,6 @@ export function SiblingColumn({ whole, common, partsAt, isThis, route }: Sibling
 }
 
 function partsText(partsAt: number | null | undefined): string {
-  if (partsAt === undefined) return 'where it parts was not looked for: the group is very large';
-  return partsAt === null ? 'the same throughout' : `parts from this one at token ${partsAt}`;
+  if (partsAt === undefined) return 'not compared: the group is too large';
+  return partsAt === null ? 'identical' : `diverges at token ${partsAt}`;
 }

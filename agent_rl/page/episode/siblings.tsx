@@ -6,11 +6,11 @@ import type { Route } from '../routing/route.ts';
 import { Problem } from '../shell/problem.tsx';
 import { SiblingColumn } from './sibling-column.tsx';
 
-/** The episodes of a group side by side: what they have in common folded, where they part marked. */
+/** The episodes of a group side by side, with their common beginning folded and the first different token marked. */
 export function Siblings({ whole, route }: { whole: EpisodeWhole; route: Route }) {
   const ids = whole.siblings.map(({ row }) => row.id).filter((id) => id !== whole.row.id);
   const { episodes, problems } = useEpisodes(whole.run, ids);
-  if (ids.length === 0) return <p class="note">No other episode was compared with this one.</p>;
+  if (ids.length === 0) return <p class="note">The group has no other episode.</p>;
   const all = [whole, ...episodes];
   const common = commonLength(all.map(({ sequences }) => sequences[0]?.ids ?? []));
   return (
@@ -39,7 +39,7 @@ export function Siblings({ whole, route }: { whole: EpisodeWhole; route: Route }
   );
 }
 
-/** How many tokens all of them begin with. */
+/** The length of the common beginning. */
 function commonLength(lists: readonly (readonly number[])[]): number {
   const [first = [], ...others] = lists;
   const parts = first.findIndex((id, at) => others.some((other) => other[at] !== id));

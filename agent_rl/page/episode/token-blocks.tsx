@@ -4,16 +4,16 @@ import { sourceClass } from './token-modes.ts';
 
 interface TokenBlocksProps {
   tokens: EpisodeTokens;
-  /** By token. */
+  /** One for each token. */
   classes: readonly string[];
-  /** Tokens from here on are not shown yet. */
+  /** The first token that is not shown yet. */
   end: number;
 }
 
-/** As many as the browser can skip when they are out of sight. */
+/** Tokens in an element that the browser can skip when it is out of sight. */
 const chunkSize = 400;
 
-/** Tokens in stretches of one source, each with its name beside it. */
+/** Tokens in blocks of one source, each with the name of the source beside it. */
 export function TokenBlocks({ tokens, classes, end }: TokenBlocksProps) {
   const spans = tokens.spans.filter(({ start }) => start < end);
   let turn = 0;
@@ -71,6 +71,6 @@ const Token = ({ at, text, class: colour }: { at: number; text: string; class: s
   </span>
 );
 
-/** A line feed shows as a sign before it breaks the line; a token of nothing as one too. */
+/** Shows a sign for line feeds, tabs and empty tokens. */
 const shownText = (text: string): string =>
   text === '' ? '∅' : escapeUnseen(text).replaceAll('\n', '↵\n').replaceAll('\t', '→\t');

@@ -2,7 +2,7 @@ import type { EpisodeTokens, EpisodeWhole } from '../../runs/view/api.ts';
 import { formatNumber, notRecorded } from '../text/format.ts';
 import { escapeUnseen } from '../text/visible-text.ts';
 
-/** What is known of one token, as rows of a name and a value. */
+/** Everything recorded about a token, as rows of a name and a value. */
 export function tokenFacts(
   whole: EpisodeWhole,
   tokens: EpisodeTokens,
@@ -18,21 +18,21 @@ export function tokenFacts(
   const isSampled = span?.source === 'sampled';
   return [
     ['token', texts?.[at] === undefined ? notRecorded : escapeUnseen(JSON.stringify(texts[at]))],
-    ['id', `${ids[at]} at ${at}`],
+    ['id', `${ids[at]}, position ${at}`],
     ['source', sourceText(span)],
     ...(isSampled
       ? ([
-          ['log p, sampling', withProbability(logProbs[at])],
-          ['log p, training', withProbability(learned?.logProbs[at])],
-          ...optional('log p, last pass', learned?.lastLogProbs),
-          ...optional('log p, ratio is to', learned?.oldLogProbs),
-          ...optional('log p, reference', learned?.refLogProbs),
+          ['log p when sampled', withProbability(logProbs[at])],
+          ['log p in training', withProbability(learned?.logProbs[at])],
+          ...optional('log p in the last pass', learned?.lastLogProbs),
+          ...optional('log p of the old policy', learned?.oldLogProbs),
+          ...optional('log p of the reference', learned?.refLogProbs),
           ['ratio', learned ? value(learned.ratios) : notRecorded],
           ['advantage', learned ? value(learned.advantages) : formatNumber(whole.row.advantage)],
           ['weight in the loss', learned ? value(learned.weights) : notRecorded],
         ] as const)
       : []),
-    ...(why === null ? [] : ([['masked', why]] as const)),
+    ...(why === null ? [] : ([['not trained on', why]] as const)),
   ];
 }
 
@@ -56,7 +56,7 @@ const withProbability = (logProb: number | null | undefined): string =>
     ? notRecorded
     : `${formatNumber(logProb)} (${(100 * Math.exp(logProb)).toPrecision(3)} %)`;
 
-/** Why a token has no part in the loss; null where it has one. */
+/** Why a token has no weight in the loss; null if it has one. */
 export function whyMasked(
   { row, learned, record }: EpisodeWhole,
   tokens: EpisodeTokens,
@@ -65,11 +65,12 @@ export function whyMasked(
   const source = spanAt(tokens, at)?.source;
   if (source !== 'sampled' && source !== 'demonstration')
     return `The policy did not write it (${source ?? 'source not recorded'}).`;
-  if (row.when !== 'train') return 'Held-out episodes are never trained on.';
+  if (row.when !== 'train') return 'The run never trains on held-out episodes.';
   if (!record.learns) return 'Its agent does not learn.';
   const weight = tokens.learned?.weights[at];
   if (weight !== undefined && weight !== null) return weight === 0 ? 'Its weight is 0.' : null;
-  if (learned === null) return 'Not recorded: this run kept no record of its updates.';
-  if (learned.use === 'trained') return 'It has no weight in the loss; others of its episode have.';
+  if (learned === null) return 'Not recorded: the run has no record of its updates.';
+  if (learned.use === 'trained')
+    return 'It has no weight in the loss, unlike other tokens of the episode.';
   return `${learned.use}: ${learned.meaning}`;
 }

@@ -1,12 +1,12 @@
 import { unreachable } from '../../core/unreachable.ts';
 import type { EpisodeTokens } from '../../runs/view/api.ts';
 
-/** What the colour of a token tells. */
+/** What the colour of a token stands for. */
 export const tokenModes = ['source', 'log-probability', 'ratio', 'advantage', 'weight'] as const;
 
 export type TokenMode = (typeof tokenModes)[number];
 
-/** A step of a scale of colours, and what it stands for. */
+/** A step of a colour scale. */
 export interface Step {
   class: string;
   meaning: string;
@@ -23,7 +23,7 @@ const weightSteps = [0.001, 0.25, 0.5, 0.75];
 
 const noValue = 'none';
 
-/** Classes of the tokens of an episode in a mode; those that have no such value are `none`. */
+/** The classes of an episode's tokens in a mode; `none` for a token without such a value. */
 export function tokenClasses(tokens: EpisodeTokens, mode: TokenMode): readonly string[] {
   const { ids, logProbs, learned } = tokens;
   if (mode === 'source') {
@@ -67,7 +67,7 @@ function stepOf(mode: Exclude<TokenMode, 'source'>, value: number, largest: numb
   }
 }
 
-/** How many bounds a value reaches. */
+/** How many bounds a value reaches or exceeds. */
 const above = (bounds: readonly number[], value: number): number =>
   bounds.filter((bound) => value >= bound).length;
 

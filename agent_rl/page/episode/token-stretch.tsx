@@ -8,13 +8,13 @@ interface TokenStretchProps {
   tokens: EpisodeTokens;
   from: number;
   to: number;
-  /** Marked as where it parts from another episode. */
+  /** The token to mark as the first that differs from another episode. */
   partsAt: number | null;
 }
 
 const shownAtFirst = 1500;
 
-/** The text of some tokens, coloured by who wrote them. */
+/** The text of some tokens, coloured by their source. */
 export function TokenStretch({ tokens, from, to, partsAt }: TokenStretchProps) {
   const [isWhole, setWhole] = useState(false);
   const end = isWhole ? to : Math.min(to, from + shownAtFirst);
@@ -24,7 +24,7 @@ export function TokenStretch({ tokens, from, to, partsAt }: TokenStretchProps) {
       {pieces.map(({ start, stop, source, isMark }) => {
         const text = textOf(tokens, start, stop);
         return isMark ? (
-          <mark key={start} class={sourceClass(source)} title="where it parts">
+          <mark key={start} class={sourceClass(source)} title="the first different token">
             <Visible text={text.replaceAll('\n', '↵\n')} />
           </mark>
         ) : (
@@ -57,7 +57,7 @@ interface Piece {
   isMark: boolean;
 }
 
-/** Spans cut to the stretch, and around the token where it parts. */
+/** Spans cut to the stretch, and around the marked token. */
 function piecesOf(
   { spans }: EpisodeTokens,
   from: number,

@@ -11,7 +11,7 @@ interface TokenTipProps {
   at: number;
 }
 
-/** What is known of a token, beside it. */
+/** Facts about a token, shown beside it. */
 export function TokenTip({ whole, tokens, at }: TokenTipProps) {
   const tip = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {

@@ -9,7 +9,7 @@ import { scaleOf, tokenClasses, type TokenMode, tokenModes } from './token-modes
 import { TokenTip } from './token-tip.tsx';
 import type { SequenceChoice } from './turn-tree.tsx';
 
-/** Tokens put on the page at once. */
+/** Tokens added to the page at once. */
 const shownWithEach = 6000;
 
 interface TokenViewProps {
@@ -17,7 +17,7 @@ interface TokenViewProps {
   route: Route;
 }
 
-/** Every token of an episode, one of its sequences at a time. */
+/** Every token of an episode, one sequence at a time. */
 export function TokenView({ whole, route, chosen, choose }: TokenViewProps & SequenceChoice) {
   const { sequences } = whole;
   const at = chosen?.sequence ?? whole.shown;
@@ -26,7 +26,7 @@ export function TokenView({ whole, route, chosen, choose }: TokenViewProps & Seq
     <>
       {sequences.length > 1 && (
         <label>
-          sequence{' '}
+          Sequence{' '}
           <select
             value={at}
             onChange={({ currentTarget }) => choose({ sequence: Number(currentTarget.value) })}
@@ -40,7 +40,7 @@ export function TokenView({ whole, route, chosen, choose }: TokenViewProps & Seq
         </label>
       )}
       {tokens === undefined ? (
-        <p class="note">This agent never had a turn.</p>
+        <p class="note">This agent took no turn.</p>
       ) : (
         <SequenceView whole={whole} route={route} tokens={tokens} />
       )}
@@ -48,7 +48,7 @@ export function TokenView({ whole, route, chosen, choose }: TokenViewProps & Seq
   );
 }
 
-/** Tokens coloured by their source or by what was measured of them. */
+/** Tokens coloured by their source or by a measured value. */
 function SequenceView({ whole, route, tokens }: TokenViewProps & { tokens: EpisodeTokens }) {
   const mode = tokenModes.find((one) => one === route.query['colour']) ?? 'source';
   const [shown, setShown] = useState(shownWithEach);
@@ -106,7 +106,7 @@ function SequenceView({ whole, route, tokens }: TokenViewProps & { tokens: Episo
   );
 }
 
-/** Marks the active token in the document itself: thousands of others stay as they are. */
+/** Marks the active token in the document itself, so that thousands of others need no update. */
 function useActiveMark(list: HTMLElement | null, active: number | null): void {
   useEffect(() => {
     if (active === null || list === null) return undefined;
@@ -127,7 +127,7 @@ function ModeChoice({ whole, tokens, mode, route }: ModeChoiceProps) {
   return (
     <div class="modes">
       <fieldset>
-        <legend>colour by</legend>
+        <legend>Colour by</legend>
         {tokenModes.map((one) => (
           <label key={one}>
             <input
@@ -149,7 +149,8 @@ function ModeChoice({ whole, tokens, mode, route }: ModeChoiceProps) {
       </ul>
       {!isLearned && !['source', 'log-probability'].includes(mode) && (
         <p class="note">
-          Not recorded: {whole.learned?.meaning ?? 'this episode has no record of an update.'}
+          Not recorded:{' '}
+          {whole.learned?.meaning ?? 'the run has no record of an update for this episode.'}
         </p>
       )}
     </div>

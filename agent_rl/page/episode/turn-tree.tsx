@@ -1,6 +1,6 @@
 import type { EpisodeTurn, EpisodeWhole } from '../../runs/view/api.ts';
 
-/** Which sequence of an episode is looked at, and up to which turn; all of it without one. */
+/** The sequence that is shown, up to a turn if one is chosen. */
 export interface Chosen {
   sequence: number;
   turn?: EpisodeTurn;
@@ -11,7 +11,7 @@ export interface SequenceChoice {
   choose: (to: Chosen) => void;
 }
 
-/** The turns of a part with several sequences: choosing one shows the sequence through it. */
+/** The turns of a part with several sequences. A click shows the sequence up to that turn. */
 export const TurnTree = ({
   turns,
   chosen,

@@ -5,23 +5,23 @@ import { formatNumber, formatValue } from '../text/format.ts';
 import { PlainText } from '../text/plain-text.tsx';
 import { escapeUnseen } from '../text/visible-text.ts';
 
-/** What judged an episode, and how. */
+/** How an episode was judged, and by what. */
 export function Verdict({ record }: { record: EpisodeLine }) {
   const { components, scores, metrics, judgedBy, groupReward } = record;
   return (
     <section class="card" aria-label="Verdict">
       <h3>Verdict</h3>
-      <Numbers title="parts of the reward" numbers={components} />
-      <Numbers title="scores before weights" numbers={scores} />
-      <Numbers title="counted by the environment" numbers={metrics} />
+      <Numbers title="Reward components" numbers={components} />
+      <Numbers title="Scores before weighting" numbers={scores} />
+      <Numbers title="Environment metrics" numbers={metrics} />
       {judgedBy === null ? (
-        <p class="note">What judged it was not recorded.</p>
+        <p class="note">The grader was not recorded.</p>
       ) : (
         <p class="note">Judged by {escapeUnseen(judges(judgedBy))}.</p>
       )}
       {groupReward !== null && (
         <details>
-          <summary>reward its group gave it</summary>
+          <summary>Reward from the group</summary>
           <PlainText text={formatValue(groupReward)} />
         </details>
       )}
@@ -43,7 +43,7 @@ const judges = ({
       ({ name, weight, tool }) =>
         `${name} (weight ${weight}${tool === undefined ? '' : `, with ${tool}`})`,
     ),
-  ].join(', ') || 'nothing';
+  ].join(', ') || 'no reward';
 
 const Numbers = ({
   title,
@@ -61,8 +61,8 @@ const Numbers = ({
 const isPassed = (status: string): boolean => status === 'passed';
 
 function HiddenTests({ statuses }: { statuses: readonly string[] | undefined }) {
-  if (statuses === undefined) return <p class="note">Verdicts of hidden tests: not recorded.</p>;
-  const caption = `hidden tests: ${statuses.filter(isPassed).length} of ${statuses.length} passed`;
+  if (statuses === undefined) return <p class="note">Hidden tests: not recorded.</p>;
+  const caption = `Hidden tests: ${statuses.filter(isPassed).length} of ${statuses.length} passed`;
   return (
     <Facts
       caption={caption}

@@ -1,3 +1,4 @@
+import { useMeanings } from '../../runs/query/use-meanings.ts';
 import type { EpisodeRow } from '../../runs/view/api.ts';
 import type { Column } from '../shell/list.tsx';
 import { formatNumber, formatSeconds, notRecorded } from '../text/format.ts';
@@ -12,24 +13,24 @@ const number = (key: Numbers, title: string): Column<EpisodeRow> => ({
   show: (row) => formatNumber(row[key]),
 });
 
-/** Null stands for none: the system failed, or nothing was compared; undefined for what was not recorded. */
+/** Null means that the episode has none: the system failed, or it was not compared; undefined means not recorded. */
 export const rewardText = (value: number | null | undefined): string =>
   value === null ? 'none' : formatNumber(value);
 
-/** A dot and a word: colour alone says nothing to some. */
+/** A sign and a word, since not everyone can tell the colours apart. */
 export const OutcomeMark = ({ row }: { row: Pick<EpisodeRow, 'outcome' | 'success'> }) => (
   <span class={`outcome ${row.success ? 'right' : 'wrong'}`}>
     <span aria-hidden="true">{row.success ? '✓' : '✗'}</span> {escapeUnseen(row.outcome)}
   </span>
 );
 
-/** What an episode is called in a list: its sample, its agent where there are several, and when it was held out. */
+/** The name of an episode within its task: its sample, its agent if there are several, and which evaluation it belongs to. */
 export const attemptText = ({ sample, agent, when }: EpisodeRow): string =>
   [sample, ...(agent === 'policy' ? [] : [agent]), ...(when === 'train' ? [] : [when])]
     .map((part) => escapeUnseen(String(part)))
     .join(' · ');
 
-/** The columns of the table of episodes, but for those that say nothing of these rows. */
+/** The columns of the table of episodes, without those that are empty in all rows. */
 export const columnsOf = (rows: readonly EpisodeRow[]): readonly Column<EpisodeRow>[] =>
   episodeColumns.filter(
     ({ key }) =>
@@ -37,13 +38,16 @@ export const columnsOf = (rows: readonly EpisodeRow[]): readonly Column<EpisodeR
       rows.some((row) => row[key] !== null && row[key] !== undefined),
   );
 
+export const advantageHint =
+  'how the reward compares with the rest of its group; an update makes the tokens of an episode with a positive advantage more likely';
+
 const episodeColumns: readonly Column<EpisodeRow>[] = [
   {
     key: 'taskId',
     title: 'episode',
     show: (row) => `${escapeUnseen(row.taskId)} · ${attemptText(row)}`,
   },
-  number('iteration', 'iter.'),
+  number('iteration', 'iteration'),
   { key: 'outcome', title: 'outcome', show: (row) => <OutcomeMark row={row} /> },
   {
     key: 'reward',
@@ -53,11 +57,17 @@ const episodeColumns: readonly Column<EpisodeRow>[] = [
   },
   {
     key: 'advantage',
-    title: 'adv.',
+    title: 'advantage',
+    hint: advantageHint,
     isNumber: true,
     show: ({ advantage }) => rewardText(advantage),
   },
-  { key: 'use', title: 'use', show: (row) => useText(row) },
+  {
+    key: 'use',
+    title: 'use',
+    hint: 'what the update did with the episode',
+    show: (row) => <span title={useMeaning(row)}>{useText(row)}</span>,
+  },
   {
     key: 'slice',
     title: 'slice',
@@ -81,6 +91,24 @@ const episodeColumns: readonly Column<EpisodeRow>[] = [
   },
 ];
 
-/** The bucket of the ledger that an episode is in. */
+/** The terms in these rows that need an explanation. */
+export function termsOf(rows: readonly EpisodeRow[]): readonly (readonly [string, string])[] {
+  const columns = columnsOf(rows).flatMap(({ title, hint }) =>
+    hint === undefined ? [] : [[title, hint] as const],
+  );
+  const uses = rows.flatMap((row): [string, string][] => {
+    const meaning = useMeaning(row);
+    return meaning === undefined ? [] : [[useText(row), meaning]];
+  });
+  return [...columns, ...new Map(uses)];
+}
+
+const meanings: Readonly<Record<string, string>> = useMeanings;
+
+/** What the update did with an episode, in a sentence. */
+export const useMeaning = ({ when, use }: EpisodeRow): string | undefined =>
+  when === 'train' ? meanings[use ?? ''] : 'evaluated, never trained on';
+
+/** What the update did with an episode, in a word. */
 export const useText = ({ when, use }: EpisodeRow): string =>
   when === 'train' ? escapeUnseen(use ?? notRecorded) : 'held out';

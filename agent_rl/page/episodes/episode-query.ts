@@ -1,6 +1,6 @@
 import type { Route } from '../routing/route.ts';
 
-/** What the list of episodes is filtered and sorted by, as the address and the server name it. */
+/** The filters of the list of episodes, as the address and the server name them. */
 export const filterNames = [
   'when',
   'outcome',
@@ -23,7 +23,7 @@ export const pageSize = 100;
 export const filtersOf = ({ query }: Route): Readonly<Partial<Record<FilterName, string>>> =>
   Object.fromEntries(filterNames.flatMap((name) => (query[name] ? [[name, query[name]]] : [])));
 
-/** What to ask the server for the page of the list that the address names. */
+/** The request for the page of the list that the address names. */
 export function episodesPath(route: Route): string {
   const { sort = '', order = '', offset = '' } = route.query;
   const query = new URLSearchParams({
@@ -35,13 +35,13 @@ export function episodesPath(route: Route): string {
   return `/api/runs/${route.run}/episodes?${query}`;
 }
 
-/** The route with a filter set to a value, or without it; from the first page. */
+/** The route with a filter set or, for an empty value, removed; at the first page. */
 export function withFilter(route: Route, name: string, value: string): Route {
   const { offset: _, ...query } = route.query;
   return { ...route, query: { ...query, [name]: value } };
 }
 
-/** The next way to sort by a column: up, down, not at all. Numbers begin with the largest. */
+/** The next order of a column: up, down, unsorted. Numbers begin with the largest. */
 export function nextSort(route: Route, column: string, isNumber: boolean): Route {
   const { sort, order = 'asc', offset: _, ...query } = route.query;
   const [first, second] = isNumber ? ['desc', 'asc'] : ['asc', 'desc'];

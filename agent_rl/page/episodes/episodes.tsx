@@ -8,13 +8,13 @@ import { type Route, within } from '../routing/route.ts';
 import { adjust } from '../routing/use-route.ts';
 import { List, Pager, rangeText, useSelected } from '../shell/list.tsx';
 import { Problem } from '../shell/problem.tsx';
-import { columnsOf } from './episode-columns.tsx';
+import { columnsOf, termsOf } from './episode-columns.tsx';
 import { episodesPath, nextSort, pageSize } from './episode-query.ts';
 import { Filters } from './filters.tsx';
 
 const searchId = 'episode-search';
 
-/** Where the list goes on: a search through texts ends early and says where. */
+/** The offset of the next page. A search through texts ends early and says where to continue. */
 const nextOffset = ({ search, matching }: EpisodePage, offset: number): number | null =>
   search ? search.next : offset + pageSize < matching ? offset + pageSize : null;
 
@@ -32,7 +32,7 @@ export function Episodes({ run, route: given }: { run: RunHead; route: Route }) 
       ? undefined
       : () => adjust({ ...route, query: { ...route.query, offset: to <= 0 ? '' : String(to) } });
   const next = turnTo(page && nextOffset(page, offset));
-  // A search through texts has no pages to go back by.
+  // A search through texts cannot go back by a page.
   const previous = turnTo(offset === 0 ? null : page?.search ? 0 : offset - pageSize);
   // Keeps the filters of the list, for the way back.
   const to = (row: EpisodeRow): Route =>
@@ -45,20 +45,20 @@ export function Episodes({ run, route: given }: { run: RunHead; route: Route }) 
       <Filters route={route} page={page} searchId={searchId} />
       <Problem text={problem} />
       {!isLive && route.query['text'] && (
-        <p class="note">An export is searched by name and question, not by what was said.</p>
+        <p class="note">In an export, the search covers names and questions only.</p>
       )}
       {page?.leftOut !== undefined && (
         <p class="note">
-          This export leaves out {countText(page.leftOut, 'older training episode')}: they are
-          listed and counted, and cannot be opened. All are in an export with --export-episodes all.
+          This export lists {countText(page.leftOut, 'older training episode')} without their
+          contents, so they cannot be opened. To include them, export with --export-episodes all.
         </p>
       )}
       {page === undefined && problem === undefined && <p class="waiting">Reading episodes …</p>}
       {page && (
         <Pager
           turns={[
-            { label: page.search ? 'from the start' : '← previous', turn: previous },
-            { label: page.search ? 'search on →' : 'next →', turn: next },
+            { label: page.search ? 'back to the start' : '← previous', turn: previous },
+            { label: page.search ? 'continue searching →' : 'next →', turn: next },
           ]}
         >
           {statusOf(page, offset)}
@@ -78,17 +78,24 @@ export function Episodes({ run, route: given }: { run: RunHead; route: Route }) 
           select={select}
         />
       )}
+      <dl class="terms" aria-label="Terms">
+        {termsOf(rows).map(([term, meaning]) => (
+          <div key={term}>
+            <dt>{term}:</dt> <dd>{meaning}</dd>
+          </div>
+        ))}
+      </dl>
     </div>
   );
 }
 
 const number = (value: number): string => value.toLocaleString('en');
 
-/** How many episodes there are, and which of them are shown; of a search how far it came. */
+/** Which episodes are shown, of how many; during a search, how far it got. */
 function statusOf({ rows, matching, total, search, index }: EpisodePage, offset: number): string {
   if (search)
     return `${number(rows.length)} found in ${number(search.searched)} of ${number(search.of)} episodes (${bytesText(search.bytes)} read)`;
   const all = countText(total, 'episode');
   const of = matching === total ? all : `${number(matching)} that match, of ${all}`;
-  return `${rangeText(offset, rows)} of ${of}${index.ready ? '' : '; more are being read'}`;
+  return `${rangeText(offset, rows)} of ${of}${index.ready ? '' : '; still reading more'}`;
 }

@@ -13,7 +13,7 @@ interface FiltersProps {
   searchId: string;
 }
 
-/** What the list of episodes can be narrowed by. */
+/** The filters of the list of episodes. */
 export function Filters({ route, page, searchId }: FiltersProps) {
   const filters = filtersOf(route);
   const set = (name: FilterName) => (value: string) => adjust(withFilter(route, name, value));
@@ -36,7 +36,7 @@ export function Filters({ route, page, searchId }: FiltersProps) {
         label="text"
         value={filters.text ?? ''}
         set={set('text')}
-        placeholder="in all texts  ( / )"
+        placeholder="search all texts  ( / )"
         isWide
       />
       {choice('when', 'when')}

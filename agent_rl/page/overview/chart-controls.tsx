@@ -9,13 +9,13 @@ interface ChartControlsProps {
   resetZoom: () => void;
 }
 
-/** What holds for all charts at once. */
+/** Settings of all charts. */
 export function ChartControls(props: ChartControlsProps) {
   const { smoothing, setSmoothing, isLog, setLog, zoom, resetZoom } = props;
   return (
     <div class="controls" role="group" aria-label="Charts">
       <label>
-        smoothing{' '}
+        Smoothing{' '}
         <input
           type="range"
           min="0"
@@ -27,13 +27,13 @@ export function ChartControls(props: ChartControlsProps) {
         <output>{smoothing.toFixed(2)}</output>
       </label>
       <label>
-        <input type="checkbox" checked={isLog} onChange={() => setLog(!isLog)} /> log scale
+        <input type="checkbox" checked={isLog} onChange={() => setLog(!isLog)} /> Log scale
       </label>
       {zoom === null ? (
-        <span class="hint">drag over a chart to zoom in</span>
+        <span class="hint">Drag across a chart to zoom in</span>
       ) : (
         <button type="button" onClick={resetZoom}>
-          iterations {Math.ceil(zoom[0])} to {Math.floor(zoom[1])}: show all
+          Iterations {Math.ceil(zoom[0])} to {Math.floor(zoom[1])}: show all
         </button>
       )}
     </div>

@@ -13,18 +13,23 @@ interface GroupOfChartsProps {
   children?: ComponentChildren;
 }
 
-/** Charts under one heading; those whose metrics no run has are named, not drawn. */
+/** Charts under one heading. Charts without any recorded metric are listed by title. */
 export function GroupOfCharts({ group, runs, look, children }: GroupOfChartsProps) {
   const charts = useMemo(
     () =>
       group.charts.map((spec) => ({
+        spec,
         title: spec.title,
         chart: chartOf(spec, runs),
         meaning: meaningOf(runs.map(({ table }) => ({ table, names: metricsOf(spec, table) }))),
       })),
     [group, runs],
   );
-  const missing = charts.filter(({ chart }) => chart === undefined);
+  const missing = charts.filter(
+    ({ chart, spec: { metrics } }) =>
+      chart === undefined &&
+      runs.every(({ table }) => metricsOf({ title: '', metrics }, table).length === 0),
+  );
   return (
     <section aria-label={group.title}>
       <h2>{group.title}</h2>
@@ -42,7 +47,7 @@ export function GroupOfCharts({ group, runs, look, children }: GroupOfChartsProp
   );
 }
 
-/** Descriptions of the metrics, from the first run that has any of them. */
+/** Descriptions of the metrics, from the first run that recorded any of them. */
 function meaningOf(all: readonly { table: ShownRun['table']; names: readonly string[] }[]): string {
   const { table, names } = all.find((one) => one.names.length > 0) ?? { names: [] };
   return names.map((name) => `${name}: ${table?.meanings[name] ?? ''}`).join('\n');

@@ -7,7 +7,7 @@ import { GroupOfCharts } from './group-of-charts.tsx';
 
 const drawnAbove = new Set(['eval/successRate', 'eval/intervalLow', 'eval/intervalHigh']);
 
-/** Every metric that no chart above shows, a chart each, once the reader asks for them. */
+/** A chart for every metric that no chart above shows, folded. */
 export function OtherMetrics({ runs, look }: { runs: readonly ShownRun[]; look: ChartLook }) {
   const [isOpen, setOpen] = useState(false);
   const group = useMemo(() => {
@@ -19,7 +19,12 @@ export function OtherMetrics({ runs, look }: { runs: readonly ShownRun[]; look: 
     const others = [...names].filter((name) => !shown.has(name) && !drawnAbove.has(name));
     return {
       title: 'All other metrics',
-      charts: others.toSorted().map((name) => ({ title: name, metrics: [name] })),
+      charts: others.toSorted().map((name) => ({
+        title: name,
+        metrics: [name],
+        isDescribed: true,
+        isEvaluation: /^(eval|selection)\//.test(name),
+      })),
     };
   }, [runs]);
   if (group.charts.length === 0) return null;

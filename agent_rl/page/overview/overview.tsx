@@ -23,12 +23,10 @@ interface OverviewProps {
   /** The current run first. */
   shown: readonly RunHead[];
   colours: ReadonlyMap<string, number>;
-  /** Without the differences of settings: they are shown above. */
-  isPlain?: boolean;
 }
 
-/** The charts of a run, and of those laid over it. */
-export function Overview({ current, shown, colours, isPlain = false }: OverviewProps) {
+/** The results and charts of a run, and of the runs overlaid on it. */
+export function Overview({ current, shown, colours }: OverviewProps) {
   const [smoothing, setSmoothing] = useState(0);
   const [isLog, setLog] = useState(false);
   const [zoom, setZoom] = useState<Look['zoom']>(null);
@@ -52,6 +50,9 @@ export function Overview({ current, shown, colours, isPlain = false }: OverviewP
   return (
     <div class="overview">
       <RunFigures heads={shown} colours={colours} />
+      {shown.slice(1).map((other) => (
+        <Differences key={other.id} a={current} b={other} />
+      ))}
       <ChartControls
         smoothing={smoothing}
         setSmoothing={setSmoothing}
@@ -62,9 +63,6 @@ export function Overview({ current, shown, colours, isPlain = false }: OverviewP
       />
       {problems.map((problem) => (
         <Problem key={problem} text={problem} />
-      ))}
-      {(isPlain ? [] : shown.slice(1)).map((other) => (
-        <Differences key={other.id} a={current} b={other} />
       ))}
       {!isIn && problems.length === 0 && <p class="waiting">Reading metrics …</p>}
       {isIn &&
@@ -87,7 +85,7 @@ interface SlicesProps {
   look: ChartLook;
 }
 
-/** What the metrics alone do not hold: success by slice. */
+/** Success by slice, which the metrics do not contain. */
 function Slices({ current, isAlone, runs, look }: SlicesProps) {
   const settled = current.state === 'training' ? current.iteration : current.updatedAt;
   const { answer: facts } = useOwnAnswer<RunFacts>(`/api/runs/${current.id}`, settled);
@@ -104,14 +102,14 @@ function Slices({ current, isAlone, runs, look }: SlicesProps) {
   const isKnown = metricsOf({ title: '', metrics: ['eval/group/*'] }, runs[0]?.table ?? noMetrics);
   return (
     <>
-      {chart.lines.length > 0 && (
+      {chart.lines.length > 1 && (
         <ChartFigure
           chart={chart}
-          meaning="Share of training episodes that solved their task, by slice, of the run looked at; with Wilson's 95 % intervals, as if attempts were independent"
+          meaning="Share of this run's training episodes that solved their task, by slice, with Wilson 95 % intervals that treat attempts as independent"
           look={look}
         />
       )}
-      {left > 0 && <p class="note">{left} smaller slices: see Tasks</p>}
+      {left > 0 && <p class="note">{left} smaller slices are not shown. See Tasks.</p>}
       {isKnown.length === 0 && (
         <SliceTable slices={facts?.slices ?? []} of={isAlone ? null : current.name} />
       )}

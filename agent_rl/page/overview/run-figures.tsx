@@ -10,10 +10,10 @@ interface RunFiguresProps {
   colours: ReadonlyMap<string, number>;
 }
 
-const results = ['held out, before', 'after', 'difference'];
-const headings = ['run', 'state', 'iteration', ...results, 'seed', 'updated'];
+const results = ['held-out success before', 'after', 'change'];
+const headings = ['run', 'state', 'iteration', ...results, 'seed', 'updated', 'verdict'];
 
-/** The state and the result of each run shown. */
+/** The state and the result of each run. */
 export function RunFigures({ heads, colours }: RunFiguresProps) {
   return (
     <Table label="Results" head={headings} class="figures">
@@ -24,9 +24,7 @@ export function RunFigures({ heads, colours }: RunFiguresProps) {
             {escapeUnseen(head.name)}
           </th>
           <td>
-            <span class={`state ${head.state}`}>{head.state}</span>{' '}
-            {escapeUnseen(head.stateWhy ?? '')}
-            <Reading head={head} />
+            <span class={`state ${head.state}`}>{head.state}</span>
           </td>
           <td>
             {head.iteration}
@@ -37,19 +35,23 @@ export function RunFigures({ heads, colours }: RunFiguresProps) {
           <td>{differenceText(head.headline?.difference)}</td>
           <td>{head.seed ?? notRecorded}</td>
           <td>{formatTime(head.updatedAt)}</td>
+          <td class="why">
+            {escapeUnseen(head.stateWhy ?? '')}
+            <Reading head={head} />
+          </td>
         </tr>
       ))}
     </Table>
   );
 }
 
-/** How far the episodes are read, and what could not be. */
+/** How much of the episodes has been read, and which lines are unreadable. */
 function Reading({ head: { index, problem, stateWhy } }: { head: RunHead }) {
   return (
     <>
       {!index.ready && (
         <p class="note">
-          reading episodes: {bytesText(index.bytes)} of {bytesText(index.totalBytes)}
+          Reading episodes: {bytesText(index.bytes)} of {bytesText(index.totalBytes)}
         </p>
       )}
       {index.unreadableCount > 0 && (

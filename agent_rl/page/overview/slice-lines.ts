@@ -2,7 +2,7 @@ import { wilson95 } from '../../algorithms/statistics.ts';
 import type { TaskRow } from '../../runs/view/api.ts';
 import type { Line } from '../../runs/charts/chart.ts';
 
-/** As many as there are colours. */
+/** One for each colour. */
 const mostSlices = 8;
 
 interface Tally {
@@ -10,7 +10,7 @@ interface Tally {
   successes: number;
 }
 
-/** Success of training episodes by slice and iteration with Wilson's intervals; the slices with most attempts. */
+/** Success of training episodes by slice and iteration with Wilson intervals, for the slices with the most attempts. */
 export function sliceLines(tasks: readonly TaskRow[]): { lines: Line[]; left: number } {
   const slices = new Map<string, Map<number, Tally>>();
   for (const { slice, byIteration } of tasks) {

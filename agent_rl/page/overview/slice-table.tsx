@@ -5,11 +5,11 @@ import { escapeUnseen } from '../text/visible-text.ts';
 
 interface SliceTableProps {
   slices: readonly SliceRates[];
-  /** The run it belongs to, where several are shown. */
+  /** The name of the run, if several are shown. */
   of: string | null;
 }
 
-/** Held-out success by slice before and after training, with the intervals that the run's summary records. */
+/** Held-out success by slice before and after training, with the intervals of the run's summary. */
 export function SliceTable({ slices, of }: SliceTableProps) {
   if (slices.length === 0) return null;
   return (
@@ -22,13 +22,13 @@ export function SliceTable({ slices, of }: SliceTableProps) {
           <thead>
             <tr>
               <th scope="col">slice</th>
-              <th scope="col">n</th>
+              <th scope="col">attempts</th>
               <th scope="col">before</th>
               <th scope="col">after</th>
               <th scope="col">
                 <span class="spread">
-                  <span>0</span>
-                  <span>1</span>
+                  <span>0 %</span>
+                  <span>100 %</span>
                 </span>
               </th>
             </tr>

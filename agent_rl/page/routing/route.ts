@@ -1,11 +1,11 @@
-/** The parts of the page. */
+/** The views of the page. */
 export const views = ['overview', 'episodes', 'tasks', 'run', 'compare'] as const;
 
 export type View = (typeof views)[number];
 
-/** What the address names, all of it in the hash: a static export has no other addresses. */
+/** The address, all of it in the hash, since a static export has no other addresses. */
 export interface Route {
-  /** Id of the run looked at; null for the first of the list. */
+  /** Id of the open run; null for the first in the list. */
   run: string | null;
   view: View;
   /** Id of an episode or a task, percent-encoded as in the address; null for the list. */
@@ -15,7 +15,7 @@ export interface Route {
 
 const isView = (text: string): text is View => (views as readonly string[]).includes(text);
 
-/** Reads `#/runs/ID/episodes/train/3/task-17/2?view=tokens`; what names nothing is the overview. */
+/** Reads `#/runs/ID/episodes/train/3/task-17/2?view=tokens`; anything unknown is the overview. */
 export function parseRoute(hash: string): Route {
   const [path = '', search = ''] = splitOnce(hash.replace(/^#/, ''), '?');
   const query = Object.fromEntries(new URLSearchParams(search));
@@ -30,7 +30,7 @@ export function parseRoute(hash: string): Route {
   };
 }
 
-/** The address of a route, `#` included. Entries of the query that are empty are left out. */
+/** The address of a route, `#` included, without empty query entries. */
 export function hashOf({ run, view, item, query }: Route): string {
   const path =
     view === 'compare'
@@ -48,11 +48,11 @@ function splitOnce(text: string, mark: string): string[] {
   return at < 0 ? [text] : [text.slice(0, at), text.slice(at + mark.length)];
 }
 
-/** The runs laid over the one looked at. */
+/** The runs overlaid on the open one. */
 export const overlaid = ({ query }: Route): readonly string[] =>
   (query['with'] ?? '').split(',').filter((id) => id !== '');
 
-/** A route within the same choice of runs: all else of the query is dropped. */
+/** Another route with the same overlaid runs; the rest of the query is dropped. */
 export const within = (route: Route, to: Partial<Route>): Route => ({
   run: route.run,
   view: 'overview',

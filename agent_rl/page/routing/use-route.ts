@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 
 import { hashOf, parseRoute, type Route } from './route.ts';
 
-/** The route of the address, now and after each change of the hash. */
+/** The current route. */
 export function useRoute(): Route {
   const [hash, setHash] = useState(location.hash);
   useEffect(() => {
@@ -13,12 +13,12 @@ export function useRoute(): Route {
   return parseRoute(hash);
 }
 
-/** Goes there, as a link does. */
+/** Opens a route, as a link does. */
 export function go(route: Route): void {
   location.hash = hashOf(route);
 }
 
-/** Changes the address without another step to go back through: for filters and modes. */
+/** Changes the address without adding to the browser's history, for filters and modes. */
 export function adjust(route: Route): void {
   const url = new URL(location.href);
   url.hash = hashOf(route);

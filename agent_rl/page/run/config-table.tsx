@@ -7,7 +7,7 @@ import { Visible } from '../text/plain-text.tsx';
 import { Table } from '../shell/table.tsx';
 import { escapeUnseen } from '../text/visible-text.ts';
 
-/** Every setting with where it came from. */
+/** The settings with their sources. */
 export function ConfigTable({ rows }: { rows: readonly ConfigRow[] }) {
   const [search, setSearch] = useState('');
   const [hasDefaults, setDefaults] = useState(false);
@@ -19,7 +19,7 @@ export function ConfigTable({ rows }: { rows: readonly ConfigRow[] }) {
     <section aria-label="Settings">
       <h2>Settings</h2>
       <div class="controls">
-        <Field label="setting" value={search} set={setSearch} />
+        <Field label="Find a setting" value={search} set={setSearch} />
         {defaults > 0 && (
           <label>
             <input
@@ -27,7 +27,7 @@ export function ConfigTable({ rows }: { rows: readonly ConfigRow[] }) {
               checked={hasDefaults}
               onChange={() => setDefaults(!hasDefaults)}
             />{' '}
-            {defaults} defaults too
+            Show {defaults} defaults
           </label>
         )}
       </div>
@@ -36,7 +36,7 @@ export function ConfigTable({ rows }: { rows: readonly ConfigRow[] }) {
           <tr key={path}>
             <th scope="row">{escapeUnseen(path)}</th>
             <td class="value">
-              <Visible text={value === null ? 'none' : formatValue(value)} />
+              <Visible text={value === null ? 'not set' : formatValue(value)} />
             </td>
             <td>
               <span class={`from ${source}`}>{source}</span>{' '}

@@ -9,7 +9,7 @@ interface FileTableProps {
   checkpoints: readonly string[];
 }
 
-/** What is in the folder of a run. */
+/** The files in a run's folder. */
 export function FileTable({ files, checkpoints }: FileTableProps) {
   return (
     <section aria-label="Files">

@@ -11,7 +11,7 @@ import { ConfigTable } from './config-table.tsx';
 import { FileTable } from './file-table.tsx';
 import { TimelineView } from './timeline-view.tsx';
 
-/** What a run was given, what it wrote, and where its seconds went. */
+/** A run's settings and inputs, its files, and how it spent its time. */
 export function Run({ run, route }: { run: RunHead; route: Route }) {
   const version = useSlowly(`${run.iteration} ${run.state} ${run.updatedAt}`);
   const { answer: facts, problem } = useOwnAnswer<RunFacts>(`/api/runs/${run.id}`, version);
@@ -25,7 +25,7 @@ export function Run({ run, route }: { run: RunHead; route: Route }) {
           <TimelineView run={run} route={route} />
           <ConfigTable rows={facts.config} />
           <FileTable files={facts.files} checkpoints={facts.checkpoints} />
-          <Json title="Inputs: hashes of tasks and models, machines" value={facts.inputs} />
+          <Json title="Inputs: task and model hashes, machines" value={facts.inputs} />
           <Json title="Summary" value={facts.summary} />
           <section aria-label="Log">
             <h2>Log</h2>
@@ -54,7 +54,7 @@ function Sessions({ facts: { head, sessions, learnedRecorded } }: { facts: RunFa
     ['state', head.stateWhy === null ? head.state : `${head.state}: ${head.stateWhy}`],
     ['started', formatTime(head.startedAt)],
     ['updated', formatTime(head.updatedAt)],
-    ['what updates made of episodes', learnedRecorded ? 'recorded' : notRecorded],
+    ['record of updates', learnedRecorded ? 'recorded' : notRecorded],
     ...(commands.length === 0 ? [['command', notRecorded] as const] : commands),
   ];
   return (

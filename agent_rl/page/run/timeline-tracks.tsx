@@ -7,7 +7,7 @@ import { escapeUnseen } from '../text/visible-text.ts';
 
 const [width, height] = [1000, 14];
 
-/** Threads side by side over the seconds of an iteration. */
+/** What each thread did during an iteration. */
 export function TimelineTracks({ tracks }: { tracks: NonNullable<Timeline['tracks']> }) {
   const [span, setSpan] = useState<TimelineSpan | null>(null);
   const all = tracks.flatMap(({ spans }) => spans);
@@ -42,7 +42,7 @@ export function TimelineTracks({ tracks }: { tracks: NonNullable<Timeline['track
               />
             ))}
           </svg>
-          {leftOut > 0 && <small>{leftOut.toLocaleString('en')} spans are not shown</small>}
+          {leftOut > 0 && <small>{leftOut.toLocaleString('en')} more spans are not shown</small>}
         </div>
       ))}
       <p class="note" role="status">

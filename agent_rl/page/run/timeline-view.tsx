@@ -8,7 +8,7 @@ import { formatSeconds } from '../text/format.ts';
 import { escapeUnseen } from '../text/visible-text.ts';
 import { TimelineTracks } from './timeline-tracks.tsx';
 
-/** What one iteration spent its time on: threads and generator where it was profiled, tools, activities. */
+/** How one iteration spent its time: by activity, by tool and, if profiled, by thread. */
 export function TimelineView({ run, route }: { run: RunHead; route: Route }) {
   const [chosen, choose] = useState<number | undefined>(undefined);
   const iteration = chosen ?? Math.max(1, run.iteration);
@@ -24,11 +24,11 @@ export function TimelineView({ run, route }: { run: RunHead; route: Route }) {
   return (
     <section aria-label="Timeline of an iteration">
       <h2>Timeline of an iteration</h2>
-      {!isThere && <p class="note">No iteration has ended yet.</p>}
+      {!isThere && <p class="note">No iteration has finished yet.</p>}
       {isThere && (
         <div class="controls">
           <label>
-            iteration{' '}
+            Iteration{' '}
             <input
               type="range"
               min="1"
@@ -38,24 +38,24 @@ export function TimelineView({ run, route }: { run: RunHead; route: Route }) {
             />{' '}
             <output>{iteration}</output>
           </label>
-          <a href={hashOf(episodes)}>its episodes</a>
+          <a href={hashOf(episodes)}>Episodes of this iteration</a>
         </div>
       )}
       <Problem text={problem} />
       {answer && (
         <>
           {answer.tracks === null ? (
-            <p class="note">Spans of threads: not recorded. A run with --profile records them.</p>
+            <p class="note">Threads: not recorded. Train with --profile to record them.</p>
           ) : (
             <TimelineTracks tracks={answer.tracks} />
           )}
           <div class="cards">
             <Activities
-              title="wall-clock seconds"
+              title="Wall-clock time"
               rows={answer.activities.filter(({ name }) => !ofEpisodes.has(name))}
             />
             <Activities
-              title="seconds of episodes, summed over all at once"
+              title="Time in episodes, summed over parallel episodes"
               rows={answer.activities.filter(({ name }) => ofEpisodes.has(name))}
             />
             <Tools rows={answer.tools} />
@@ -66,7 +66,7 @@ export function TimelineView({ run, route }: { run: RunHead; route: Route }) {
   );
 }
 
-/** What episodes spend, many at once: their sum may be more than the iteration took. */
+/** Episodes run in parallel, so these may add up to more than the iteration took. */
 const ofEpisodes = new Set(['generation', 'tools', 'grading']);
 
 function Activities({ title, rows }: { title: string; rows: Timeline['activities'] }) {
@@ -93,10 +93,10 @@ function Activities({ title, rows }: { title: string; rows: Timeline['activities
 }
 
 function Tools({ rows }: { rows: Timeline['tools'] }) {
-  if (rows.length === 0) return <p class="note">No tool was called.</p>;
+  if (rows.length === 0) return <p class="note">No tool calls.</p>;
   return (
     <table class="bars">
-      <caption>tools</caption>
+      <caption>Tool calls</caption>
       <thead>
         <tr>
           <th scope="col">tool</th>

@@ -109,8 +109,8 @@ function Room({ runs, current, shown, colours, route }: RoomProps) {
 function Nothing({ runs, route, link }: { runs: Runs; route: Route; link: Link }) {
   if (runs === undefined)
     return link.state === 'lost' ? null : <p class="waiting">Reading runs …</p>;
-  if (runs.length === 0) return <p class="waiting">There is no run here yet.</p>;
-  return <Problem text={`No run is called ${route.run}. Choose one of the list.`} />;
+  if (runs.length === 0) return <p class="waiting">There are no runs here yet.</p>;
+  return <Problem text={`Run ${route.run} not found. Pick one from the list.`} />;
 }
 
 type Runs = readonly RunHead[] | undefined;

@@ -11,7 +11,7 @@ interface FieldProps {
 
 const afterMs = 300;
 
-/** A field whose value counts once the reader stops typing. */
+/** A field that reports its value once the reader stops typing. */
 export function Field({ id, label, value, set, placeholder, isWide = false }: FieldProps) {
   const [typed, setTyped] = useState(value);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);

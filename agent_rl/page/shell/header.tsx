@@ -9,7 +9,7 @@ interface HeaderProps {
   openHelp: () => void;
 }
 
-/** The name of the page, whether it is live, and how it looks. */
+/** The name of the page, the state of its connection, and the theme. */
 export function Header({ link, theme, choose, openHelp }: HeaderProps) {
   return (
     <header class="page-head">
@@ -19,7 +19,7 @@ export function Header({ link, theme, choose, openHelp }: HeaderProps) {
       </span>
       <span class="space" />
       <label>
-        theme{' '}
+        Theme{' '}
         <select
           value={theme}
           onChange={({ currentTarget }) =>
@@ -32,7 +32,7 @@ export function Header({ link, theme, choose, openHelp }: HeaderProps) {
         </select>
       </label>
       <button type="button" onClick={openHelp}>
-        keys <kbd>?</kbd>
+        Keys <kbd>?</kbd>
       </button>
     </header>
   );
@@ -45,7 +45,7 @@ function words(link: Link): string {
     case 'live':
       return 'live';
     case 'export':
-      return 'exported';
+      return 'exported copy';
     case 'lost':
       return `not live: ${link.why}`;
     default:

@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'preact/hooks';
 
 import { keyHelp } from './keys.ts';
 
-/** The keys, in a dialogue. */
+/** The keys, in a dialog. */
 export function Help({ close }: { close: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
@@ -20,7 +20,7 @@ export function Help({ close }: { close: () => void }) {
         ))}
       </dl>
       <button type="button" onClick={() => dialog.current?.close()}>
-        close
+        Close
       </button>
     </dialog>
   );

@@ -1,22 +1,22 @@
 import { useEffect } from 'preact/hooks';
 
-/** What the keys do, as the help shows it. */
+/** What each key does, as the help shows it. */
 export const keyHelp: readonly (readonly [string, string])[] = [
   ['1 … 5', 'Overview, Episodes, Tasks, Run, Compare'],
-  ['j, k or ↓, ↑', 'next and previous row of a table'],
-  ['Enter', 'opens the row'],
-  ['Esc', 'out of a field; back to the list'],
-  ['/', 'to the search'],
-  ['[ and ]', 'previous and next episode'],
-  ['n and p', 'next and previous page of episodes'],
-  ['c, t, s, r', 'of an episode: conversation, tokens, siblings, record'],
-  ['← and →', 'in the tokens: previous and next token'],
-  ['?', 'this list'],
+  ['j, k or ↓, ↑', 'next, previous row of a table'],
+  ['Enter', 'open the row'],
+  ['Esc', 'leave a field; back to the list'],
+  ['/', 'search'],
+  ['[ and ]', 'previous, next episode'],
+  ['n and p', 'next, previous page of episodes'],
+  ['c, t, s, r', 'conversation, tokens, siblings, record of an episode'],
+  ['← and →', 'previous, next token'],
+  ['?', 'show this list'],
 ];
 
 export type KeyActions = Readonly<Record<string, (() => void) | undefined>>;
 
-/** Does what a key stands for, wherever the focus is but in a field or a dialogue. */
+/** Runs the action of a key, unless the focus is in a field or a dialog. */
 export function useKeys(actions: KeyActions): void {
   useEffect(() => {
     const pressed = (event: KeyboardEvent): void => {

@@ -9,8 +9,10 @@ import { Scroll } from './scroll.tsx';
 export interface Column<Row> {
   key: string;
   title: string;
+  /** What the column means, shown as a tooltip and below the table. */
+  hint?: string;
   isNumber?: boolean;
-  /** Rows cannot be sorted by it. */
+  /** The rows cannot be sorted by it. */
   isFixed?: boolean;
   class?: string;
   show: (row: Row) => ComponentChildren;
@@ -23,7 +25,7 @@ interface RowKeys<Row> {
   also?: KeyActions;
 }
 
-/** The row that keys act on: they move it, open it and lead to the search. */
+/** The selected row, which keys move and open; `/` leads to the search. */
 export function useSelected<Row>({ rows, to, searchId, also }: RowKeys<Row>) {
   const [selected, select] = useState(0);
   const move = (by: number) => () =>
@@ -47,7 +49,7 @@ const focusRow = (at: number): void =>
 
 interface ListProps<Row> extends Pick<RowKeys<Row>, 'rows' | 'to'> {
   label: string;
-  /** The first one is a link to the row. */
+  /** The first one links to the row's own page. */
   columns: readonly Column<Row>[];
   keyOf: (row: Row) => string;
   sort: { by: string | undefined; isDown: boolean };
@@ -79,7 +81,10 @@ export function List<Row>(props: ListProps<Row>) {
             <tr
               key={keyOf(row)}
               class={at === selected ? 'selected' : ''}
-              onClick={() => select(at)}
+              onClick={(event) => {
+                select(at);
+                if (isPlainClick(event)) go(to(row));
+              }}
             >
               <th scope="row">
                 <a href={hashOf(to(row))} onFocus={() => select(at)}>
@@ -99,14 +104,21 @@ export function List<Row>(props: ListProps<Row>) {
   );
 }
 
+/** Whether a click means the row: not its link, which opens by itself, and not the end of a selection of text. */
+const isPlainClick = ({ target, ctrlKey, metaKey, shiftKey }: MouseEvent): boolean =>
+  !(ctrlKey || metaKey || shiftKey) &&
+  target instanceof Element &&
+  target.closest('a') === null &&
+  getSelection()?.isCollapsed !== false;
+
 type HeadingProps<Row> = Pick<ListProps<Row>, 'sort' | 'setSort'> & { column: Column<Row> };
 
 function Heading<Row>({ column, sort, setSort }: HeadingProps<Row>) {
-  const { key, title, isNumber, isFixed } = column;
+  const { key, title, hint, isNumber, isFixed } = column;
   if (isFixed) return <th scope="col">{title}</th>;
   const sorted = sort.by !== key ? 'none' : sort.isDown ? 'descending' : 'ascending';
   return (
-    <th scope="col" aria-sort={sorted} class={isNumber ? 'number' : ''}>
+    <th scope="col" aria-sort={sorted} class={isNumber ? 'number' : ''} title={hint}>
       <button type="button" onClick={() => setSort(column)}>
         {title}
         <span aria-hidden="true">{{ none: '', descending: ' ↓', ascending: ' ↑' }[sorted]}</span>
@@ -115,13 +127,13 @@ function Heading<Row>({ column, sort, setSort }: HeadingProps<Row>) {
   );
 }
 
-/** A button of a pager; without what it does it is disabled. */
+/** A button of a pager; disabled without an action. */
 interface Turn {
   label: string;
   turn: (() => void) | undefined;
 }
 
-/** What of a list is shown, and the way to the rest. */
+/** Which rows of a list are shown, and buttons to the others. */
 export const Pager = ({ turns, children }: { turns: Turn[]; children: ComponentChildren }) => (
   <div class="pager">
     <span role="status">{children}</span>
@@ -133,7 +145,7 @@ export const Pager = ({ turns, children }: { turns: Turn[]; children: ComponentC
   </div>
 );
 
-/** `1–100 of`, or that there is nothing. */
+/** `1–100`, or `none`. */
 export const rangeText = (offset: number, { length }: readonly unknown[]): string =>
   length === 0
     ? 'none'

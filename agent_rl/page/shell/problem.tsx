@@ -1,6 +1,6 @@
 import { escapeUnseen } from '../text/visible-text.ts';
 
-/** Something that went wrong, where its result would be. */
+/** An error, shown where the result would be. */
 export function Problem({ text }: { text: string | undefined }) {
   return text === undefined ? null : (
     <p class="problem" role="alert">

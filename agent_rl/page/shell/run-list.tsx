@@ -8,12 +8,12 @@ import { colourClass } from '../../runs/charts/palette.ts';
 interface RunListProps {
   runs: readonly RunHead[];
   current: RunHead | undefined;
-  /** Of those that are shown. */
+  /** The colours of the runs on the charts. */
   colours: ReadonlyMap<string, number>;
   route: Route;
 }
 
-/** The runs served: a link to look at one, a box to lay it over the one looked at. */
+/** The list of runs: a link opens a run, a box overlays it on the charts of the open one. */
 export function RunList({ runs, current, colours, route }: RunListProps) {
   return (
     <nav class="runs" aria-label="Runs">
@@ -35,7 +35,7 @@ export function RunList({ runs, current, colours, route }: RunListProps) {
 interface RunItemProps {
   run: RunHead;
   isCurrent: boolean;
-  /** Undefined for a run that is not shown. */
+  /** Undefined for a run that is not on the charts. */
   colour: number | undefined;
   route: Route;
 }
@@ -54,7 +54,7 @@ function RunItem({ run, isCurrent, colour, route }: RunItemProps) {
         type="checkbox"
         checked={colour !== undefined}
         disabled={isCurrent}
-        aria-label={`Lay ${name} over the charts`}
+        aria-label={`Overlay ${name} on the charts`}
         onChange={toggle}
       />
       <a href={hashOf(to)} aria-current={isCurrent ? 'true' : undefined}>

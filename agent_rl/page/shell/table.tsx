@@ -7,7 +7,7 @@ interface TableProps {
   label: string;
   head: readonly string[];
   class?: string;
-  /** Scrolls down as well, past a height. */
+  /** Scrolls vertically as well, past a height. */
   isLow?: boolean;
   children: ComponentChildren;
 }
@@ -35,7 +35,7 @@ interface FactsProps {
   rows: readonly (readonly [name: string, value: ComponentChildren])[];
 }
 
-/** Values with their names, one per row; renders nothing for an empty list. */
+/** Named values, one per row; renders nothing for an empty list. */
 export const Facts = ({ caption, rows }: FactsProps) =>
   rows.length === 0 ? null : (
     <table class="numbers">

@@ -9,11 +9,11 @@ const titles: Readonly<Record<View, string>> = {
   compare: 'Compare',
 };
 
-/** The parts of the page, for the run looked at. */
+/** The views of the open run. */
 export function Tabs({ route, current }: { route: Route; current: RunHead }) {
   const { train, eval: heldOut } = current.episodes;
   return (
-    <nav class="tabs" aria-label="Parts">
+    <nav class="tabs" aria-label="Views">
       {views.map((view) => (
         <a
           key={view}

@@ -16,7 +16,7 @@ export function useTheme(): { theme: Theme; choose: (theme: Theme) => void } {
   return { theme, choose: setTheme };
 }
 
-/** A browser may refuse to store anything; then the theme is that of the system each time. */
+/** If the browser refuses to store the choice, the next visit follows the system's theme. */
 function storedTheme(): Theme {
   try {
     const stored = localStorage.getItem(key);
@@ -30,6 +30,6 @@ function store(theme: Theme): void {
   try {
     localStorage.setItem(key, theme);
   } catch {
-    // As above: nothing else depends on it.
+    // The theme still holds for this visit.
   }
 }

@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks';
 
-/** For an address without the token that the server was started with. */
+/** Shown for an address without the server's token. */
 export function TokenNeeded() {
   const [token, setToken] = useState('');
   return (
     <main class="token-needed">
       <h1>agent_rl</h1>
       <p>
-        This address lacks its token. Open the one that <code>agent-rl view</code> prints, or give
-        the token here.
+        This address has no token. Open the address that <code>agent-rl view</code> printed, or
+        enter the token here.
       </p>
       <form
         onSubmit={(event) => {
@@ -17,14 +17,14 @@ export function TokenNeeded() {
         }}
       >
         <label>
-          token{' '}
+          Token{' '}
           <input
             autocomplete="off"
             value={token}
             onInput={({ currentTarget }) => setToken(currentTarget.value)}
           />
         </label>{' '}
-        <button type="submit">open</button>
+        <button type="submit">Open</button>
       </form>
     </main>
   );

@@ -8,29 +8,29 @@ import { escapeUnseen } from '../text/visible-text.ts';
 interface ElsewhereProps {
   taskId: string;
   runs: readonly RunHead[];
-  /** Id of an episode that is shown already. */
+  /** Id of an episode to leave out. */
   except?: string;
   /** The run it belongs to. */
   of?: string;
-  /** Rows shown of each run; all without it. */
+  /** The most rows for each run; by default all. */
   most?: number;
   route: Route;
 }
 
-/** The same task in other steps of a run, and in other runs. */
+/** Other episodes of a task, in this run and in others. */
 export function Elsewhere({ taskId, runs, except, of, most = Infinity, route }: ElsewhereProps) {
   const { answer, problem } = useOwnAnswer<TaskEverywhere>(
     `/api/tasks/${encodeURIComponent(taskId)}`,
   );
   if (problem !== undefined) return <Problem text={problem} />;
-  if (answer === undefined) return <p class="waiting">Looking for the task elsewhere …</p>;
+  if (answer === undefined) return <p class="waiting">Looking for other episodes of the task …</p>;
   const others = answer.runs
     .map(({ run, rows }) => ({
       run,
       rows: rows.filter(({ id }) => !(id === except && run === of)),
     }))
     .filter(({ rows }) => rows.length > 0);
-  if (others.length === 0) return <p class="note">It occurs nowhere else.</p>;
+  if (others.length === 0) return <p class="note">No other episode attempted it.</p>;
   return (
     <>
       {others.map(({ run, rows }) => (
@@ -54,7 +54,7 @@ export function Elsewhere({ taskId, runs, except, of, most = Infinity, route }: 
           {rows.length > most && (
             <tfoot>
               <tr>
-                <td colSpan={3}>{rows.length - most} more: see the task</td>
+                <td colSpan={3}>{rows.length - most} more on the task's page</td>
               </tr>
             </tfoot>
           )}

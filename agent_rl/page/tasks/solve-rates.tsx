@@ -5,13 +5,13 @@ import { rateOf } from './sort-tasks.ts';
 
 interface SolveRatesProps {
   task: TaskRow;
-  /** At the right end. */
+  /** The right end of the axis. */
   lastIteration: number;
 }
 
 const [width, height, margin] = [140, 26, 4];
 
-/** A task's rate at each iteration that tried it: a point each, held-out ones hollow. */
+/** A task's success rate by iteration, a point each; evaluations are hollow. */
 export function SolveRates({ task, lastIteration }: SolveRatesProps) {
   const points = task.byIteration.flatMap((tally) => {
     const rate = rateOf(tally);
@@ -31,7 +31,7 @@ export function SolveRates({ task, lastIteration }: SolveRatesProps) {
       width={width}
       height={height}
       role="img"
-      aria-label={words.join('; ') || 'no verdicts'}
+      aria-label={words.join('; ') || 'not judged yet'}
     >
       <title>{words.join('\n')}</title>
       <line x1={0} x2={width} y1={y(0)} y2={y(0)} class="base" />

@@ -13,11 +13,11 @@ interface Tally {
   successes: number;
 }
 
-/** Solved of attempted; null of nothing. */
+/** The share of attempts that solved the task; null without attempts. */
 export const rateOf = ({ attempts, successes }: Tally): number | null =>
   attempts === 0 ? null : successes / attempts;
 
-/** Rate at the last iteration less that at the first one; null of a task met once. */
+/** The rate at the last iteration minus the rate at the first; null for a task that only one iteration attempted. */
 export function changeOf({ byIteration }: TaskRow): number | null {
   const [first, last] = [byIteration[0], byIteration.at(-1)];
   if (first === undefined || last === undefined || first === last) return null;
@@ -41,7 +41,7 @@ const valueOf = (task: TaskRow, by: TaskColumn): string | number | null => {
   }
 };
 
-/** Tasks in order of a column; what has no value there comes last. */
+/** Tasks in the order of a column; tasks without a value there come last. */
 export function sortTasks(tasks: readonly TaskRow[], { by, isDown }: TaskSort): readonly TaskRow[] {
   return tasks.toSorted((one, other) => {
     const [a, b] = [valueOf(one, by), valueOf(other, by)];

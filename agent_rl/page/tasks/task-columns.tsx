@@ -6,7 +6,7 @@ import { escapeUnseen } from '../text/visible-text.ts';
 import { SolveRates } from './solve-rates.tsx';
 import { changeOf, rateOf } from './sort-tasks.ts';
 
-/** @param lastIteration of the run: the right end of the small charts */
+/** @param lastIteration the right end of the small charts */
 export const taskColumns = (lastIteration: number): readonly Column<TaskRow>[] => [
   { key: 'taskId', title: 'task', show: ({ taskId }) => escapeUnseen(taskId) },
   { key: 'slice', title: 'slice', show: ({ slice }) => escapeUnseen(slice ?? 'none') },
@@ -16,20 +16,26 @@ export const taskColumns = (lastIteration: number): readonly Column<TaskRow>[] =
     isNumber: true,
     show: ({ attempts }) => attempts.toLocaleString('en'),
   },
-  { key: 'rate', title: 'solved', isNumber: true, show: (task) => formatShare(rateOf(task)) },
+  { key: 'rate', title: 'success', isNumber: true, show: (task) => formatShare(rateOf(task)) },
   {
     key: 'change',
     title: 'change',
+    hint: 'success at the last iteration minus success at the first, in percentage points',
     isNumber: true,
     show: (task) => {
       const change = changeOf(task);
       return change === null ? '–' : `${pointsText(change)} points`;
     },
   },
-  { key: 'lastIteration', title: 'last', isNumber: true, show: (task) => task.lastIteration },
+  {
+    key: 'lastIteration',
+    title: 'last iteration',
+    isNumber: true,
+    show: (task) => task.lastIteration,
+  },
   {
     key: 'rates',
-    title: 'solved by iteration',
+    title: 'success by iteration',
     isFixed: true,
     show: (task) => <SolveRates task={task} lastIteration={lastIteration} />,
   },

@@ -17,7 +17,7 @@ interface TaskProps {
   item: string;
 }
 
-/** One task: every episode of it, in all runs. */
+/** One task with all its episodes, in all runs. */
 export function Task({ run, runs, route, item }: TaskProps) {
   const taskId = decoded(item);
   const { answer } = useAnswer<readonly TaskRow[]>(`/api/runs/${run.id}/tasks`, run.iteration);

@@ -1,6 +1,7 @@
 import { useMemo, useState } from 'preact/hooks';
 
 import type { RunHead, TaskRow } from '../../runs/view/api.ts';
+import { countText } from '../../telemetry/figures.ts';
 import { useAnswer } from '../data/use-answer.ts';
 import { useSlowly } from '../data/use-slowly.ts';
 import { type Route, within } from '../routing/route.ts';
@@ -13,7 +14,7 @@ import { taskColumns } from './task-columns.tsx';
 const searchId = 'task-search';
 const pageSize = 100;
 
-/** The tasks of a run with how often they were solved, and when. */
+/** The tasks of a run with their success, overall and by iteration. */
 export function Tasks({ run, route }: { run: RunHead; route: Route }) {
   const version = useSlowly(`${run.iteration} ${run.episodes.eval} ${run.index.ready}`);
   const { answer, problem } = useAnswer<readonly TaskRow[]>(`/api/runs/${run.id}/tasks`, version);
@@ -42,7 +43,7 @@ export function Tasks({ run, route }: { run: RunHead; route: Route }) {
           label="task"
           value={search}
           set={(text) => begin(() => setSearch(text))}
-          placeholder="name, slice or question  ( / )"
+          placeholder="search name, slice, question  ( / )"
           isWide
         />
       </form>
@@ -58,7 +59,7 @@ export function Tasks({ run, route }: { run: RunHead; route: Route }) {
             },
           ]}
         >
-          {rangeText(offset, rows)} of {sorted.length.toLocaleString('en')} tasks
+          {rangeText(offset, rows)} of {countText(sorted.length, 'task')}
         </Pager>
       )}
       {rows.length > 0 && (

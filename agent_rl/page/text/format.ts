@@ -1,7 +1,7 @@
 import type { Measured } from '../../runs/view/api.ts';
 import { numberText, percentText } from '../../telemetry/figures.ts';
 
-/** What stands where nothing was measured; never 0. */
+/** Shown where nothing was measured; never 0. */
 export const notRecorded = 'not recorded';
 
 /** A measured value as text; NaN and Infinity by name. */
@@ -25,7 +25,7 @@ export function formatSeconds(seconds: number | null | undefined): string {
     : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** A time of ISO 8601 in the reader's own zone. */
+/** An ISO 8601 time in the reader's time zone. */
 export function formatTime(time: string | null): string {
   if (time === null) return notRecorded;
   const date = new Date(time);
@@ -34,6 +34,6 @@ export function formatTime(time: string | null): string {
     : date.toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
 }
 
-/** Any value as JSON, on as many lines as it takes; a text as itself. */
+/** Any value as indented JSON; a string as itself. */
 export const formatValue = (value: unknown): string =>
   typeof value === 'string' ? value : (JSON.stringify(value, null, 1) ?? notRecorded);

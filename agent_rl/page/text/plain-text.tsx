@@ -4,16 +4,16 @@ import { visibleText } from './visible-text.ts';
 
 /** Characters shown before the reader asks for more. */
 const shownAtFirst = 20_000;
-/** Characters that one more click shows: the browser lays out no more at once without a pause. */
+/** Characters that each further click shows; the browser would freeze with more. */
 const shownWithEach = 1_000_000;
 
-/** Text of a model or a file, as text, with what cannot be seen written out. */
+/** Text of a model or a file, with invisible characters written out. */
 export function Visible({ text }: { text: string }) {
   return (
     <>
       {visibleText(text).map((part, at) =>
         part.escaped ? (
-          <span key={at} class="unseen" title="A character that cannot be seen">
+          <span key={at} class="unseen" title="An invisible character">
             {part.text}
           </span>
         ) : (
@@ -24,7 +24,7 @@ export function Visible({ text }: { text: string }) {
   );
 }
 
-/** A block of such text; a very long one is cut until the reader asks for the rest. */
+/** A block of such text; a very long one is shortened until the reader asks for more. */
 export function PlainText({ text, label }: { text: string; label?: string }) {
   const [shown, setShown] = useState(shownAtFirst);
   const isCut = text.length > shown;
@@ -36,8 +36,8 @@ export function PlainText({ text, label }: { text: string; label?: string }) {
       {isCut && (
         <button type="button" onClick={() => setShown(Math.max(shown, 0) + shownWithEach)}>
           {text.length <= shown + shownWithEach
-            ? `show all (${text.length.toLocaleString('en')} characters)`
-            : `show ${shownWithEach.toLocaleString('en')} more of ${text.length.toLocaleString('en')} characters`}
+            ? `Show all (${text.length.toLocaleString('en')} characters)`
+            : `Show ${shownWithEach.toLocaleString('en')} more of ${text.length.toLocaleString('en')} characters`}
         </button>
       )}
     </div>

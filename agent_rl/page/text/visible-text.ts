@@ -1,22 +1,22 @@
-/** A stretch of text, or characters that would not show or would move others, written out. */
+/** A stretch of text, or of invisible or reordering characters, written out as escapes. */
 export interface TextPart {
   text: string;
-  /** Whether `text` stands for characters that cannot be seen. */
+  /** Whether `text` stands for invisible characters. */
   escaped: boolean;
 }
 
 /*
- * Controls but for the line feed and the tab; marks that turn the direction of text; characters without width; the
- * tag characters, which hide text in text; line separators; half surrogates. Joiners stay: scripts and emoji need them.
+ * Controls except the line feed and the tab; marks that change the direction of text; zero-width characters; tag
+ * characters, which hide text in text; line separators; lone surrogates. Joiners stay: scripts and emoji need them.
  */
 const unseen =
   // eslint-disable-next-line no-control-regex
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]+|\p{Surrogate}+/gu;
 
-/** More stretches than this become one, so that no text makes a page of a million elements. */
+/** Past this many stretches the rest becomes one, so that a text cannot create a million elements. */
 const mostParts = 10_000;
 
-/** Splits a text so that everything in it can be seen: `a\u202eb` becomes `a`, `\u202e` as six letters, `b`. */
+/** Splits a text so that everything in it is visible: U+202E becomes the six characters `\u202e`. */
 export function visibleText(text: string): readonly TextPart[] {
   const parts: TextPart[] = [];
   let from = 0;
@@ -33,7 +33,7 @@ export function visibleText(text: string): readonly TextPart[] {
   return parts;
 }
 
-/** The same as one text, for labels, titles and canvases. */
+/** The same as a single string, for labels and titles. */
 export const escapeUnseen = (text: string): string =>
   text.replaceAll(unseen, (found) => Array.from(found, escapeOf).join(''));
 

@@ -1,6 +1,7 @@
 import type { Measured, MetricColumns, Rate } from '../view/api.ts';
 import type { Chart, Line } from './chart.ts';
 import type { ChartSpec } from './chart-specs.ts';
+import { metricLabel } from './metric-labels.ts';
 
 /** A run as charts show it. */
 export interface ShownRun {
@@ -11,11 +12,11 @@ export interface ShownRun {
   heldOut: { before: Rate | null; after: Rate | null } | null;
   /** How many iterations were done after which `after` was measured. */
   iteration: number;
-  /** Of supervised training, whose iterations are called steps. */
+  /** Supervised training, whose iterations are called steps. */
   isSupervised: boolean;
 }
 
-/** Names of a table's columns that a chart shows. */
+/** The columns of a table that a chart shows. */
 export function metricsOf(
   { metrics, choose = (names) => names }: ChartSpec,
   { columns }: MetricColumns,
@@ -30,8 +31,8 @@ export function metricsOf(
 }
 
 /**
- * A chart of runs, undefined where none of them measured it: a colour for each metric of one run; of several runs, a colour
- * for each run and a dash for each metric. Members of a family that are 0 throughout are named and not drawn.
+ * A chart of one or more runs, undefined if it would show nothing new. One run has a colour for each metric; several runs
+ * have a colour each, and a dash for each metric. Members of a family that are always 0 are named but not drawn.
  */
 export function chartOf(spec: ChartSpec, runs: readonly ShownRun[]): Chart | undefined {
   const of = spec.isStacked ? runs.slice(0, 1) : runs;
@@ -41,10 +42,12 @@ export function chartOf(spec: ChartSpec, runs: readonly ShownRun[]): Chart | und
     of.every(({ table }) => table.columns[name]?.every((value) => !value));
   const always0 = isFamily && names.length > 1 ? names.filter(is0) : [];
   const drawn = names.filter((name) => !always0.includes(name));
+  if (spec.isBreakdown && drawn.length < 2) return undefined;
+  const evaluations = spec.hasHeldOut ? [{ label: heldOutLabel, columnOf: heldOutColumn }] : [];
   const quantities = [
-    ...(spec.hasHeldOut ? [{ label: heldOutLabel, columnOf: heldOutColumn }] : []),
+    ...evaluations,
     ...drawn.map((name) => ({
-      label: shortName(name, drawn),
+      label: spec.isDescribed ? meaningOf(name, of) : metricLabel(name),
       columnOf: (run: ShownRun) => columnOf(spec, name, run.table),
     })),
   ];
@@ -55,7 +58,11 @@ export function chartOf(spec: ChartSpec, runs: readonly ShownRun[]): Chart | und
       const look =
         of.length === 1
           ? { label, colour: quantities.length === 1 ? run.colour : at, dash: 0 }
-          : { label: `${run.name}: ${label}`, colour: run.colour, dash: at };
+          : {
+              label: `${run.name}: ${label}`,
+              colour: run.colour,
+              dash: Math.max(0, at - evaluations.length),
+            };
       if (of.length > 1 && quantities.length === 1) look.label = run.name;
       return [{ ...look, ...values }];
     }),
@@ -68,6 +75,7 @@ export function chartOf(spec: ChartSpec, runs: readonly ShownRun[]): Chart | und
     over: of.every(({ isSupervised }) => isSupervised) ? 'step' : 'iteration',
     isShare: spec.isShare,
     isStacked: spec.isStacked,
+    leastSpan: spec.leastSpan,
     lines,
     note:
       always0.length === 0
@@ -76,10 +84,10 @@ export function chartOf(spec: ChartSpec, runs: readonly ShownRun[]): Chart | und
   };
 }
 
-type Columns = Pick<Line, 'xs' | 'ys' | 'low' | 'high'>;
+type Columns = Pick<Line, 'isEvaluation' | 'xs' | 'ys' | 'low' | 'high'>;
 
 function columnOf(
-  { shareOf, interval }: ChartSpec,
+  { shareOf, interval, isEvaluation }: ChartSpec,
   name: string,
   { iterations: xs, columns }: MetricColumns,
 ): Columns | undefined {
@@ -87,7 +95,20 @@ function columnOf(
   if (ys === undefined) return undefined;
   const whole = shareOf === undefined ? undefined : (columns[shareOf] ?? []);
   const [low, high] = interval?.map((edge) => columns[edge]) ?? [];
-  return { xs, ys: whole ? ys.map((value, at) => ratio(value, whole[at])) : ys, low, high };
+  const all = { xs, ys: whole ? ys.map((value, at) => ratio(value, whole[at])) : ys, low, high };
+  return isEvaluation ? measuredOf(all) : all;
+}
+
+/** Only the iterations that were evaluated. */
+function measuredOf({ xs, ys, low, high }: Columns): Columns {
+  const isThere = (_: unknown, at: number): boolean => ys[at] !== null;
+  return {
+    isEvaluation: true,
+    xs: xs.filter(isThere),
+    ys: ys.filter(isThere),
+    low: low?.filter(isThere),
+    high: high?.filter(isThere),
+  };
 }
 
 const ratio = (value: Measured, whole: Measured | undefined): Measured =>
@@ -95,7 +116,7 @@ const ratio = (value: Measured, whole: Measured | undefined): Measured =>
 
 const heldOutLabel = 'held-out tasks, 95 % interval';
 
-/** Before training, at the iterations that measured it, and after; iteration 0 is before the first update. */
+/** Evaluations before, during and after training; iteration 0 is before the first update. */
 function heldOutColumn({ table, heldOut, iteration }: ShownRun): Columns | undefined {
   const { iterations, columns } = table;
   const { before = null, after = null } = heldOut ?? {};
@@ -108,11 +129,12 @@ function heldOutColumn({ table, heldOut, iteration }: ShownRun): Columns | undef
     const [low, high] = [at('intervalLow', index), at('intervalHigh', index)];
     points.set(x, { value, low: low as number | null, high: high as number | null });
   }
-  // That after training stands in its iteration's line too.
+  // The last iteration may have been evaluated during training too.
   if (after !== null) points.set(iteration, after);
   if (points.size === 0) return undefined;
   const sorted = [...points].toSorted(([one], [two]) => one - two);
   return {
+    isEvaluation: true,
     xs: sorted.map(([x]) => x),
     ys: sorted.map(([, { value }]) => value),
     low: sorted.map(([, { low }]) => low),
@@ -120,8 +142,5 @@ function heldOutColumn({ table, heldOut, iteration }: ShownRun): Columns | undef
   };
 }
 
-/** Without what all of them begin with, up to a slash. */
-function shortName(name: string, among: readonly string[]): string {
-  const begin = name.slice(0, name.indexOf('/') + 1);
-  return among.every((other) => other.startsWith(begin)) ? name.slice(begin.length) : name;
-}
+const meaningOf = (name: string, runs: readonly ShownRun[]): string =>
+  runs.map(({ table }) => table.meanings[name]).find(Boolean) ?? name;

@@ -1,21 +1,29 @@
-/** What a chart shows of runs, where they measured it. */
+/** The metrics of a chart, and how it shows them. */
 export interface ChartSpec {
   title: string;
-  /** What it is called on the command line; reports draw the charts that have such a name. */
+  /** Its name on the command line; reports draw the charts that have one. */
   name?: string;
-  /** Names of metrics; one that ends in `*` stands for all that begin so. */
+  /** Names of metrics; one that ends in `*` is a prefix. */
   metrics: readonly string[];
-  /** Chooses among these. @param all names of what the run measured */
+  /** Narrows them down. @param all the names of everything that the run measured */
   choose?: (names: readonly string[], all: readonly string[]) => readonly string[];
-  /** Shown as a share of this metric. */
+  /** Each value is divided by this metric. */
   shareOf?: string;
   /** Values are shares. */
   isShare?: boolean;
+  /** The vertical axis spans at least this much, so that noise does not look like a change; of shares, from 0. */
+  leastSpan?: number;
+  /** The legend shows what the metric means; the title is its name. */
+  isDescribed?: boolean;
+  /** Not drawn for a single metric: another chart already shows that curve. */
+  isBreakdown?: boolean;
   /** Parts of a whole, on top of each other, of the first run. */
   isStacked?: boolean;
+  /** Measured some iterations apart. */
+  isEvaluation?: boolean;
   /** Metrics that bound the first one. */
   interval?: readonly [string, string];
-  /** Has success on held-out tasks too, from before training to after it. */
+  /** Also shows success on held-out tasks, from before training to after it. */
   hasHeldOut?: boolean;
 }
 
@@ -30,8 +38,10 @@ const named = (name: string, title: string, ...metrics: string[]): ChartSpec => 
   title,
   metrics,
 });
+const share = { isShare: true } as const;
+const span = (leastSpan: number) => ({ leastSpan });
 
-/** Members of `seconds/*` that add up to an iteration have a share of it, `busy/*`. */
+/** The members of `seconds/*` that add up to an iteration also have a share of it, `busy/*`. */
 const isPart = (name: string, all: readonly string[]): boolean =>
   all.includes(name.replace(/^seconds/, 'busy'));
 
@@ -40,64 +50,86 @@ export const chartGroups: readonly ChartGroup[] = [
   {
     title: 'Learning',
     charts: [
-      { ...named('success', 'Success', 'rollout/successRate'), isShare: true, hasHeldOut: true },
-      named('reward', 'Reward', 'rollout/rewardMean'),
+      { ...named('success', 'Success', 'rollout/successRate'), ...share, hasHeldOut: true },
+      { ...named('reward', 'Reward', 'rollout/rewardMean'), ...span(0.1) },
       {
-        title: 'Success on selection tasks',
-        metrics: ['selection/successRate'],
+        ...one('Success on checkpoint selection tasks', 'selection/successRate'),
         interval: ['selection/intervalLow', 'selection/intervalHigh'],
-        isShare: true,
+        ...share,
+        isEvaluation: true,
       },
-      { ...one('Held-out success by slice during training', 'eval/group/*'), isShare: true },
-      one('Reward spread', 'rollout/rewardStd'),
-      one('Reward parts', 'reward/*'),
+      { ...one('Held-out success by slice', 'eval/group/*'), ...share, isEvaluation: true },
+      { ...one('Reward spread', 'rollout/rewardStd'), ...span(0.1) },
+      { ...one('Reward components', 'reward/*'), ...span(0.1), isBreakdown: true },
       {
         ...named('rewards', 'Rewards before weighting', 'score/*'),
         choose: (names) => (names.every((name) => name.endsWith('/environment')) ? [] : names),
+        ...span(0.1),
       },
-      { ...one('Success by agent', 'agentSuccess/*'), isShare: true },
-      named('loss', 'Loss', 'train/loss'),
-      { ...named('accuracy', 'Accuracy on demonstrations', 'train/accuracy'), isShare: true },
+      { ...one('Success by agent', 'agentSuccess/*'), ...share },
+      { ...named('loss', 'Loss', 'train/loss'), ...span(0.01) },
+      { ...named('accuracy', 'Accuracy on demonstrations', 'train/accuracy'), ...share },
     ],
   },
   {
     title: 'Behaviour',
     charts: [
-      named('entropy', 'Entropy', 'rollout/entropyEstimate', 'sent/entropy'),
-      named('calls', 'Tool calls per episode', 'rollout/callsMean'),
-      one('Turns per episode', 'rollout/turnsMean'),
-      named('length', 'Sampled tokens per episode', 'rollout/lengthMean', 'rollout/lengthMax'),
+      { ...named('entropy', 'Entropy', 'rollout/entropyEstimate', 'sent/entropy'), ...span(0.01) },
+      { ...named('calls', 'Tool calls per episode', 'rollout/callsMean'), ...span(1) },
+      { ...one('Turns per episode', 'rollout/turnsMean'), ...span(1) },
+      {
+        ...named('length', 'Sampled tokens per episode', 'rollout/lengthMean', 'rollout/lengthMax'),
+        ...span(10),
+      },
       { ...one('Outcomes', 'outcome/*'), isStacked: true },
       {
         ...named(
           'wrong-calls',
-          'Failed calls per episode',
+          'Failed tool calls per episode',
           'rollout/malformedCalls',
           'rollout/rejectedCalls',
           'rollout/failedCalls',
           'rollout/timedOutCalls',
         ),
         shareOf: 'rollout/episodes',
+        ...span(0.1),
       },
-      one('Episodes with a tool call', 'rollout/toolCallRate'),
-      one('Environment counters', 'environment/*'),
+      { ...one('Episodes with a tool call', 'rollout/toolCallRate'), ...share },
+      { ...one('Environment metrics', 'environment/*'), ...span(0.1) },
     ],
   },
   {
     title: 'Optimisation',
     charts: [
-      named('kl', 'KL to the initial weights', 'sent/kl', 'rollout/klMean'),
-      one('KL to the old policy', 'sent/oldPolicyKl'),
-      one('Ratio of new to old probability', 'sent/ratio'),
-      one('Clipped share', 'sent/clipFraction', 'sent/dualClipFraction', 'sent/guarded'),
+      {
+        ...named('kl', 'KL from the starting weights', 'sent/kl', 'rollout/klMean'),
+        ...span(0.001),
+      },
+      { ...one('KL from the old policy', 'sent/oldPolicyKl'), ...span(0.001) },
+      { ...one('Probability ratio, new to old policy', 'sent/ratio'), ...span(0.1) },
+      {
+        ...one('Clipped tokens', 'sent/clipFraction', 'sent/dualClipFraction', 'sent/guarded'),
+        ...share,
+        ...span(0.1),
+      },
       named('gradient', 'Gradient norm', 'train/gradNorm'),
       one('Learning rate', 'train/learningRate'),
-      one('Rollout and learner parity', 'parity/maxAbsLogProbGap', 'parity/meanAbsLogProbGap'),
-      one('Correction', 'correction/factorMean', 'correction/maskedShare'),
+      {
+        ...one(
+          'Log-probability gap, generator to learner',
+          'parity/maxAbsLogProbGap',
+          'parity/meanAbsLogProbGap',
+        ),
+        ...span(1e-4),
+      },
+      {
+        ...one('Off-policy correction', 'correction/factorMean', 'correction/maskedShare'),
+        ...span(0.1),
+      },
     ],
   },
   {
-    title: 'Groups and ledger',
+    title: 'Groups and token use',
     charts: [
       {
         ...named(
@@ -108,21 +140,21 @@ export const chartGroups: readonly ChartGroup[] = [
           'group/allWrong',
         ),
         shareOf: 'group/count',
-        isShare: true,
+        ...share,
       },
-      one('Failed episodes', 'rollout/failedShare'),
-      { ...one('Ledger of sampled tokens', 'ledger/*'), isStacked: true },
+      { ...one('Failed episodes', 'rollout/failedShare'), ...share, ...span(0.1) },
+      { ...one('Sampled tokens by use', 'ledger/*'), isStacked: true },
       one('Retries', 'rollout/retries'),
     ],
   },
   {
     title: 'Speed',
     charts: [
-      named('time', 'Seconds per iteration', 'seconds/total', 'seconds/collect', 'seconds/update'),
-      one('Sampled tokens per second', 'speed/decodeTokensPerSecond'),
-      one('Trained tokens per second', 'speed/trainTokensPerSecond'),
+      named('time', 'Time per iteration', 'seconds/total', 'seconds/collect', 'seconds/update'),
+      one('Sampling speed', 'speed/decodeTokensPerSecond'),
+      one('Update speed', 'speed/trainTokensPerSecond'),
       {
-        ...one('Time per activity', 'seconds/*'),
+        ...one('Time per iteration by activity', 'seconds/*'),
         choose: (names, all) => names.filter((name) => isPart(name, all)),
         isStacked: true,
       },
@@ -131,7 +163,7 @@ export const chartGroups: readonly ChartGroup[] = [
         choose: (names, all) =>
           names.filter((name) => name !== 'seconds/total' && !isPart(name, all)),
       },
-      one('Memory', 'system/rssBytes', 'system/peakRssBytes'),
+      { ...one('Memory', 'system/rssBytes', 'system/peakRssBytes'), ...span(64 * 2 ** 20) },
     ],
   },
 ];

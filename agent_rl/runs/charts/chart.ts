@@ -10,6 +10,8 @@ export interface Line {
   /** Iterations, ascending. */
   xs: readonly number[];
   ys: readonly Measured[];
+  /** Evaluations, some iterations apart: nothing was measured between its points. */
+  isEvaluation?: boolean | undefined;
   /** Ends of an interval around each value. */
   low?: readonly Measured[] | undefined;
   high?: readonly Measured[] | undefined;
@@ -19,12 +21,14 @@ export interface Line {
 export interface Chart {
   title: string;
   unit: string;
-  /** Of the horizontal axis: `iteration`, or `step`. */
+  /** The horizontal axis: `iteration` or `step`. */
   over: string;
   /** Values are shares: the axis goes from 0 to 100 %. */
   isShare?: boolean | undefined;
   /** Values are parts of a whole, on top of each other. */
   isStacked?: boolean | undefined;
+  /** The vertical axis spans at least this much; of shares, from 0. */
+  leastSpan?: number | undefined;
   lines: readonly Line[];
   /** What is not drawn. */
   note?: string | undefined;
@@ -33,18 +37,20 @@ export interface Chart {
 export const isNumber = (value: Measured | undefined): value is number =>
   typeof value === 'number' && Number.isFinite(value);
 
-/** The unit as it stands beside a title; empty where it says nothing more. */
-export const shownUnit = ({ title, unit, isShare }: Chart): string =>
-  isShare || ['', '1', 'B', title.toLowerCase()].includes(unit) ? '' : unit;
+/** The unit to show beside the title; empty if it adds nothing. */
+export function shownUnit({ title, unit, isShare }: Chart): string {
+  const isNamed = title.toLowerCase().split(' ').includes(unit);
+  return isShare || isNamed || ['', '1', 'B'].includes(unit) ? '' : unit;
+}
 
-/** A value as its chart measures it. */
+/** A value in the chart's unit. */
 export function valueText(value: Measured, { isShare, unit }: Chart): string {
   if (!isNumber(value)) return value ?? '–';
   if (isShare) return percentText(value);
   return unit === 'B' ? bytesText(value) : numberText(value);
 }
 
-/** What a chart shows, for those who do not see it: each curve from its first value to its last. */
+/** A chart in words, for screen readers: each curve from its first value to its last. */
 export function describe(chart: Chart): string {
   const { title, over, lines } = chart;
   const unit = shownUnit(chart);

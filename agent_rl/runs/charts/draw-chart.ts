@@ -22,10 +22,12 @@ export interface Shape {
   text?: string;
 }
 
-/** With less room, dots would run into one another. */
+/** Pixels for each dot; with less room they would overlap. */
 const roomOfDot = 8;
-/** More intervals than these become an area. */
+/** More intervals than these are drawn without caps. */
 const mostWhiskers = 12;
+/** Dashes between evaluations, where nothing was measured. */
+const connector = '2 4';
 
 const round = (value: number): number => Math.round(value * 10) / 10;
 
@@ -44,10 +46,11 @@ export function axesOf(chart: Chart, curves: readonly Curve[], frame: Frame, loo
       ? scaleLog(ys.length === 0 ? [0.1, 1] : [low, high], ends).nice()
       : scaleLinear(rangeOf(low, high, chart), ends);
   const tickText = y.tickFormat(4);
+  const isTiny = Math.max(...y.domain().map(Math.abs)) < 1e-3;
   const label = (at: number): string => {
     if (chart.isShare) return `${round(100 * at)} %`;
     if (chart.unit === 'B') return bytesText(at);
-    return at !== 0 && Math.abs(at) < 1e-4 ? shortNumber(at) : tickText(at);
+    return isTiny ? shortNumber(at) : tickText(at);
   };
   return {
     x: (value: number) => round(x(value)),
@@ -58,31 +61,46 @@ export function axesOf(chart: Chart, curves: readonly Curve[], frame: Frame, loo
       .ticks(6)
       .filter(Number.isInteger)
       .map((at) => ({ at, label: String(at) })),
-    yTicks: y.ticks(4).map((at) => ({ at, label: label(at) })),
+    yTicks: (chart.unit === 'B' ? bytesTicks(y.domain()) : y.ticks(4)).map((at) => ({
+      at,
+      label: label(at),
+    })),
   };
+}
+
+/** Round numbers of the largest unit that fits: MiB, not millions of bytes. */
+function bytesTicks([low = 0, high = 0]: number[]): number[] {
+  const unit = 1024 ** Math.max(0, Math.floor(Math.log2(Math.max(1, high)) / 10));
+  return scaleLinear([low / unit, high / unit], [0, 1])
+    .ticks(4)
+    .map((at) => at * unit);
 }
 
 type Axes = ReturnType<typeof axesOf>;
 
 /** Room above and below, as a share of what lies between. */
 const room = 0.08;
-/** Of the size of values: what differs by less is as good as constant, and would drive the axis out of its numbers. */
-const leastRoom = 1e-5;
+/** Every axis spans at least this share of its largest value: a change by less is hardly one. */
+const leastShare = 0.1;
 
 /**
- * The range of an axis around what was measured: shares from 0 to 1, all else with some room, but not across 0; of what is
- * 0 throughout, or never measured, up to 1. What is stacked begins at 0.
+ * The range of an axis around the measured values. Shares go from 0 to 1, or to the chart's least span; stacked values begin
+ * at 0; all others have some room, which does not cross 0.
  */
 export function rangeOf(
   low: number,
   high: number,
-  { isShare, isStacked }: Pick<Chart, 'isShare' | 'isStacked'>,
+  { isShare, isStacked, leastSpan }: Pick<Chart, 'isShare' | 'isStacked' | 'leastSpan'>,
 ): [number, number] {
-  if (low > high || (low === 0 && high === 0)) return [0, 1];
-  if (isShare) return [Math.min(0, low), Math.max(1, high)];
+  if (low > high) return [0, isShare ? (leastSpan ?? 1) : 1];
+  if (isShare) return [Math.min(0, low), Math.max(leastSpan ?? 1, high)];
+  if (low === 0 && high === 0) return [0, leastSpan ?? 1];
   if (isStacked) return [0, high];
-  const pad = Math.max(room * (high - low), leastRoom * Math.max(-low, high));
-  return [low >= 0 && low < pad ? 0 : low - pad, high <= 0 && -high < pad ? 0 : high + pad];
+  const least = Math.max(leastSpan ?? 0, leastShare * Math.max(-low, high));
+  const pad = Math.max(room * (high - low), (least - (high - low)) / 2);
+  const from = low >= 0 ? Math.max(0, low - pad) : low - pad;
+  const to = high <= 0 ? Math.min(0, high + pad) : high + pad;
+  return low >= 0 ? [from, Math.max(to, from + least)] : [Math.min(from, to - least), to];
 }
 
 /** The inside of an SVG: axes and curves of a chart, and what is not drawn. */
@@ -131,10 +149,11 @@ function curveShapes(curve: Curve, chart: Chart, axes: Axes, { left, right }: Fr
   const x = (point: Point): number => round(axes.x(point.x) + nudge);
   const known = points.filter(isKnown);
   const bounded = points.filter(isBounded);
-  // What lay between two evaluations is not known: a line would say that it rose steadily.
-  const isApart = line.low !== undefined && known.length < 3;
+  const isSparse = line.isEvaluation === true;
   const path = pathOf<Point>(x, ({ y }) => axes.y(y ?? 0)).defined(isKnown);
-  const isArea = isStacked || bounded.length > mostWhiskers;
+  const isArea = isStacked || (!isSparse && bounded.length > mostWhiskers);
+  // The interval, and its two caps if there is room.
+  const parts = bounded.length > mostWhiskers ? 1 : 3;
   const filled = area<Point>(
     x,
     ({ low }) => axes.y(low ?? 0),
@@ -144,11 +163,13 @@ function curveShapes(curve: Curve, chart: Chart, axes: Axes, { left, right }: Fr
   const dots = hasDots ? known : [];
   return [
     ...(isArea ? [shapeOf('path', { class: `area ${colour}`, d: filled(points) ?? '' })] : []),
-    ...(isArea ? [] : bounded.flatMap((point) => whiskers(point, x(point), axes, colour))),
+    ...(isArea
+      ? []
+      : bounded.flatMap((point) => whiskers(point, x(point), axes, colour).slice(0, parts))),
     shapeOf('path', {
-      class: `line ${colour}${isFaint ? ' faint' : ''}`,
-      'stroke-dasharray': dashOf(line.dash),
-      d: isApart ? '' : (path(points) ?? ''),
+      class: `line ${colour}${isFaint ? ' faint' : ''}${isSparse ? ' between' : ''}`,
+      'stroke-dasharray': isSparse ? connector : dashOf(line.dash),
+      d: path(points) ?? '',
     }),
     ...dots.map((point) => ({
       tag: 'circle' as const,
@@ -156,7 +177,7 @@ function curveShapes(curve: Curve, chart: Chart, axes: Axes, { left, right }: Fr
         class: `dot ${colour}`,
         cx: x(point),
         cy: axes.y(point.y),
-        r: line.low === undefined ? 2.5 : 4,
+        r: isSparse ? 4 : 2.5,
       },
       text: `${chart.over} ${point.x}: ${valueText(point.y, chart)}`,
     })),
@@ -168,7 +189,7 @@ const shapeOf = (tag: Shape['tag'], attributes: Shape['attributes']): Shape => (
   attributes,
 });
 
-/** Evaluations of several runs at the same iteration stand beside each other. */
+/** Moves evaluations of several runs at the same iteration beside each other. */
 function nudgeOf({ line }: Curve, { lines }: Chart): number {
   const bounded = lines.filter(({ low }) => low !== undefined);
   const few = bounded.every(({ xs }) => xs.length <= mostWhiskers);

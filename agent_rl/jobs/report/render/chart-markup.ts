@@ -21,16 +21,16 @@ export const legendHeight = (chart: Chart, width: number): number =>
 
 /** Names of lines and their places from the left end of the plot, in rows that fit a width. */
 export function legendRows({ lines }: Chart, width: number) {
-  const rows: { label: string; colour: number; dash: number; x: number }[][] = [];
+  const rows: { label: string; colour: number; dash: number; isDot: boolean; x: number }[][] = [];
   let x = width;
-  for (const { label: whole, colour, dash } of lines) {
+  for (const { label: whole, colour, dash, isEvaluation } of lines) {
     const label = whole.length > mostCharacters ? `${whole.slice(0, mostCharacters)}…` : whole;
     const wide = 24 + label.length * characterWidth + 14;
     if (rows.length === 0 || x + wide > width) {
       rows.push([]);
       x = 0;
     }
-    rows.at(-1)?.push({ label, colour, dash, x: Math.round(x) });
+    rows.at(-1)?.push({ label, colour, dash, isDot: isEvaluation === true, x: Math.round(x) });
     x += wide;
   }
   return rows;
@@ -47,9 +47,12 @@ export function chartMarkup(chart: Chart, { width, height }: Size): Markup {
   };
   const title = [chart.title, shownUnit(chart)].filter(Boolean).join(', ');
   const legend = legendRows(chart, frame.right - left).flatMap((row, place) =>
-    row.map(({ label, colour, dash, x }) => {
+    row.map(({ label, colour, dash, isDot, x }) => {
       const [from, y] = [left + x, top - 1 + legendRowHeight * place];
-      return markup`<line class="line ${colourClass(colour)}" stroke-dasharray="${dashOf(dash)}" x1="${from}" x2="${from + 18}" y1="${y}" y2="${y}"/><text x="${from + 24}" y="${y + 4}">${label}</text>`;
+      const swatch = isDot
+        ? markup`<circle class="dot ${colourClass(colour)}" cx="${from + 9}" cy="${y}" r="4"/>`
+        : markup`<line class="line ${colourClass(colour)}" stroke-dasharray="${dashOf(dash)}" x1="${from}" x2="${from + 18}" y1="${y}" y2="${y}"/>`;
+      return markup`${swatch}<text x="${from + 24}" y="${y + 4}">${label}</text>`;
     }),
   );
   return markup`<text class="heading" x="${left}" y="18">${title}</text>
@@ -77,7 +80,7 @@ export const chartStyles = `
 svg text { font: 12px system-ui, sans-serif; fill: #374151; }
 svg .heading { font-size: 14px; font-weight: 600; fill: #111827; }
 svg .grid { stroke: #e5e7eb; } svg .axis { stroke: #6b7280; }
-svg .line { fill: none; stroke: currentColor; stroke-width: 2; } svg .interval { stroke: currentColor; stroke-width: 1.5; }
+svg .line { fill: none; stroke: currentColor; stroke-width: 2; } svg .between { stroke-width: 1; } svg .interval { stroke: currentColor; stroke-width: 1.5; }
 svg .dot, svg .area { fill: currentColor; } svg .area { opacity: 0.2; }
 ${inColours('light')}
 @media (prefers-color-scheme: dark) {
