@@ -345,9 +345,14 @@ describe.each(['docs/coming-from-verl.md', 'docs/coming-from-trl.md'])('%s', (pa
   const text = readDocument(page);
   const registries = Object.values(plugins);
   const pluginNames = registries.flatMap((registry) => registry.names());
-  const files = ['metrics.jsonl', 'summary.json'];
   const names = new Set([
-    ...[...pluginNames, ...algorithmNames, ...files, 'extends', 'urls', '--resume'],
+    ...pluginNames,
+    ...algorithmNames,
+    'metrics.jsonl',
+    'summary.json',
+    'extends',
+    'urls',
+    '--resume',
     ...['agent_rl/index.ts', 'agent_rl/plugin.ts'].flatMap((entry) =>
       publicExports(entry).map(({ name }) => name),
     ),
