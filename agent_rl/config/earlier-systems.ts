@@ -11,8 +11,6 @@ export interface EarlierSystem {
 /** Of flags that we have under the same names. */
 export const sameFlags = 'the same flags';
 
-const inProcess = 'not carried over, because the reference is in the process';
-
 /** Every setting of the four systems that this project re-implements. "Dead" settings were read by them and not used. */
 export const earlierSystems: readonly EarlierSystem[] = [
   {
@@ -50,7 +48,7 @@ export const earlierSystems: readonly EarlierSystem[] = [
         "not carried over, because a failure is 0, which a group's mean makes negative",
       ],
       ['`rewards.turn_penalty` (dead)', 'the reward `brevity` in `rewards`'],
-      ['`wandb`', '`trackers: [{type: wandb}]`'],
+      ['`wandb`', '`trackers` with the type `wandb`'],
       ['`output_dir`', '`run.outputDir` and `run.name`'],
     ],
   },
@@ -89,8 +87,14 @@ export const earlierSystems: readonly EarlierSystem[] = [
       ['`pad_token_id`', 'not carried over, because padding is masked and never a token'],
       ['`--dataset`', '`--dataset-dir`'],
       ['`--num_rollouts`', '`--set rollout.groupSize=N`'],
-      ["`--vllm_port` and the server's flags", '`--set generator.type=vllm` and its settings'],
-      ['`--dataset-path` of reference log-probabilities', inProcess],
+      [
+        "`--vllm_port` and the server's flags",
+        '`generator.type: vllm`, with the servers in its `urls`',
+      ],
+      [
+        '`--dataset-path` of reference log-probabilities',
+        '`algorithm.kl.reference`: a run computes the log-probabilities of its reference itself',
+      ],
       ['`--dataset-paths`', '`--dataset-dir`'],
       ['`--checkpoint-path`', '`--resume`'],
       ['`--max-steps`', '`--max-iterations`'],
@@ -106,8 +110,14 @@ export const earlierSystems: readonly EarlierSystem[] = [
     rows: [
       ['base model', '`model.path`'],
       ['`max_seq_length`', '`policy.maxContextTokens`'],
-      ['`fast_inference`', '`generator.type`'],
-      ['`gpu_memory_utilization`', 'not carried over, because generation is in the process'],
+      [
+        '`fast_inference`',
+        '`generator.type: vllm`; the default generates in the process of the run',
+      ],
+      [
+        '`gpu_memory_utilization`',
+        'not carried over, because it is a flag of the vLLM server, which a run does not start',
+      ],
       ['LoRA, gradient checkpointing', '`model.lora.rank`, `train.recompute`'],
       ['seed', '`run.seed`'],
       ['`max_prompt_length`', '`rollout.maxEpisodeTokens`; nothing is cut silently'],
@@ -124,7 +134,7 @@ export const earlierSystems: readonly EarlierSystem[] = [
       ['`max_grad_norm`', '`train.maxGradNorm`'],
       ['save and eval every', '`checkpoint.every`, `eval.every`'],
       ['`eval_on_start`', '`eval.before`'],
-      ['`report_to`', '`trackers`'],
+      ['`report_to`', '`trackers`: `tensorboard`, `mlflow`, `wandb`'],
       ['beta, temperature', '`algorithm.kl.weight`, `policy.sampling.temperature`'],
       [
         'rewards structure, int, correctness, python',
@@ -152,9 +162,10 @@ export const earlierSystems: readonly EarlierSystem[] = [
         '`environment.timeoutPenalty` (a call) and `environment.turnLimitPenalty` (turns), as positive numbers',
       ],
       ['`env.test_timeout`', '`environment.judgeWallS`'],
+      ['`tools.code_exec.python_executable`', '`sandbox.python`'],
       [
-        '`tools.code_exec.python_executable`, `tools.code_exec.workdir`',
-        'not carried over, because the sandbox brings its Python and has no folder of the machine',
+        '`tools.code_exec.workdir`',
+        'not carried over, because programs in the sandbox see no folder of the machine',
       ],
       ['`tools.search.mode`', '`mode` of the tool `search`'],
       ['`tools.search.provider`', '`web.provider` of the tool `search`'],
@@ -178,9 +189,10 @@ export const earlierSystems: readonly EarlierSystem[] = [
       ['`eval.num_tasks` (dead)', '`eval.maxTasks`'],
       ['`train.norm_adv_by_std`', '`algorithm.advantage.std`'],
       [
-        '`train.gamma`, `train.lam`, `train.value_coef`, `train.entropy_coef` (dead)',
-        'not carried over, because there is no value function and no entropy term',
+        '`train.gamma`, `train.lam`, `train.value_coef` (dead)',
+        'not carried over, because there is no value function',
       ],
+      ['`train.entropy_coef` (dead)', '`algorithm.entropyBonus`'],
       [
         '`--config`, `--dataset-dir`, `--train-split`, `--eval-split`, `--seed`, `--model-path`, `--device`, `--policy-type`, `--hf-model-name`, `--preview-tasks`, `--async-rollout-workers`',
         sameFlags,

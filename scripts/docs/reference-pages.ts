@@ -45,12 +45,12 @@ function filesPage(): string {
 const earlierSystemsPage = (): string =>
   page(
     'Settings of earlier systems',
-    'Four earlier systems, and where each of their settings went. "Dead" means that the earlier system read the setting and did not use it. A run file with one of these keys is refused with the name in the second column.',
+    'Where each setting of four earlier systems is in agent_rl. "Dead" marks a setting that the earlier system read but did not use. agent_rl rejects a run file or flag with a name from the first column and suggests the one in the second.',
     ...earlierSystems.flatMap(({ name, about, rows }) => [
       `## ${name}`,
       `${about}.`,
       table(
-        ['Theirs', 'Ours'],
+        ['Earlier system', 'agent_rl'],
         rows.map(([theirs, ours]) => [plain(theirs), plain(ours)]),
       ),
     ]),
