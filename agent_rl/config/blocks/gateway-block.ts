@@ -19,7 +19,7 @@ export const GatewayBlock = block(
       Type.String({ minLength: 1 }),
       Type.Object(
         {
-          url: text("Base URL of the model"s API, ending in /v1', { pattern: "^https?://.+" }),
+          url: text("Base URL of the model's API, ending in /v1", { pattern: '^https?://.+' }),
           model: optionalText('Model name on that server; by default the same'),
           apiKeyEnv: variable('Environment variable with the API key'),
         },

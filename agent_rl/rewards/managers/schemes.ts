@@ -22,7 +22,7 @@ const combining = (name: GroupScheme, description: string) =>
     ),
   );
 
-export const uniform = combining("uniform', 'Mean of an episode's rewards");
+export const uniform = combining('uniform', "Mean of an episode's rewards");
 
 export const std = combining('std', 'Weights each reward by its deviation in the group');
 

@@ -11,6 +11,7 @@ import { runEpisode } from '#agent_rl/rollout/run-episode.ts';
 import { unbiased } from '#agent_rl/core/services/generator.ts';
 import { ToolRunner } from '#agent_rl/rollout/tools/tool-runner.ts';
 import { says, ScriptedPolicy } from '#tests/support/scripted-policy.ts';
+import { problemPaths } from '#tests/support/problem-places.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
 
@@ -29,8 +30,8 @@ const prepared = (agents: readonly object[] = []) =>
     },
   });
 
-describe('the agents of an environment', () => {
-  test('learn unless the run file says otherwise', async () => {
+describe('The agents of an environment', () => {
+  test('learn by default', async () => {
     const { chosen } = await prepared([{ name: 'guesser', train: false }]);
     expect(chosen.environments[0]?.agents).toEqual([
       { name: 'speaker', learns: true, policy: 'policy' },
@@ -38,31 +39,21 @@ describe('the agents of an environment', () => {
     ]);
   });
 
-  test('are those that it names, each once, and one learns', async () => {
-    const wrong = await rejectionOf(
-      prepared([{ name: 'judge' }, { name: 'speaker', train: false }, { name: 'speaker' }]),
-    );
-    expect(wrong.message).toContain(
-      'agents.0.name: no environment of this run has an agent "judge". Agents: speaker, guesser.',
-    );
-    expect(wrong.message).toContain('agents.2.name: "speaker" is already agents.1. Keep one.');
-    const idle = await rejectionOf(
-      prepared(['speaker', 'guesser'].map((name) => ({ name, train: false }))),
-    );
-    expect(idle.message).toContain('none of the agents of word_game learns');
-    expect(
-      agentProblems([{ name: 'question', agents: oneAgent }], {
-        agents: [{ name: 'a', train: true }],
-      }),
-    ).toEqual([
-      {
-        path: 'agents.0.name',
-        text: 'the environments of this run have one agent. Leave agents out.',
-      },
+  test('are known and unique, and at least one learns', async () => {
+    const wrong = [{ name: 'judge' }, { name: 'speaker', train: false }, { name: 'speaker' }];
+    const idle = ['speaker', 'guesser'].map((name) => ({ name, train: false }));
+    expect(problemPaths((await rejectionOf(prepared(wrong))).message)).toEqual([
+      'agents.0.name',
+      'agents.2.name',
+    ]);
+    expect(problemPaths((await rejectionOf(prepared(idle))).message)).toEqual(['agents']);
+    const agents = [{ name: 'a', train: true }];
+    expect(agentProblems([{ name: 'question', agents: oneAgent }], { agents })).toMatchObject([
+      { path: 'agents.0.name' },
     ]);
   });
 
-  test('play what the run file says', async () => {
+  test('play an episode with the roles of the run file', async () => {
     const { loaded, chosen } = await prepared([{ name: 'speaker', train: false }]);
     const make = episodeMaker({
       config: loaded.config,
@@ -91,7 +82,7 @@ describe('the agents of an environment', () => {
     expect(played.judgedBy?.environment).toBe('word_game');
   });
 
-  test('are more than agent-rl plugins attack can play', async () => {
+  test('are refused by agent-rl plugins attack if there are several', async () => {
     const run = await prepared();
     const attacking = attack({
       ...run,

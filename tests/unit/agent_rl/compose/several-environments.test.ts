@@ -7,6 +7,7 @@ import type { Turn } from '#agent_rl/core/plugins/environment.ts';
 import { ToolChoice } from '#agent_rl/environments/tool-choice.ts';
 import { type Answer, ask } from '#tests/support/scripted-questions.ts';
 import { ScriptedEnvironment } from '#tests/support/scripted-environment.ts';
+import { problemPaths } from '#tests/support/problem-places.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 import { rejectionOf, thrownBy } from '#tests/support/thrown.ts';
 
@@ -28,7 +29,7 @@ const folders = {
 };
 const answer: Answer = ({ answer: right }) => `The answer is ${right}, I think, and not 5 or 4`;
 
-describe('a run with several environments', () => {
+describe('A run with several environments', () => {
   const played = async (datasets: readonly object[]) =>
     (await ask({ environment: worlds, datasets }, { split: 'eval', answer })).map(
       ({ taskId, parts: [part], judgedBy }) => [
@@ -39,7 +40,7 @@ describe('a run with several environments', () => {
       ],
     );
 
-  test('plays each task in the one that its folder names, or its own metadata', async () => {
+  test('plays each task in the environment of its metadata or its folder', async () => {
     expect(await played(Object.values(folders))).toEqual([
       ['maths-eval-2', 2, true, 'numbers'],
       ['words-eval-2', 0, false, 'texts'],
@@ -47,49 +48,44 @@ describe('a run with several environments', () => {
     ]);
   });
 
-  test('refuses tasks whose environment nothing names, or that it does not have', async () => {
+  test('refuses tasks without an environment or with an unknown one', async () => {
     write('lost/eval.jsonl', '{"question":"Q","answer":"4","metadata":{"environment":"chess"}}\n');
     const { environment: _none, ...nameless } = folders.maths;
     const error = await rejectionOf(played([nameless, { dir: `${folder}/lost` }]));
     expect(error.code).toBe('DATASET_INVALID');
-    expect(error.message).toBe(`2 of 2 tasks cannot be judged:
-  ${folder}/maths/eval.csv:2 Task "maths-eval-2": nothing says which environment it is for. Name one for its folder (datasets: [{dir, environment}]) or in its metadata.environment. Environments: numbers, texts.
-  ${folder}/lost/eval.jsonl:1 Task "lost-eval-1": no environment of this run is named "chess". Name one for its folder (datasets: [{dir, environment}]) or in its metadata.environment. Environments: numbers, texts.`);
+    const [first, ...lines] = error.message.split('\n');
+    expect(first).toMatch(/^2 of 2 tasks/);
+    expect(lines).toEqual([
+      expect.stringContaining(`${folder}/maths/eval.csv:2 Task "maths-eval-2": `),
+      expect.stringContaining(`${folder}/lost/eval.jsonl:1 Task "lost-eval-1": `),
+    ]);
   });
 });
 
-describe('the names of environments', () => {
-  const problemsOf = async (settings: object): Promise<string> =>
-    (await rejectionOf(prepareRun({ file: 'run.yaml', settings }))).message;
+describe('The names of environments', () => {
+  const problemsOf = async (settings: object) =>
+    problemPaths((await rejectionOf(prepareRun({ file: 'run.yaml', settings }))).message);
   const tools = [{ type: 'search', mode: 'task' }, { type: 'code_exec' }];
 
-  test('are their own, and those that folders give are there', async () => {
-    const text = await problemsOf({
+  test('are unique, and datasets refer to existing ones', async () => {
+    const paths = await problemsOf({
       environment: [{ type: 'question' }, { type: 'question' }],
       datasets: [{ dir: 'a', environment: 'chess' }],
     });
-    expect(text).toContain(
-      'environment.1: "question" is already environment.0. Give one of them a name.',
-    );
-    expect(text).toContain(
-      'datasets.0.environment: no environment of this run is named "chess". Environments: question, question.',
-    );
+    expect(paths).toEqual(['environment.1', 'datasets.0.environment']);
   });
 
-  test('are needed where the environments read different lines', async () => {
-    const text = await problemsOf({
+  test('are required in datasets if the environments read different formats', async () => {
+    const paths = await problemsOf({
       environment: [{ type: 'search' }, { type: 'code_exec' }],
       tools,
       datasets: [{ dir: 'a' }, { dir: 'b', format: 'mbpp' }],
     });
-    expect(text).toContain(
-      'datasets.0: names no environment, and those of this run read tasks of different formats. Add environment: NAME. Environments: search, code_exec.',
-    );
-    expect(text).not.toContain('datasets.1');
+    expect(paths).toEqual(['datasets.0']);
   });
 });
 
-describe('environment, a block or a list of blocks,', () => {
+describe('The setting environment', () => {
   const below = write('below.yaml', 'environment: {type: search}\ndatasets: [{dir: a}]\n');
   const several = 'environment: [{type: search}, {type: question}]\n';
   const typesOf = (file: string, overrides: string[] = []) => {
@@ -101,7 +97,7 @@ describe('environment, a block or a list of blocks,', () => {
     ]);
   };
 
-  test('replaces the other form of what a file extends', () => {
+  test('replaces a block by a list and a list by a block', () => {
     const above = write('above.yaml', `extends: ${below}\n${several}`);
     const again = write('again.yaml', `extends: ${above}\nenvironment: {type: question}\n`);
     expect(typesOf(above)).toEqual([
@@ -118,18 +114,14 @@ describe('environment, a block or a list of blocks,', () => {
   });
 
   test.each([
-    [
-      'environment: code_exec',
-      'environment: expected a block of keys and values, got "code_exec".',
-    ],
-    ['environment: [{}]', 'environment.0.type: is missing.'],
-    ['environment: []', 'environment: must NOT have fewer than 1 items, got [].'],
-    ['tools: []', 'environment: is missing. What the agent acts in, and its settings'],
-    ['environments: [{type: search}]', 'is not a known key. Did you mean "environment"?'],
-  ])('refuses %s', (text, problem) => {
+    ['environment: code_exec', 'environment'],
+    ['environment: [{}]', 'environment.0.type'],
+    ['environment: []', 'environment'],
+    ['tools: []', 'environment'],
+    ['environments: [{type: search}]', 'environments'],
+  ])('refuses %s', (text, path) => {
     const file = write('wrong.yaml', `${text}\ndatasets: [{dir: a}]\n`);
-    const { message } = thrownBy(() => loadConfig({ file }));
-    expect(message).toContain(problem);
+    expect(problemPaths(thrownBy(() => loadConfig({ file })).message)).toContain(path);
   });
 });
 
@@ -138,7 +130,7 @@ test.each([
   [['calculator', 'code_exec'], 0, 1],
   [[], 0, 0],
 ])(
-  'an episode whose calls are %j has toolChoiceRight %d and toolUsed %d',
+  'an episode with the calls %j has toolChoiceRight %d and toolUsed %d',
   async (names, right, used) => {
     const environment = new ToolChoice(new ScriptedEnvironment(), ['code_exec']);
     const { signal } = new AbortController();

@@ -14,7 +14,7 @@ const fileOf = (algorithm: string, name = 'run.yaml') =>
 const read = (algorithm: string, overrides: readonly string[] = []) =>
   loadConfig({ file: fileOf(algorithm), overrides }).config.algorithm;
 
-test('a name stands for parts and their settings', () => {
+test('a preset has parts and their settings', () => {
   expect(read('{name: dr-grpo}')).toMatchObject({
     advantage: { type: 'group-relative', std: 'none' },
     loss: { type: 'clipped' },
@@ -23,7 +23,7 @@ test('a name stands for parts and their settings', () => {
   expect(read('{name: grpo}')).toEqual(read('{}'));
 });
 
-test('what is written goes over the name, setting by setting', () => {
+test('settings of the run file override the preset one by one', () => {
   expect(read('{name: gspo, loss: {clipLow: 0.01}, aggregation: token-mean}')).toMatchObject({
     loss: { type: 'gspo', clipLow: 0.01, clipHigh: 4e-4 },
     aggregation: 'token-mean',
@@ -31,7 +31,7 @@ test('what is written goes over the name, setting by setting', () => {
   expect(read('{}', ['algorithm.name=gspo']).loss).toMatchObject({ type: 'gspo', clipLow: 3e-4 });
 });
 
-test('a part of another type takes no settings of the one it replaces, and a file that loses some says so', () => {
+test('a part of another type takes no settings of the part it replaces, and a warning names them', () => {
   expect(read('{name: gspo, loss: {type: clipped}}').loss).toEqual({ type: 'clipped' });
   fileOf('{loss: {type: clipped, clipLow: 0.1}}', 'base.yaml');
   const { config, warnings } = loadConfig({
@@ -39,13 +39,11 @@ test('a part of another type takes no settings of the one it replaces, and a fil
   });
   expect(config.algorithm.loss).toEqual({ type: 'cispo' });
   expect(warnings).toEqual([
-    expect.stringMatching(
-      /^algorithm\.loss: "?cispo"? in \S+over\.yaml leaves out what \S+base\.yaml says of another type \(clipLow: 0\.1\), since settings are those of a type\.$/,
-    ),
+    expect.stringMatching(/^algorithm\.loss: .*over\.yaml .*base\.yaml .*\(clipLow: 0\.1\)/),
   ]);
 });
 
-test('so it is with a generator, in files and with --set', () => {
+test('a generator of another type takes no settings either, in files and with --set', () => {
   const text = 'generator: {type: served, url: "http://127.0.0.1:9"}\n';
   const base = writeBelow(folder, 'served.yaml', head + text);
   const here = 'extends: served.yaml\ngenerator: {type: engine}\n';
@@ -65,16 +63,18 @@ const readSaying = (algorithm: string, ...overrides: readonly string[]) => {
   return { algorithm: config.algorithm, warnings };
 };
 
-test('--set of another type leaves out what the file wrote for the one before, and says so', () => {
+test('--set of another type drops the settings of the file, with a warning', () => {
   const file = '{loss: {clipLow: 0.2, dualClip: 3}}';
   const { algorithm, warnings } = readSaying(file, 'algorithm.loss.type=gspo');
   expect(algorithm.loss).toEqual({ type: 'gspo' });
   expect(warnings).toEqual([
-    '--set algorithm.loss.type=gspo: what was written for algorithm.loss clipped (clipLow: 0.2, dualClip: 3) is left out, since settings are those of a type. Set what you mean of gspo too, such as --set algorithm.loss.clipLow=….',
+    expect.stringMatching(
+      /^--set algorithm\.loss\.type=gspo: .*algorithm\.loss clipped \(clipLow: 0\.2, dualClip: 3\)/,
+    ),
   ]);
 });
 
-test('--set of another type keeps what --set gives, in any order, and of the same type all', () => {
+test('--set of another type keeps the settings of other --set flags, and --set of the same type keeps all', () => {
   const file = '{loss: {clipHigh: 0.3}}';
   const sets = ['algorithm.loss.clipLow=0.01', 'algorithm.loss.type=gspo'];
   for (const overrides of [sets, sets.toReversed()]) {
@@ -92,22 +92,22 @@ test('--set of another type keeps what --set gives, in any order, and of the sam
   }
 });
 
-test('a name given elsewhere than the settings that go over its own is said with both places', () => {
+test('a warning with both places is given if a preset and its overrides come from different places', () => {
   const bound = readSaying('{loss: {clipLow: 0.2}}', 'algorithm.name=gspo');
   expect(bound.algorithm.loss).toMatchObject({ type: 'gspo', clipLow: 0.2 });
   expect(bound.warnings).toEqual([
     expect.stringMatching(
-      /run\.yaml:4 algorithm\.loss\.clipLow: 0\.2 goes over the 0\.0003 of algorithm\.name gspo \(--set algorithm\.name=gspo\)/,
+      /run\.yaml:4 algorithm\.loss\.clipLow: 0\.2 .*0\.0003 .*\(--set algorithm\.name=gspo\)/,
     ),
   ]);
   const type = readSaying('{loss: {type: clipped}}', 'algorithm.name=gspo');
   expect(type.warnings).toEqual([
-    expect.stringMatching(/algorithm\.loss\.type: "clipped" goes over the "gspo"/),
+    expect.stringMatching(/algorithm\.loss\.type: "clipped" .*"gspo"/),
   ]);
   expect(readSaying('{name: gspo, loss: {clipLow: 0.2}}').warnings).toEqual([]);
 });
 
-test('the config of a run says every setting of its preset, and is read back as the same', () => {
+test('the config of a run contains every setting of its preset, and loads to the same config', () => {
   const { config } = loadConfig({ file: fileOf('{name: rloo, loss: {type: gspo}}') });
   const again = loadConfig({ file: writeBelow(folder, 'config.yaml', resolvedYaml(config)) });
   expect(again.config).toEqual(config);
@@ -119,11 +119,11 @@ test.each(Object.keys(algorithmPresets))('%s can be trained', async (name) => {
   expect(chosen.loss.entry.spec.name).toBe(read(`{name: ${name}}`).loss.type);
 });
 
-test('an unknown name is refused with its place and the names there are', () => {
+test('an unknown preset is refused with its place and the known names', () => {
   expect(() => read('{name: grppo}')).toThrow(/run\.yaml:4:\d+ algorithm\.name: .*grpo/);
 });
 
-test('agent-rl plugins algorithms shows parts, paper and departures of each', async () => {
+test('agent-rl plugins algorithms shows parts, paper and departures of each preset', async () => {
   const { code, stdout } = await commandLine(['plugins', 'algorithms']);
   expect(code).toBe(0);
   expect(stdout).toMatch(

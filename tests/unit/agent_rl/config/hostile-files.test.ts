@@ -53,11 +53,11 @@ test.each([
       '\n',
     ),
   ],
-])('a nesting without end is refused: %s', (_, text) => {
-  expect(problemsOf(text)[0]?.text).toMatch(/nested too deeply\. At most 64/);
+])('endless nesting is refused: %s', (_, text) => {
+  expect(problemsOf(text)[0]?.text).toContain('at most 64');
 });
 
-test('a nesting that no stack holds is refused where it gets too deep', () => {
+test('nesting that would overflow the stack is refused where it gets too deep', () => {
   expect(problemsOf(`a: 1\nb: ${'['.repeat(100_000)}`)).toEqual([
     {
       // A block, and 255 lists in it.
@@ -68,7 +68,7 @@ test('a nesting that no stack holds is refused where it gets too deep', () => {
   ]);
 });
 
-test('a value that is no text, number or switch, such as !!binary, is refused', () => {
+test('a value of a tag such as !!binary is refused', () => {
   expect(problemsOf('a: [1, !!binary "AAAA"]')).toMatchObject([
     {
       location: { line: 1, column: 17 },
@@ -87,9 +87,7 @@ test('a device, a folder and a file of gigabytes are refused, and nothing hangs'
     /top\.yaml:1:10 extends: cannot read .*zero: it is a pipe or a device, not a file/,
   );
   expect(of('.')).toContain('it is a folder, not a file');
-  expect(of('huge.yaml')).toContain(
-    'it has 5000000000 bytes, and a file of settings at most 4 MiB',
-  );
+  expect(of('huge.yaml')).toContain('it has 5000000000 bytes');
 });
 
 test('files that extend each other through a link to their own folder are a circle', () => {
@@ -98,11 +96,11 @@ test('files that extend each other through a link to their own folder are a circ
   expect(messageOf('loop.yaml')).toMatch(/in a circle: .*loop\.yaml -> .*loop\.yaml/);
 });
 
-test('files that each extend the next nine times are not read for ever', () => {
+test('the number of files that a run file extends is limited', () => {
   for (let i = 0; i < 30; i++) {
     const next = Array.from({ length: 9 }, () => `fan-${i + 1}.yaml`).join(', ');
     writeBelow(folder, `fan-${i}.yaml`, `extends: [${next}]\n`);
   }
   writeBelow(folder, 'fan-30.yaml', 'run: {seed: 1}\n');
-  expect(messageOf('fan-0.yaml')).toContain('more than 64 files are read for one run');
+  expect(messageOf('fan-0.yaml')).toContain('more than 64 files');
 });

@@ -4,6 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 
 import { loadConfig, pluginRequests, resolvedYaml, shippedNotes } from '#agent_rl/config/index.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { problemPlaces } from '#tests/support/problem-places.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 import { thrownBy } from '#tests/support/thrown.ts';
 
@@ -13,82 +14,71 @@ let count = 0;
 const fresh = (text: string | Uint8Array) => writeBelow(folder, `file-${count++}.yaml`, text);
 const least = 'environment: {type: code_exec}\ndatasets: [{dir: tasks}]\n';
 
-/** The lines of the error, the file's own name shortened. */
+/** The places of the problems in `run.yaml`, with their settings. */
 const problemsOf = (text: string, overrides: string[] = []) => {
   const file = fresh(text);
   const { code, message } = thrownBy(() => loadConfig({ file, overrides }));
   expect(code).toBe('CONFIG_INVALID');
-  return message
-    .split('\n')
-    .slice(1)
-    .map((line) => line.trim().replaceAll(file, 'run.yaml'));
+  return problemPlaces(message.replaceAll(file, 'run.yaml'));
 };
 
-describe('a good file', () => {
-  test('gets every default, nested ones too', () => {
+describe('A valid run file', () => {
+  test('gets every default, also in nested blocks, and is deeply frozen', () => {
     const { config } = loadConfig({ file: fresh(least) });
     expect(config.run.seed).toBe(42);
     expect(config.policy.sampling).toMatchObject({ temperature: 1, topK: 0, topP: 1, minP: 0 });
     expect(config.algorithm.kl).toEqual({ kind: 'none', in: 'loss', weight: 0 });
     expect(config.tools).toEqual([]);
-  });
-
-  test('is frozen all the way down', () => {
-    const { config } = loadConfig({ file: fresh(least) });
     expect(Object.isFrozen(config)).toBe(true);
     expect(Object.isFrozen(config.policy.sampling)).toBe(true);
     expect(Object.isFrozen(config.tools)).toBe(true);
   });
 
-  test('printed and read again is the same config', () => {
+  test('loads to the same config after it is printed', () => {
     const text = `${least}train: {learningRate: 1e-5}\ntools: [{type: code_exec, session: true}]\n`;
     const { config } = loadConfig({ file: fresh(text) });
     expect(loadConfig({ file: fresh(resolvedYaml(config)) }).config).toEqual(config);
   });
 
-  test('may use anchors', () => {
+  test('may contain anchors', () => {
     const text = `environment: {type: &kind code_exec}\ndatasets: [{dir: tasks}]\ntools: [{type: *kind}]\n`;
     expect(loadConfig({ file: fresh(text) }).config.tools).toEqual([{ type: 'code_exec' }]);
   });
 });
 
-describe('a file that the package ships', () => {
+describe('A run file of the package', () => {
   const shipped = join(packageRoot(), 'configs', 'code_exec_smoke.yaml');
   const extending = (name: string): string =>
     writeBelow(folder, `extends-${count++}/own.yaml`, `extends: ${name}\nrun: {seed: 5}\n`);
 
-  test('is extended by its name where no file of the user has it, and is reported', () => {
+  test('is extended by name, with a note, if the user has no file of that name', () => {
     const loaded = loadConfig({ file: extending('configs/code_exec_smoke.yaml') });
     expect(loaded.shipped).toEqual([shipped]);
-    expect(shippedNotes(loaded)).toEqual([
-      `Settings from ${shipped}, which ships with the package; your folder has no file of that name`,
-    ]);
+    expect(shippedNotes(loaded)).toEqual([expect.stringContaining(shipped)]);
     const { train } = loadConfig({ file: shipped }).config;
     expect(loaded.config).toMatchObject({ train, run: { seed: 5 } });
   });
 
-  test('gives way to a file of the user', () => {
+  test('is not used if the user has a file of that name', () => {
     const file = extending('configs/code_exec_smoke.yaml');
     writeBelow(dirname(file), 'configs/code_exec_smoke.yaml', `${least}train: {iterations: 77}\n`);
     const { config, shipped: read } = loadConfig({ file });
     expect([config.train.iterations, read]).toEqual([77, []]);
   });
 
-  test('is not looked for above the package, nor by an absolute path', () => {
+  test('is not found above the package or by an absolute path', () => {
     for (const name of [
       '../agent_rl/configs/code_exec_smoke.yaml',
       '/configs/code_exec_smoke.yaml',
     ]) {
       const file = extending(name);
-      expect(thrownBy(() => loadConfig({ file })).message).toMatch(
-        /extends: cannot read .*there is no such file/,
-      );
+      expect(thrownBy(() => loadConfig({ file })).message).toMatch(/ extends: cannot read /);
     }
   });
 });
 
-describe('precedence', () => {
-  test('a file goes over what it extends, --set over the file, flags over --set', () => {
+describe('Precedence', () => {
+  test('a file overrides what it extends, --set the file, and flags --set', () => {
     writeBelow(folder, 'base.yaml', `${least}run: {seed: 1}\ntrain: {iterations: 1, beta1: 0.5}\n`);
     const file = writeBelow(
       folder,
@@ -103,11 +93,11 @@ describe('precedence', () => {
     expect(seedOf([], [])).toBe(2);
     expect(seedOf(['run.seed=3'], [])).toBe(3);
     expect(seedOf(['run.seed=3'], [flag])).toBe(4);
-    // Blocks are merged key by key: what only the lower file says stays.
+    // Blocks are merged key by key.
     expect(loadConfig({ file }).config.train).toMatchObject({ iterations: 2, beta1: 0.5 });
   });
 
-  test('of several files to extend, later ones win, and lists are replaced as a whole', () => {
+  test('later files of extends override earlier ones, and lists are replaced as a whole', () => {
     writeBelow(folder, 'one.yaml', `${least}run: {seed: 1}\ntools: [{type: a}, {type: b}]\n`);
     writeBelow(folder, 'two.yaml', 'run: {seed: 2}\ntools: [{type: c}]\n');
     const file = writeBelow(folder, 'list.yaml', 'extends: [one.yaml, two.yaml]\n');
@@ -133,8 +123,8 @@ describe('precedence', () => {
   });
 });
 
-describe('problems', () => {
-  test('are all reported at once, each with place, value and what is allowed', () => {
+describe('The problems of a run file', () => {
+  test('are all reported at once, with their places', () => {
     const text = `environment: {type: code_exec}
 datasets: [{dir: tasks}]
 dataset:
@@ -147,34 +137,31 @@ groupSize: 3
 run: {device: gpu, seed: -1}
 `;
     expect(problemsOf(text)).toEqual([
-      'run.yaml:4:3 dataset.trainsplit: is not a known key. Did you mean "trainSplit"? Allowed: trainSplit, evalSplit, maxSamples, shuffle, tooLong.',
-      'run.yaml:6:17 train.learningRate: expected a number, got "fast".',
-      'run.yaml:7:13 train.schedule: expected one of cosine, constant, got "cosin". Did you mean "cosine"?',
-      'run.yaml:8:9 rollout: expected a block of keys and values, got null (nothing stands after the colon).',
-      expect.stringMatching(
-        /^run.yaml:9:1 groupSize: is not a known key. Did you mean "rollout.groupSize"\?/,
-      ),
-      'run.yaml:10:15 run.device: got "gpu". Allowed: cpu, cuda, cuda:N, webgpu or tensorflow.',
-      'run.yaml:10:26 run.seed: must be >= 0, got -1.',
+      'run.yaml:4:3 dataset.trainsplit',
+      'run.yaml:6:17 train.learningRate',
+      'run.yaml:7:13 train.schedule',
+      'run.yaml:8:9 rollout',
+      'run.yaml:9:1 groupSize',
+      'run.yaml:10:15 run.device',
+      'run.yaml:10:26 run.seed',
+    ]);
+    const { message } = thrownBy(() => loadConfig({ file: fresh(text) }));
+    // The nearest names.
+    for (const name of ['trainSplit', 'cosine', 'rollout.groupSize'])
+      expect(message).toContain(`Did you mean "${name}"?`);
+  });
+
+  test('name the flag of a wrong value', () => {
+    expect(problemsOf(least, ['nonsense'])).toEqual([expect.stringMatching(/^--set nonsense /)]);
+    const flags = ['train.iterations=ten', 'run.seed.deep=1', 'tools.1.type=x'];
+    expect(problemsOf(least, flags)).toEqual([
+      '--set run.seed.deep=1 run.seed',
+      '--set tools.1.type=x tools.1.type',
+      '--set train.iterations=ten train.iterations',
     ]);
   });
 
-  test('name the flag when a flag is wrong', () => {
-    expect(problemsOf(least, ['train.iteration=3', 'train.iterations=ten', 'nonsense'])).toEqual([
-      '--set nonsense is not of the form path=value.',
-    ]);
-    expect(
-      problemsOf(least, ['train.iterations=ten', 'run.seed.deep=1', 'tools.1.type=x']),
-    ).toEqual([
-      expect.stringContaining(
-        '--set run.seed.deep=1 run.seed: expected an integer, got {"deep":1}.',
-      ),
-      '--set tools.1.type=x tools.1.type: a list of 0 has no place "1"; use 0 to 0.',
-      '--set train.iterations=ten train.iterations: expected an integer, got "ten".',
-    ]);
-  });
-
-  test('name the file that a wrong value comes from, not the one that extends it', () => {
+  test('name the file of a wrong value, not the file that extends it', () => {
     writeBelow(folder, 'wrong-base.yaml', `${least}train: {iterations: 0}\n`);
     const file = writeBelow(folder, 'right-top.yaml', 'extends: wrong-base.yaml\nrun: {seed: 5}\n');
     const { message } = thrownBy(() => loadConfig({ file }));
@@ -182,12 +169,12 @@ run: {device: gpu, seed: -1}
   });
 
   test.each([
-    ['a: [1, 2', /^run\.yaml:1:\d+ not valid YAML/],
-    ['run:\n\tseed: 1', /^run\.yaml:2:\d+ a tab is used to indent/],
-    ['run: {seed: 1}\nrun: {seed: 2}', /^run\.yaml:2:1 the key "run" appears twice/],
-    ['- 1\n- 2', /^run\.yaml:1:1 expected keys and values at the top of the file, got \[1,2\]/],
-    ['run: &a\n  x: *a', /^run\.yaml:2:6 the alias \*a contains itself/],
-  ])('of YAML itself have a place: %j', (text, expected) => {
+    ['a: [1, 2', /^run\.yaml:1:\d+ /],
+    ['run:\n\tseed: 1', /^run\.yaml:2:\d+ /],
+    ['run: {seed: 1}\nrun: {seed: 2}', /^run\.yaml:2:1 /],
+    ['- 1\n- 2', /^run\.yaml:1:1 /],
+    ['run: &a\n  x: *a', /^run\.yaml:2:6 /],
+  ])('have a place in invalid YAML: %j', (text, expected) => {
     expect(problemsOf(text)[0]).toMatch(expected);
   });
 
@@ -199,132 +186,87 @@ run: {device: gpu, seed: -1}
       'run:\n  seed: 1\n   name: x\nmodel:\n  path: a\n    b: 2\n',
       ['run.yaml:3:4', 'run.yaml:6:5'],
     ],
-  ])('a line indented too far is named once, and not the line above it: %j', (text, expected) => {
-    const problems = problemsOf(text);
-    expect(problems.map((one) => one.split(' ', 1)[0])).toEqual(expected);
-    expect(problems[0]).toContain(' this line is indented further than the one above it');
+    // A list item that is indented differently.
+    ['tools:\n  - type: a\n - type: b\n', ['run.yaml:3:1']],
+  ])('have one place for each line that is indented wrongly: %j', (text, expected) => {
+    expect(problemsOf(text).map((one) => one.split(' ', 1)[0])).toEqual(expected);
   });
 
-  test('a list item indented otherwise than those above it is one problem', () => {
-    expect(problemsOf('tools:\n  - type: a\n - type: b\n')).toEqual([
-      expect.stringMatching(/^run\.yaml:3:1 /),
-    ]);
-  });
-
-  test('a file that is missing, or not UTF-8, is named', () => {
-    const missing = thrownBy(() => loadConfig({ file: `${folder}/none.yaml` }));
-    expect(missing.message).toMatch(/none\.yaml cannot be read: there is no such file/);
-    const file = fresh(new Uint8Array([0x61, 0x3a, 0x20, 0xff, 0xfe]));
-    expect(thrownBy(() => loadConfig({ file })).message).toMatch(
-      /cannot be read: .*not valid for encoding utf-8/,
+  test('name a file that is missing or not UTF-8', () => {
+    expect(thrownBy(() => loadConfig({ file: `${folder}/none.yaml` })).message).toMatch(
+      /none\.yaml cannot be read/,
     );
+    const file = fresh(new Uint8Array([0x61, 0x3a, 0x20, 0xff, 0xfe]));
+    expect(thrownBy(() => loadConfig({ file })).message).toContain('utf-8');
   });
 
-  test('files that extend one another are shown as a circle', () => {
+  test('show a circle of files that extend each other', () => {
     writeBelow(folder, 'ring-a.yaml', 'extends: ring-b.yaml\n');
     writeBelow(folder, 'ring-b.yaml', 'extends: ring-a.yaml\n');
     const { message } = thrownBy(() => loadConfig({ file: `${folder}/ring-a.yaml` }));
-    expect(message).toMatch(
-      /ring-b\.yaml:1:10 extends: files extend one another in a circle: .*ring-a.* -> .*ring-b.* -> .*ring-a/,
-    );
+    expect(message).toMatch(/ring-b\.yaml:1:10 extends: .*ring-a.* -> .*ring-b.* -> .*ring-a/);
   });
 
-  test('a required setting that is absent is named with what it is for', () => {
-    expect(problemsOf('datasets: [{dir: x}]\n')).toEqual([
-      'run.yaml:1:1 environment: is missing. What the agent acts in, and its settings; or a list of several: each of datasets names its own, or metadata.environment of a task.',
-    ]);
+  test('name a missing required setting', () => {
+    expect(problemsOf('datasets: [{dir: x}]\n')).toEqual(['run.yaml:1:1 environment']);
   });
 });
 
-describe('settings that contradict each other', () => {
+describe('Settings that contradict each other', () => {
   test.each([
-    ['rollout: {groupSize: 1}', 'rollout.groupSize', 'nothing to be compared with'],
-    [
-      'policy: {sampling: {temperature: 0}}',
-      'policy.sampling.temperature',
-      'all episodes of a group alike',
-    ],
-    [
-      'model: {quantizeBlockSize: 32}',
-      'model.quantizeBlockSize',
-      'no effect while model.quantize is none',
-    ],
-    [
-      'algorithm: {kl: {weight: 0.1}}',
-      'algorithm.kl.weight',
-      'no effect while algorithm.kl.kind is none',
-    ],
-    [
-      'algorithm: {kl: {kind: k3}}',
-      'algorithm.kl.kind',
-      'no effect while algorithm.kl.weight is 0',
-    ],
+    ['rollout: {groupSize: 1}', 'rollout.groupSize'],
+    ['policy: {sampling: {temperature: 0}}', 'policy.sampling.temperature'],
+    ['model: {quantizeBlockSize: 32}', 'model.quantizeBlockSize'],
+    ['algorithm: {kl: {weight: 0.1}}', 'algorithm.kl.weight'],
+    ['algorithm: {kl: {kind: k3}}', 'algorithm.kl.kind'],
     [
       'algorithm: {environmentWeight: 0}\nrewards: [{type: brevity, weight: 0}]',
       'algorithm.environmentWeight',
-      'leaves nothing to learn from',
     ],
-    ['algorithm: {microBatchTokens: 100}', 'algorithm.microBatchTokens', 'cannot hold one episode'],
-    [
-      'rollout: {maxEpisodeTokens: 4000}',
-      'rollout.maxEpisodeTokens',
-      'more than policy.maxContextTokens',
-    ],
-    ['policy: {maxTurnTokens: 769}', 'policy.maxTurnTokens', 'more than rollout.maxEpisodeTokens'],
-    ['train: {iterations: 5, warmupSteps: 5}', 'train.warmupSteps', 'nothing after the warm-up'],
-    ['train: {batchSize: 3}', 'train.batchSize', 'has no effect in reinforcement learning'],
-    ['rollout: {deadlines: {gradingS: 1e7}}', 'rollout.deadlines.gradingS', '<= 86400'],
-    ['sandbox: {wallS: 3601}', 'sandbox.wallS', '<= 3600'],
-    ['run: {name: CON}', 'run.name', 'not the name of a Windows device'],
-    ['run: {name: x.}', 'run.name', 'letters, digits'],
-    ['run: {seed: .inf}', 'run.seed', 'got Infinity'],
-    ['eval: {samples: 4}', 'eval.samples', 'all the same'],
-    ['eval: {strategy: majority}', 'eval.strategy', 'chooses among several attempts'],
-    [
-      'eval: {strategy: best-of-n, temperature: 1}',
-      'eval.strategy',
-      'Set eval.samples above 1 and eval.temperature above 0.',
-    ],
-    ['checkpoint: {keepBest: true}', 'checkpoint.keepBest', 'needs evaluations'],
-    [
-      'sandbox: {type: pyodide, python: /p}',
-      'sandbox.python',
-      'no effect with sandbox.type pyodide',
-    ],
-    ['sandbox: {type: pyodide, preload: [numpy]}', 'sandbox.preload', 'no effect with'],
-    ['sandbox: {type: remote}', 'sandbox.type', 'sandbox.url is not set'],
-  ])('%s', (text, path, problem) => {
+    ['algorithm: {microBatchTokens: 100}', 'algorithm.microBatchTokens'],
+    ['rollout: {maxEpisodeTokens: 4000}', 'rollout.maxEpisodeTokens'],
+    ['policy: {maxTurnTokens: 769}', 'policy.maxTurnTokens'],
+    ['train: {iterations: 5, warmupSteps: 5}', 'train.warmupSteps'],
+    ['train: {batchSize: 3}', 'train.batchSize'],
+    ['rollout: {deadlines: {gradingS: 1e7}}', 'rollout.deadlines.gradingS'],
+    ['sandbox: {wallS: 3601}', 'sandbox.wallS'],
+    ['run: {name: CON}', 'run.name'],
+    ['run: {name: x.}', 'run.name'],
+    ['run: {seed: .inf}', 'run.seed'],
+    ['eval: {samples: 4}', 'eval.samples'],
+    ['eval: {strategy: majority}', 'eval.strategy'],
+    ['eval: {strategy: best-of-n, temperature: 1}', 'eval.strategy'],
+    ['checkpoint: {keepBest: true}', 'checkpoint.keepBest'],
+    ['sandbox: {type: pyodide, python: /p}', 'sandbox.python'],
+    ['sandbox: {type: pyodide, preload: [numpy]}', 'sandbox.preload'],
+    ['sandbox: {type: remote}', 'sandbox.type'],
+    ['dataset: {evalSplit: train}', 'dataset.evalSplit'],
+  ])('are refused: %s', (text, path) => {
     const problems = problemsOf(`${least}${text}\n`);
-    expect(
-      problems.filter((line) => line.includes(` ${path}: `) && line.includes(problem)),
-    ).toHaveLength(1);
+    expect(problems.filter((place) => place.endsWith(` ${path}`))).toHaveLength(1);
     expect(problems[0]).toMatch(/^run\.yaml:3:\d+ /);
   });
 
-  test('several servers of a sandbox are a list; an authority is for those by https', () => {
+  test('a remote sandbox takes a list of servers, and certificates only with https', () => {
     const remote = (url: string) =>
       `${least}sandbox:\n  type: remote\n  url: ${url}\n  caFile: ca.pem\n`;
     const { config } = loadConfig({ file: fresh(remote('[http://a, https://b]')) });
     expect(config.sandbox).toMatchObject({ url: ['http://a', 'https://b'], caFile: 'ca.pem' });
-    expect(problemsOf(remote('[http://a, http://b]'))).toEqual([
-      expect.stringMatching(/run\.yaml:6:11 sandbox\.caFile: has no effect: no address of/),
-    ]);
+    expect(problemsOf(remote('[http://a, http://b]'))).toEqual(['run.yaml:6:11 sandbox.caFile']);
     expect(problemsOf(remote('[]'))).not.toEqual([]);
   });
 
-  test('settings of another sandbox are all reported, each with its place and without its value', () => {
+  test('settings of another sandbox type are all reported, without secrets', () => {
     const ofServers = `${least}sandbox:\n  url: http://u:secret@h\n  tokenEnv: T\n`;
-    const problem = 'has no effect with sandbox.type auto. Set sandbox.type to remote';
     expect(problemsOf(ofServers, ['sandbox.python=/p'])).toEqual([
-      expect.stringContaining(`run.yaml:4:8 sandbox.url: ${problem}`),
-      expect.stringContaining(`run.yaml:5:13 sandbox.tokenEnv: ${problem}`),
+      'run.yaml:4:8 sandbox.url',
+      'run.yaml:5:13 sandbox.tokenEnv',
     ]);
+    expect(thrownBy(() => loadConfig({ file: fresh(ofServers) })).message).not.toContain('secret');
     const remote = ['sandbox.type=remote', 'sandbox.python=/p', 'sandbox.preload=[numpy]'];
     expect(problemsOf(ofServers, remote)).toEqual([
-      expect.stringMatching(
-        /^--set sandbox\.preload=\[numpy\] .* no effect with sandbox\.type remote/,
-      ),
-      expect.stringMatching(/^--set sandbox\.python=\/p .* no effect with sandbox\.type remote/),
+      '--set sandbox.preload=[numpy] sandbox.preload',
+      '--set sandbox.python=/p sandbox.python',
     ]);
   });
 
@@ -341,22 +283,15 @@ describe('settings that contradict each other', () => {
       'rollout: {maxEpisodeTokens: 800}\npolicy: {maxContextTokens: 700}',
       '800 is more than policy.maxContextTokens = 700 can',
     ],
-  ])('%s is told which of two limits nobody has set', (text, problem) => {
-    const found = problemsOf(`${least}${text}\n`);
-    expect(found.find((line) => line.includes(' rollout.maxEpisodeTokens: '))).toContain(problem);
+  ])('a conflict of limits says which one is a default: %s', (text, problem) => {
+    const { message } = thrownBy(() => loadConfig({ file: fresh(`${least}${text}\n`) }));
+    expect(message).toContain(` rollout.maxEpisodeTokens: ${problem}`);
   });
 
   test('a run that is stopped early keeps its warm-up', () => {
     const text = `${least}train: {iterations: 5, maxIterations: 2, warmupSteps: 3}\n`;
     const { config } = loadConfig({ file: writeBelow(folder, 'run.yaml', text) });
     expect(config.train).toMatchObject({ iterations: 5, maxIterations: 2, warmupSteps: 3 });
-  });
-
-  test('a split that is trained on cannot be held out', () => {
-    const text = 'environment: {type: a}\ndatasets: [{dir: x}]\ndataset: {evalSplit: train}\n';
-    expect(problemsOf(text)).toEqual([
-      expect.stringContaining('dataset.evalSplit: "train" is also the split trained on'),
-    ]);
   });
 });
 
@@ -377,13 +312,11 @@ test('plugin files are relative to the file that names them; --plugin to the wor
 });
 
 test('a key named __proto__ is an unknown key and changes no prototype', () => {
-  expect(problemsOf(`${least}__proto__: {polluted: true}\n`)[0]).toContain(
-    '__proto__: is not a known key',
-  );
+  expect(problemsOf(`${least}__proto__: {polluted: true}\n`)[0]).toContain('__proto__');
   expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
 });
 
-describe('settings that a program gives', () => {
+describe('Settings passed by a program', () => {
   const settings = {
     environment: { type: 'question' },
     datasets: [{ dir: 'tasks', weight: 2 }],
@@ -391,12 +324,12 @@ describe('settings that a program gives', () => {
     train: { learningRate: 0.001, maxIterations: undefined },
   };
 
-  test('come to the config of a file that holds them', () => {
+  test('give the same config as a file with them', () => {
     const file = writeBelow(folder, 'same.yaml', JSON.stringify(settings));
     expect(loadConfig({ file: 'program', settings }).config).toEqual(loadConfig({ file }).config);
   });
 
-  test('are named by the program where they are wrong, and may extend a file', () => {
+  test('are reported as settings of the program, and may extend a file', () => {
     const wrong = { ...settings, rollout: { groupSize: 0 } };
     expect(thrownBy(() => loadConfig({ file: 'program', settings: wrong })).message).toContain(
       'program rollout.groupSize: must be >= 1',

@@ -48,7 +48,7 @@ const needs = ['sandbox'] as const;
 const world = (container = episodeOf('a'), settings: unknown = {}) =>
   construct<World>(container, making(World, { settings, shared: 'index', needs }));
 
-test('an error that a plugin leaves to the user to mend keeps its own words', () => {
+test('an error of a plugin for the user keeps its own message', () => {
   class Particular {
     readonly made = true;
     constructor({ settings }: { settings: unknown }) {
@@ -61,8 +61,8 @@ test('an error that a plugin leaves to the user to mend keeps its own words', ()
   expect([code, message]).toEqual(['TOKENIZER_INVALID', 'No template for tests.']);
 });
 
-describe('a plugin', () => {
-  test('is given its task, settings, sandbox and what is shared as one object', () => {
+describe('A plugin', () => {
+  test('receives task, settings, sandbox and shared as one object', () => {
     class SmallWorld extends World {}
     for (const plugin of [World, SmallWorld]) {
       const wanted = { settings: { by: 1 }, shared: 'index', needs };
@@ -73,7 +73,7 @@ describe('a plugin', () => {
     }
   });
 
-  test('shares nothing with that of another episode but the services of the run', () => {
+  test('only shares the services of the run with other episodes', () => {
     const [one, two] = [world(episodeOf('a'), { penalty: 1 }), world(episodeOf('b'), {})];
     expect(one).not.toBe(two);
     expect([one.parts.task.taskId, two.parts.task.taskId]).toEqual(['a', 'b']);
@@ -81,15 +81,7 @@ describe('a plugin', () => {
     expect(one.parts.sandbox).toBe(two.parts.sandbox);
   });
 
-  test('is named, with its place, when it cannot be made', () => {
-    const { code, message } = thrownBy(() => world(run));
-    expect(code).toBe('PLUGIN_LOAD_FAILED');
-    expect(message).toMatch(
-      /^Plugin "thing" could not be made.*: it asks for task, and it is made once for all tasks\.$/,
-    );
-  });
-
-  test('is given an object whose copy holds the same', () => {
+  test('receives an object that can be copied', () => {
     class Copies {
       readonly copy: object;
       constructor({ task, ...rest }: { task: Task; settings: unknown }) {
@@ -103,30 +95,26 @@ describe('a plugin', () => {
     expect(copy).toEqual({ settings: { penalty: 1 }, id: 'a' });
   });
 
-  test.each([
-    ['sandbox', /asks for sandbox, and its spec does not say needs: \['sandbox'\]/],
-    ['format', /asks for format, and only a policy is given that/],
-    ['model', /asks for model, and only a policy is given that/],
-    ['shared', /asks for shared, and `shared` is what `open` of its spec returns/],
-    [
-      'setings',
-      /asks for setings, and a plugin is given task, settings, sandbox and shared, a pol/,
-    ],
-    ['prompt', /asks for prompt, and a plugin is given/],
-    ['constructor', /asks for constructor, and a plugin is given/],
-  ])('is told when it asks for what it is not given: %s', (key, told) => {
-    class Asks {
-      readonly value: unknown;
-      constructor(given: Record<string, unknown>) {
-        this.value = given[key];
+  test.each(['sandbox', 'format', 'model', 'shared', 'setings', 'prompt', 'constructor'])(
+    'fails with its name and place when it reads a missing %s',
+    (key) => {
+      class Asks {
+        readonly value: unknown;
+        constructor(given: Record<string, unknown>) {
+          this.value = given[key];
+        }
       }
-    }
-    const { code, message } = thrownBy(() => construct(episodeOf('a'), making(Asks)));
-    expect(code).toBe('PLUGIN_LOAD_FAILED');
-    expect(message).toMatch(told);
+      const { code, message } = thrownBy(() => construct(episodeOf('a'), making(Asks)));
+      expect(code).toBe('PLUGIN_LOAD_FAILED');
+      expect(message).toMatch(new RegExp(`^Plugin "thing" .*container\\.test\\.ts.*uses ${key}, `));
+    },
+  );
+
+  test('of a run has no task', () => {
+    expect(thrownBy(() => world(run)).message).toMatch(/^Plugin "thing" .*uses task, /);
   });
 
-  test('is given what samples without saying that it needs it, where it is a policy', () => {
+  test('receives the generator without declaring it, if it is a policy', () => {
     class Says {
       readonly generator: unknown;
       constructor(given: { generator: unknown }) {
@@ -138,7 +126,7 @@ describe('a plugin', () => {
   });
 });
 
-describe('a reward', () => {
+describe('A reward', () => {
   const episode = { turns: [1, 2] } as unknown as EpisodeView;
   const scorer = (plugin: unknown, settings: unknown) =>
     construct<Scoring>(run, making(plugin, { settings }), 'score');
@@ -150,7 +138,7 @@ describe('a reward', () => {
     expect(score.score(episode)).toBe(-1);
   });
 
-  test('may be a class with a score, made with what it asks for', () => {
+  test('may be a class with a score method', () => {
     class PerTurn {
       constructor(private readonly given: { settings: { perTurn: number } }) {}
       score({ turns }: EpisodeView) {
@@ -162,13 +150,13 @@ describe('a reward', () => {
   });
 });
 
-describe('a reward manager', () => {
+describe('A reward manager', () => {
   const group = { task: { taskId: 't', prompt: '', metadata: {} }, terms: [], episodes: [] };
   const { signal } = new AbortController();
   const managerOf = (plugin: unknown, settings: unknown) =>
     construct<RewardManager>(run, making(plugin, { settings }), 'assign');
 
-  test('that is a class is made with its settings, and its method is called on it', async () => {
+  test('may be a class, which receives its settings', async () => {
     class Constant {
       readonly #value: number;
       constructor({ settings }: { settings: { value: number } }) {
@@ -182,26 +170,12 @@ describe('a reward manager', () => {
     expect(await manager.assign(group, signal)).toEqual({ rewards: [3] });
   });
 
-  test('that is a function is given the group, its settings and the signal', async () => {
+  test('may be a function of the group, its settings and the signal', async () => {
     const plugin = (...given: unknown[]) => ({ rewards: [], given });
     const manager = managerOf(plugin, { value: 3 });
     expect(await manager.assign(group, signal)).toEqual({
       rewards: [],
       given: [group, { value: 3 }, signal],
     });
-  });
-
-  test('of a run has no task', () => {
-    class Asks {
-      constructor({ task }: { task: unknown }) {
-        void task;
-      }
-      assign() {
-        return { rewards: [] };
-      }
-    }
-    expect(() => managerOf(Asks, {})).toThrow(
-      'it asks for task, and it is made once for all tasks',
-    );
   });
 });

@@ -35,8 +35,8 @@ beforeAll(() => {
   writeBelow(folder, 'empty.mjs', `export const helper = () => 1;`);
 });
 
-describe('loading plugins', () => {
-  test('registers what a file exports by what it is marked as, with the file as its source', async () => {
+describe('The plugin loader', () => {
+  test('registers the marked exports of a file with the file as their source', async () => {
     const requests = [request(`${folder}/shout.mjs`), request(`${folder}/world.mjs`)];
     const plugins = await loadPlugins(requests, none);
     expect(plugins.tools.get('shout').source).toBe(`${folder}/shout.mjs`);
@@ -44,7 +44,7 @@ describe('loading plugins', () => {
     expect(none.tools.names()).toEqual([]);
   });
 
-  test('one that throws on import is named with the cause and where it was requested', async () => {
+  test('names a plugin that throws on import, with the cause and its origin', async () => {
     const error = await rejectionOf(loadPlugins([request(`${folder}/throws.mjs`)], none));
     expect(error.code).toBe('PLUGIN_LOAD_FAILED');
     expect(error.message).toMatch(
@@ -53,13 +53,11 @@ describe('loading plugins', () => {
     expect(error.cause).toBeDefined();
   });
 
-  test('one that never finishes loading is named at the deadline', async () => {
+  test('names a plugin that does not finish loading by the deadline', async () => {
     const waiting = loadPlugins([request(`${folder}/waits.mjs`)], none, { seconds: 0.05 });
     const error = await rejectionOf(waiting);
     expect(error.code).toBe('PLUGIN_LOAD_FAILED');
-    expect(error.message).toMatch(
-      /waits\.mjs \(named by run\.yaml:3\) was not loaded after 0\.05 s/,
-    );
+    expect(error.message).toMatch(/waits\.mjs \(named by run\.yaml:3\) .*0\.05 s/);
   });
 
   test('stops when the job is stopped', async () => {
@@ -70,24 +68,22 @@ describe('loading plugins', () => {
     expect((await rejectionOf(waiting)).code).toBe('INTERRUPTED');
   });
 
-  test('one that exports no plugin says what to export', async () => {
+  test('refuses a file without plugins and says what to export', async () => {
     const error = await rejectionOf(loadPlugins([request(`${folder}/empty.mjs`)], none));
     expect(error.code).toBe('PLUGIN_LOAD_FAILED');
     expect(error.message).toMatch(/exports no plugin\. Export a class marked with @tool/);
   });
 
-  test('one whose class is not what its kind asks for is named with its file', async () => {
+  test('names the file of a class that breaks the rules of its kind', async () => {
     const error = await rejectionOf(loadPlugins([request(`${folder}/mute.mjs`)], none));
     expect(error.code).toBe('PLUGIN_LOAD_FAILED');
-    expect(error.message).toMatch(
-      /^The tool Plugin from .*mute\.mjs cannot be used:\n {2}call: the class has no method/,
-    );
+    expect(error.message).toMatch(/^The tool Plugin from .*mute\.mjs cannot be used:\n {2}call: /);
   });
 
-  test('one that does not exist says so', async () => {
+  test('names a missing file and the folder that was searched', async () => {
     const error = await rejectionOf(loadPlugins([request(`${folder}/none.mjs`)], none));
     expect(error.message).toContain(
-      `none.mjs (named by run.yaml:3) does not exist. A name with ./ is looked for in ${folder}`,
+      `none.mjs (named by run.yaml:3) does not exist. A name with ./ is relative to ${folder}`,
     );
     const here = { ...request(`${folder}/none.mjs`), folder: process.cwd() };
     expect((await rejectionOf(loadPlugins([here], none))).message).toContain(
@@ -95,7 +91,7 @@ describe('loading plugins', () => {
     );
   });
 
-  test('two of one kind and name are refused, naming both files', async () => {
+  test('refuses two plugins of one kind and name, naming both files', async () => {
     const requests = [request(`${folder}/shout.mjs`), request(`${folder}/again.mjs`)];
     const error = await rejectionOf(loadPlugins(requests, none));
     expect(error.code).toBe('PLUGIN_DUPLICATE');
@@ -104,16 +100,16 @@ describe('loading plugins', () => {
     );
   });
 
-  test('the same one named twice is one', async () => {
+  test('loads a file that is named twice once', async () => {
     const requests = [request(`${folder}/shout.mjs`), request(`${folder}/shout.mjs`)];
     expect((await loadPlugins(requests, none)).tools.names()).toEqual(['shout']);
   });
 });
 
-test('registries refuse what carries no mark, and are made larger without being changed', () => {
+test('a registry refuses unmarked classes, and with() returns a larger one', () => {
   const Plain = (): string => 'not marked';
   expect(() => new ToolRegistry([{ plugin: Plain, source: 'here' }])).toThrow(
-    /Plain from here is listed as a tool but carries no @tool/,
+    /Plain from here is listed as a tool/,
   );
   class Echo {
     call() {

@@ -26,7 +26,7 @@ function refusedTool(fields: object, plugin: new () => unknown = class extends E
   return thrownBy(() => new ToolRegistry([{ plugin, source: './echo.ts' }]));
 }
 
-describe('a tool is refused when it is registered', () => {
+describe('The registry refuses a tool', () => {
   test.each([
     [
       'whose schema is missing',
@@ -60,11 +60,7 @@ describe('a tool is refused when it is registered', () => {
     ],
     ['with a line break in its name', { name: 'echo\n' }, 'name: got "echo\\n"; allowed:'],
     ['with braces in its name', { name: '{{x}}' }, 'name: got "{{x}}"; allowed:'],
-    [
-      'without a description',
-      { description: undefined },
-      'description: got nothing; allowed: text that is not empty.',
-    ],
+    ['without a description', { description: undefined }, 'description: got nothing; allowed:'],
     [
       'with a deadline of 0',
       { deadlineS: 0 },
@@ -75,11 +71,7 @@ describe('a tool is refused when it is registered', () => {
       { maxContentChars: 0.5 },
       'maxContentChars: got 0.5; allowed:',
     ],
-    [
-      'with a field that is not known',
-      { deadline: 3 },
-      'deadline: is not a known field of the spec; allowed: name, description, settings, parameters, deadlineS',
-    ],
+    ['with a field that is not known', { deadline: 3 }, 'deadline: unknown field'],
   ])('%s', (_, fields, problem) => {
     const { code, message } = refusedTool(fields);
     expect(code).toBe('PLUGIN_LOAD_FAILED');
@@ -87,16 +79,14 @@ describe('a tool is refused when it is registered', () => {
     expect(message).toContain(problem);
   });
 
-  test('without call, by name, with everything else that is wrong', () => {
+  test('if it has no call method, with all other problems', () => {
     class Mute {
       mute = true;
     }
     const { message } = refusedTool({ name: 'Mute' }, Mute);
     expect(message).toMatch(/^The tool Mute from/);
     expect(message).toContain('name: got "Mute"');
-    expect(message).toContain(
-      'call: the class has no method of this name; allowed: a class with call(…).',
-    );
+    expect(message).toContain('\n  call: ');
   });
 });
 
@@ -107,7 +97,7 @@ test('a tool that inherits call and has every field is registered', () => {
   expect(registry.with([]).names()).toEqual(['echo']);
 });
 
-describe('classes of other kinds are refused without their methods', () => {
+describe('The registry checks the methods of plugins of other kinds', () => {
   const description = 'For tests.';
   class Bare {
     readonly bare = true;
@@ -123,16 +113,14 @@ describe('classes of other kinds are refused without their methods', () => {
     ['environment', () => new EnvironmentRegistry(bare), ['start', 'step', 'finish']],
     ['policy', () => new PolicyRegistry(bare), ['begin', 'act', 'observe', 'release']],
     ['reward', () => new Registry(rewards, bare), ['score']],
-  ])('%s', (kind, register, methods) => {
+  ])('and refuses a class without them: %s', (kind, register, methods) => {
     const { code, message } = thrownBy(register);
     expect(code).toBe('PLUGIN_LOAD_FAILED');
     expect(message).toMatch(new RegExp(`^The ${kind} Bare from \\./bare\\.ts cannot be used:\n`));
-    expect(
-      methods.filter((name) => !message.includes(`  ${name}: the class has no method`)),
-    ).toEqual([]);
+    expect(methods.filter((name) => !message.includes(`\n  ${name}: `))).toEqual([]);
   });
 
-  test('an environment whose agent has a loop of its own', () => {
+  test('and refuses an external environment without its own methods', () => {
     class Outside {
       run = undefined;
     }
@@ -145,7 +133,7 @@ describe('classes of other kinds are refused without their methods', () => {
     ]);
   });
 
-  test('a class takes one object, and no more parameters', () => {
+  test('and refuses a constructor with several parameters', () => {
     class Two {
       constructor(
         readonly task: unknown,
@@ -156,11 +144,11 @@ describe('classes of other kinds are refused without their methods', () => {
     Object.assign(Two.prototype, { score: () => 1 });
     rewards.mark({ name: 'two', description })(Two);
     expect(rewards.problemsOf(Two)).toEqual([
-      'constructor: it has 2 parameters; allowed: one object, constructor({ task, settings, sandbox }).',
+      expect.stringMatching(/^constructor: got 2 parameters/),
     ]);
   });
 
-  test('and a reward may be a function', () => {
+  test('and accepts a reward that is a function', () => {
     const score = (): number => 1;
     rewards.mark({ name: 'one', description })(score);
     expect(new Registry(rewards, [{ plugin: score, source: 'here' }]).names()).toEqual(['one']);
