@@ -50,7 +50,7 @@ export function atKTable({ passAtK, avgAtK, intervalsAtK, perTask }: Evaluation)
     ]),
   ]);
   return [
-    table,
+    ...table.split('\n'),
     ...(broken === 0
       ? []
       : [

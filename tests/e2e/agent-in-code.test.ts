@@ -81,7 +81,7 @@ describe('an agent made of code', () => {
     expect(config).toMatch(/type: add/);
     const [dir = ''] = /(?<=dir: ).*/.exec(config) ?? [];
     expect(existsSync(join(dir, 'eval.jsonl'))).toBe(true);
-    expect(printed.join('\n')).toMatch(/Note: evalTasks is not given: 1 of 12 tasks/);
+    expect(printed.join('\n')).toMatch(/Note: evalTasks was not given: 1 of 12 tasks/);
   });
 
   test('its events come in order', () => {

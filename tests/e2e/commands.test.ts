@@ -82,7 +82,7 @@ test('agent-rl doctor tells what is missing and lets no driver write beside it',
   const { code, stdout, stderr } = builtProgram('agent-rl', ['doctor'], project);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toMatch(
-    /^yes {2}sandbox .*, Python \d.*\n(?: +(?:skipped|misses): .*\n)* +does not stop: /m,
+    /^yes {2}sandbox .*, Python \d.*\n(?: +(?:skipped|misses): .*\n)* +does not protect against: /m,
   );
   expect(stdout).toMatch(/^yes {2}device cpu +ONNX Runtime, cpu/m);
   expect(stdout).toMatch(/^(yes|no ) {2}device webgpu /m);
@@ -179,7 +179,7 @@ describe('agent-rl data verify', () => {
       'DEGENERATE echo: full reward for its input',
     ]);
     expect(stdout).toContain(
-      '4 of 7 tasks give their full reward to a constant answer or to the input itself.',
+      '4 of 7 tasks give the full reward to a constant answer or to the input itself.',
     );
     expect(code).toBe(0);
     expect((await verified(...args)).stdout).not.toContain('DEGENERATE');

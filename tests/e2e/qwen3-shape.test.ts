@@ -120,7 +120,7 @@ describe('the table', () => {
     ],
   });
 
-  test('gives seconds of one step, tokens a second, and medians against ours', () => {
+  test('gives seconds of one step, tokens per second, and medians against ours', () => {
     const cells = text
       .split('\n')
       .filter((line) => line.startsWith('|'))

@@ -34,7 +34,7 @@ test('a run ends with a report that names its success, and tells a program where
   expect(statSync(report).size).toBeLessThan(2 ** 20);
   const { document, rows } = page(report);
   const { before, after } = readJson(run, 'summary.json')['eval'] as Record<string, SuccessRate>;
-  const total = rows.find(([name]) => name === 'All (slices left out)') ?? [];
+  const total = rows.find(([name]) => name === 'All (without slices)') ?? [];
   expect(total.slice(1, 3)).toEqual([before, after].map((rate) => rate && rateText(rate)));
   expect(document.querySelectorAll('figure').length).toBeGreaterThan(4);
   expect(document.querySelectorAll('article').length).toBeGreaterThan(0);

@@ -1,5 +1,3 @@
-import stringWidth from 'string-width';
-
 /** Narrower than that, words beside an indentation would stand one to a line. */
 const leastRoom = 30;
 
@@ -21,7 +19,7 @@ export function wrapLines(text: string, columns: number): string {
     let end = at;
     while (head.length > 2 && cellsOf(lines[end] ?? '').length === head.length) end += 1;
     const table = lines.slice(at, end);
-    if (table.length > 1 && table.some((line) => stringWidth(line) > columns)) {
+    if (table.length > 1 && table.some((line) => line.length > columns)) {
       wrapped.push(...stacked(head, table.slice(1).map(cellsOf)));
       at = end;
     } else {
@@ -37,7 +35,7 @@ function stacked(
   [title = '', ...names]: readonly string[],
   rows: readonly (readonly string[])[],
 ): string[] {
-  const width = Math.max(...names.map((name) => stringWidth(name)));
+  const width = Math.max(...names.map((name) => name.length));
   return [
     `  ${title}`,
     ...rows.flatMap(([first = '', ...cells]) => [
@@ -49,14 +47,14 @@ function stacked(
 
 function wrapLine(line: string, columns: number): string {
   const [, head = '', rest = ''] = /^(\s*(?:\S+(?: \S+)* {2,})?)(.*)$/.exec(line) ?? [];
-  const indent = stringWidth(head);
+  const indent = head.length;
   const room = columns - indent;
-  if (stringWidth(line) <= columns || gap.test(rest) || room < leastRoom) return line;
+  if (line.length <= columns || gap.test(rest) || room < leastRoom) return line;
   const lines: string[] = [];
   for (const word of rest.split(' ')) {
     const last = lines.at(-1);
     const joined = `${last} ${word}`;
-    if (last === undefined || stringWidth(joined) > room) lines.push(word);
+    if (last === undefined || joined.length > room) lines.push(word);
     else lines[lines.length - 1] = joined;
   }
   return head + lines.join(`\n${' '.repeat(indent)}`);

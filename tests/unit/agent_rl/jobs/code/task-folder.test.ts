@@ -29,7 +29,7 @@ test('a tenth of the tasks is held out by the seed, and the user is told', async
   expect([train.length, heldOut.length]).toEqual([18, 2]);
   expect(new Set([...train, ...heldOut].map(({ task_id: id }) => id)).size).toBe(20);
   expect(notes).toEqual([
-    'evalTasks is not given: 2 of 20 tasks, chosen by the seed, are held out and evaluated on.',
+    'evalTasks was not given: 2 of 20 tasks, chosen by the seed, are held out for evaluation.',
   ]);
 });
 

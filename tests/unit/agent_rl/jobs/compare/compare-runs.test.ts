@@ -95,9 +95,7 @@ describe('held-out tasks of two runs', () => {
     });
     const { result, text } = await compared(a, b);
     expect(result['heldOut']).toMatchObject([{ paired: 1, onlyA: 1, onlyB: 1, otherPrompt: 1 }]);
-    expect(text).toContain(
-      'left out: 1 task of A and 1 of B that the other lacks, 1 of the same name',
-    );
+    expect(text).toContain('left out: 1 task of A and 1 only in B, 1 of the same name');
     expect(text).toContain('Neither run has a checkpoint with an evaluation before training');
   });
 });
@@ -136,7 +134,7 @@ describe('training of two runs', () => {
       },
     });
     expect(text).toContain(
-      'Training parts in iteration 2\n  train/2/0/0/1 of a: token 3, sampled in turn 1',
+      'Training diverges in iteration 2\n  train/2/0/0/1 of a: token 3, sampled in turn 1',
     );
   });
 

@@ -67,7 +67,7 @@ rewards:
 describe('agent-rl data judge-calibration', () => {
   test('compares a judge with labels and names the lines it is wrong on', async () => {
     const { code, stdout } = await calibrated(credulous);
-    expect(stdout).toContain('Reward judge against 3 labels (0 failed, 0 it does not apply to)');
+    expect(stdout).toContain('Reward judge against 3 labels (0 failed, 0 not applicable)');
     // 0.9 and 0.1 are on the right side; the one that asked for a 10 is not.
     expect(stdout).toContain('accuracy            0.667 (95 %: 0.208 to 0.939)');
     expect(stdout).toContain('always the more frequent side: 0.667');
@@ -139,7 +139,7 @@ describe('agent-rl data judge-calibration', () => {
       'prompt: must be text.',
       'response: must be text.',
       'note: is not known',
-      'aliases: must be a list of texts.',
+      'aliases: must be a list of strings.',
       'needs either response or messages.',
     ])
       expect(stderr).toContain(problem);

@@ -98,7 +98,7 @@ describe('what is found', () => {
       eval: [row({ documents: ['hidden'] })],
       documents: [...corpus, hidden],
     });
-    expect(text).toContain('FAIL one: no query reaches document hidden');
+    expect(text).toContain('FAIL one: no query finds document hidden');
   });
 
   test('a question that is in another split, in other letters', async () => {

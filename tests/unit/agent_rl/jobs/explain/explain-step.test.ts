@@ -130,7 +130,7 @@ describe('agent-rl runs explain --step', () => {
         down: expect.closeTo(0.75, 6),
       },
     ]);
-    expect(text).toContain('Groups: 2, 1 mixed, 1 all right; 0 were drawn again');
+    expect(text).toContain('Groups: 2, 1 mixed, 1 all right; 0 resampled');
     expect(text).toMatch(/6 +50\.0 % +zero-advantage +exactly as good as its group/);
   });
 
@@ -175,7 +175,7 @@ describe('why there is no gradient', () => {
   test.each([
     [
       { 'ledger/zero-advantage': 20, 'ledger/masked': 80 },
-      /no sampled token has a part in the loss: 80 masked \(left out by rollout\.outcomes.* 20 zero-advantage \(exactly/,
+      /no sampled token contributes to the loss: 80 masked \(left out by rollout\.outcomes.* 20 zero-advantage \(exactly/,
     ],
     [{ 'ledger/trained': 5, 'train/gradNorm': 0, 'sent/clipFraction': 1 }, /clipped 1, guarded 0/],
     [{ 'ledger/trained': 5, 'train/gradNorm': 1, 'train/learningRate': 0 }, /rate is 0/],
@@ -243,7 +243,7 @@ describe('a line that cannot be read', () => {
 
   const places = [
     `${damaged}/metrics.jsonl:2: it holds no metrics`,
-    `${damaged}/trajectories/learned.jsonl:2: it does not say what became of an episode`,
+    `${damaged}/trajectories/learned.jsonl:2: it does not say how an episode ended`,
   ];
 
   test('of what was learned, or of metrics, is left out and named; the others are used', async () => {

@@ -20,7 +20,7 @@ describe('the report of a run', () => {
     expect(document.querySelector('h1')?.textContent).toBe('one');
     expect(words.slice(0, 2)).toEqual([
       'grpo in sums, 2 iterations, seed 7.',
-      'Of 4 held-out tasks, the policy solved 25.0 % [5.0, 70.0] before training and 75.0 % [30.0, 95.0] after it, a difference of +50.0 [+10.0, +80.0] points. In brackets: 95 % intervals by cluster bootstrap, that of the difference over 4 tasks.',
+      'Of 4 held-out tasks, the policy solved 25.0 % [5.0, 70.0] before training and 75.0 % [30.0, 95.0] after it: a difference of +50.0 [+10.0, +80.0] points. In brackets: 95 % intervals by cluster bootstrap, that of the difference over 4 tasks.',
     ]);
   });
 
@@ -28,7 +28,7 @@ describe('the report of a run', () => {
     const { rows, document } = await reportPage({ runs: [run] });
     const expected = [
       [
-        'All (slices left out)',
+        'All (without slices)',
         '1 of 4 = 25.0 % [5.0, 70.0]',
         '3 of 4 = 75.0 % [30.0, 95.0]',
         '+50.0 [+10.0, +80.0]',
@@ -87,8 +87,8 @@ describe('the report of a run', () => {
     ]);
     expect(rows).toEqual(
       expect.arrayContaining([
-        ['Solved at the first try: no call failed', '2'],
-        ['Repaired: solved after a call had failed or could not be read', '1'],
+        ['Solved without a failed call', '2'],
+        ['Recovered: solved after a failed or malformed call', '1'],
         ['Not solved', '1'],
       ]),
     );
@@ -100,7 +100,7 @@ describe('the report of a run', () => {
     expect(described.map((one) => one.textContent)).toEqual([
       'Success. held-out tasks, 95 % interval: from 25.0 % at iteration 0 to 75.0 % at iteration 2; successRate: from 25.0 % at iteration 1 to 50.0 % at iteration 2',
       'Reward. rewardMean: from 0.2 at iteration 1 to 0.45 at iteration 2',
-      'Seconds of an iteration. total: from 3 s at iteration 1 to 2 s at iteration 2',
+      'Seconds per iteration. total: from 3 s at iteration 1 to 2 s at iteration 2',
     ]);
   });
 
@@ -140,7 +140,7 @@ describe('the report of a run', () => {
       ]),
     );
     expect(words).toContain(
-      'Controls of configs/sums.yaml, each evaluated by itself. No run of this report has seed 8.',
+      'Controls of configs/sums.yaml, each evaluated separately. This report has no run with seed 8.',
     );
   });
 
@@ -162,7 +162,7 @@ describe('the report of a run', () => {
       `OUTPUT_UNWRITABLE: --out ${folder} is a folder. Give the file to write, such as ${join(folder, 'report.html')}.`,
     );
     expect(await refused({ curves: ['accuracy'], format: 'svg' })).toBe(
-      'CONFIG_INVALID: --curves accuracy: no run of this report measured that. They have: success, reward, time.',
+      'CONFIG_INVALID: --curves accuracy: no run of this report has this curve. Available curves: success, reward, time.',
     );
   });
 
@@ -170,7 +170,7 @@ describe('the report of a run', () => {
     const out = join(folder, 'one.md');
     const { text } = await writtenReport({ runs: [run], format: 'md', out });
     expect(text).toContain(
-      String.raw`| All (slices left out) | 1 of 4 = 25.0 % \[5.0, 70.0\] | 3 of 4 = 75.0 % \[30.0, 95.0\] |`,
+      String.raw`| All (without slices) | 1 of 4 = 25.0 % \[5.0, 70.0\] | 3 of 4 = 75.0 % \[30.0, 95.0\] |`,
     );
     expect(text).toContain('```text\n[user]\n  How many?\n[assistant]\n  Two.\n```');
     expect(text).toContain(String.raw`| 2 | 75.0 % \[30.0, 95.0\] | 50.0 % |`);
@@ -196,7 +196,7 @@ describe('the report of a run', () => {
     );
     expect([code, message]).toEqual([
       'CHECKPOINT_INVALID',
-      `${join(broken, 'summary.json')} cannot be read: ${problem}. Put it back as the run wrote it.`,
+      `${join(broken, 'summary.json')} cannot be read: ${problem}. Restore it as the run wrote it.`,
     ]);
   });
 

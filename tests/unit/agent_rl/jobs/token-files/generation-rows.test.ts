@@ -77,7 +77,7 @@ describe('a line to continue', () => {
     [{ ids: [10] }, 'ids[0]: is 10; token ids of this model are integers from 0 to 9.'],
     [
       { ids: [1, 2, 3, 4] },
-      "ids: has 4 tokens, which leaves none of the model's 4 positions to generate at.",
+      "ids: has 4 tokens, which leaves no room to generate in the model's 4 positions. Shorten it.",
     ],
     [{ messages: [hello, hello, hello] }, 'messages: has 4 tokens, which leaves none'],
     [{ messages: [] }, 'messages: must NOT have fewer than 1 items'],

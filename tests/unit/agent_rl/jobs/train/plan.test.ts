@@ -128,14 +128,16 @@ describe('a plan', () => {
 
   test('of a dry run says how long the run takes only where that was measured, and that it is a guess', () => {
     expect(timeText(undefined)).toBe(
-      '  time          not measured: a run says it once it has begun; --measure guesses it now',
+      '  time          not measured: the run estimates it after its first iteration; --measure estimates it now',
     );
     expect(timeText(time)).toBe(
-      '  time          about 12 s, a rough guess that is mostly too high: this machine trains on 2300 tokens a second and samples 812; episodes are taken to fill half of the room that their prompts leave, tools and sandbox are not counted',
+      '  time          about 12 s, a rough estimate, usually too high: this machine trains on 2300 tokens per second and samples 812; assumes that episodes use half of their token limit and that tools take no time',
     );
-    expect(timeText({ ...time, decodeTokensPerSecond: null })).toContain('and draws none anew;');
+    expect(timeText({ ...time, decodeTokensPerSecond: null })).toContain(
+      'and samples no new tokens;',
+    );
     expect(timeText({ expectedS: 61, trainTokensPerSecond: 2300 })).toBe(
-      '  time          about 1 min 01 s, a rough guess: this machine trains on 2300 tokens a second',
+      '  time          about 1 min 01 s, a rough estimate: this machine trains on 2300 tokens per second',
     );
   });
 

@@ -207,13 +207,13 @@ describe('what is answered', () => {
   });
 
   test.each([
-    ['/api/runs/three', 404, 'There is no such run.'],
-    ['/api/runs/one/episodes/train/9/x/0', 404, 'There is no such episode.'],
+    ['/api/runs/three', 404, 'Run not found.'],
+    ['/api/runs/one/episodes/train/9/x/0', 404, 'Episode not found.'],
     ['/api/runs/one/episodes?sort=x', 400, /^sort is "x"; expected one of/],
     ['/api/runs/one/episodes?limit=0', 400, /^limit is 0; expected a whole number from 1/],
     ['/api/runs/one/metrics?after=x', 400, 'after is "x"; expected a number.'],
     ['/api/tasks/%E0%A4%A', 400, /not encoded/],
-    ['/api/compare?a=one', 404, 'There is no such run.'],
+    ['/api/compare?a=one', 404, 'Run not found.'],
     ['/api/other', 404, 'Not Found'],
   ])('a mistake in words: %s', async (path, status, error) => {
     const answer = await asked(path, { headers: authorised() });
@@ -304,7 +304,7 @@ describe('where it listens', () => {
     });
     const other = await viewer({ port: undefined } as object);
     expect(other.url.port).not.toBe('7410');
-    expect(other.printed[0]).toBe('Note: port 7410 is taken; --port names another one.');
+    expect(other.printed[0]).toBe('Note: port 7410 is in use; choose another with --port.');
     await other.stop();
     if (isFree) taken.close();
   });
