@@ -97,7 +97,7 @@ describe('the report', () => {
 
   test.each([
     [0.1, 0.3, /^It learned: \+20\.0 \[\+10\.0, \+30\.0\]/],
-    [-0.1, 0.3, /^This run does not show that the model learned (\+20\.0 \[-10\.0, \+30\.0\]/],
+    [-0.1, 0.3, /^This run does not show that the model learned \(\+20\.0 \[-10\.0, \+30\.0\]/],
   ])('says that it learned only where the interval is above 0: from %d', (low, high, said) => {
     const difference = { difference: 0.2, tasks: 100, ...interval(low, high) };
     const summary = {

@@ -32,7 +32,7 @@ test('what a program gives in a wrong form is refused at once, each with what is
 test('a training without tasks, or with parts beside a run file, is refused', async () => {
   expect(problemsOf({})).toEqual([expect.stringMatching(/^trainAgent tasks: is missing/)]);
   expect(problemsOf({ config: 'run.yaml', tools: [noop] })).toEqual([
-    expect.stringMatching(/^trainAgent tools: stands beside config, where it would change nothing/),
+    expect.stringMatching(/^trainAgent tools: has no effect beside config/),
   ]);
   const nothing = undefined as unknown as { config: string };
   expect(await rejectionOf(trainAgent(nothing))).toMatchObject({

@@ -65,7 +65,7 @@ describe('agent-rl data index', () => {
     const output = join(folder, 'long');
     const made = await index(file, '--output', output, '--set', dense, '--json');
     expect(JSON.parse(made.stdout)).toMatchObject({ passages: 2, shortenedPassages: 1 });
-    expect(made.stderr).toMatch(/1 of 2 passages are longer than transformers tiny .* reads/);
+    expect(made.stderr).toMatch(/1 of 2 passages are longer than transformers tiny .* can embed/);
   });
 
   test('takes the passages of a folder of prepared data, with their places', async () => {

@@ -50,7 +50,7 @@ describe('several runs', () => {
         '+62.5 (+50.0 to +75.0)',
       ],
     ]);
-    expect(rows).toContainEqual(['What it took', 'one', 'two']);
+    expect(rows).toContainEqual(['Cost', 'one', 'two']);
     expect(words[1]).toBe(
       'The policies of 2 runs solved 25.0 % (25.0 % to 25.0 %) before training and 87.5 % (75.0 % to 100.0 %) after it: means, with the range in parentheses.',
     );
@@ -126,7 +126,7 @@ describe('a run that has not ended', () => {
     const { words, document } = await reportPage({ runs: [run] });
     expect(words.slice(1, 3)).toEqual([
       'No evaluation is recorded so far.',
-      'The run has no summary.json: it is going on, or ended without one. It has 2 iterations so far.',
+      'The run has no summary.json: it is still running, or ended without one. It has 2 iterations so far.',
     ]);
     expect(words.find((one) => one.startsWith('Episodes of'))).toContain(
       'the last training iteration (2), because the run has no evaluation after training',
@@ -192,7 +192,7 @@ test('a supervised run has the curve of its loss', async () => {
   const { words, document } = await reportPage({ runs: [run] });
   expect(words.slice(0, 2)).toEqual([
     'Supervised training, 2 steps, seed 7.',
-    'Supervised training on 30 conversations of 4,000 tokens: the loss went from 2.5000 at the first step to 0.5000 at step 2. There is no held-out evaluation.',
+    'Supervised training on 30 conversations with 4,000 tokens: the loss went from 2.5000 at the first step to 0.5000 at step 2. There is no held-out evaluation.',
   ]);
   expect(document.querySelector('desc')?.textContent).toBe(
     'Loss. loss: from 2.5 at step 1 to 0.5 at step 2',

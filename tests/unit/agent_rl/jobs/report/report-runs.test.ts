@@ -6,6 +6,7 @@ import { parseHTML } from 'linkedom';
 import { reportRuns, type ReportOptions } from '#agent_rl/jobs/report/report-runs.ts';
 import { rate, reportPage, wholeRun, writtenReport } from '#tests/support/report-page.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { useMeanings } from '#agent_rl/runs/query/use-meanings.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
 import { writeRun } from '#tests/support/written-run.ts';
 
@@ -20,7 +21,7 @@ describe('the report of a run', () => {
     expect(document.querySelector('h1')?.textContent).toBe('one');
     expect(words.slice(0, 2)).toEqual([
       'grpo in sums, 2 iterations, seed 7.',
-      'Of 4 held-out tasks, the policy solved 25.0 % [5.0, 70.0] before training and 75.0 % [30.0, 95.0] after it: a difference of +50.0 [+10.0, +80.0] points. In brackets: 95 % intervals by cluster bootstrap, that of the difference over 4 tasks.',
+      'Of 4 held-out tasks, the policy solved 25.0 % [5.0, 70.0] before training and 75.0 % [30.0, 95.0] after it: a difference of +50.0 [+10.0, +80.0] points. Brackets show 95 % intervals by cluster bootstrap; for the difference, over 4 tasks.',
     ]);
   });
 
@@ -40,7 +41,7 @@ describe('the report of a run', () => {
         '+50.0 [+20.0, +80.0]',
       ],
       ['completed', '12 = 75.0 %'],
-      ['zero-advantage', '100 = 25.0 %'],
+      ['zero-advantage', `100 = 25.0 %: ${useMeanings['zero-advantage']}`],
       ['programs', '2 before, 3.5 after'],
       ['Wall time', '61 s'],
       ['Peak memory', '3 MiB'],
@@ -118,9 +119,9 @@ describe('the report of a run', () => {
 
   test('says that no controls were run, or shows those it is given', async () => {
     const without = await reportPage({ runs: [run] });
-    expect(without.words.filter((words) => words.startsWith('No controls were run'))).toHaveLength(
-      1,
-    );
+    expect(
+      without.words.filter((words) => words.startsWith('This report has no controls')),
+    ).toHaveLength(1);
     const controls = writeBelow(
       folder,
       'controls.json',

@@ -128,7 +128,7 @@ describe('agent-rl runs demonstrations', () => {
   });
 
   test.each([
-    [{}, 'CONFIG_INVALID', 'Give --success, --min-reward NUMBER, or both'],
+    [{}, 'CONFIG_INVALID', 'give --success, --min-reward NUMBER, or both'],
     [{ minReward: 2 }, 'CONFIG_INVALID', 'has no such episodes: 9 of 9 training episodes'],
     [{ success: true, run: folder }, 'CHECKPOINT_INVALID', 'is not a run'],
     [{ success: true, output: join(run, 'config.yaml') }, 'OUTPUT_UNWRITABLE', 'exists'],

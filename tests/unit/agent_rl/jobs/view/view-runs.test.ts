@@ -291,7 +291,7 @@ describe('where it listens', () => {
 
   test('on another address only when asked, with a warning and under that name', async () => {
     const open = await viewer({ host: '0.0.0.0' });
-    expect(open.printed.join('\n')).toMatch(/whoever has the address with its token can read/);
+    expect(open.printed.join('\n')).toMatch(/anyone who has this address and its token can read/);
     expect(open.printed.join('\n')).not.toContain('0.0.0.0');
     expect(open.printed.at(-1)).toMatch(/^(View: http:\S+\?token=\S+\n){2,}Stop with Ctrl-C\.$/);
     await open.stop();
@@ -312,7 +312,7 @@ describe('where it listens', () => {
   test('folders that hold no run are a mistake with a remedy', async () => {
     expect(await rejectionOf(viewer({ runs: [page] }))).toMatchObject({
       code: 'CHECKPOINT_INVALID',
-      message: expect.stringMatching(/is not a run: it has no config\.yaml/) as unknown,
+      message: expect.stringMatching(/is not a run folder: it has no config\.yaml/) as unknown,
     });
   });
 

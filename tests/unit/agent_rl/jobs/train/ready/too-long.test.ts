@@ -93,16 +93,16 @@ test('a task that is left out is neither dealt from any set, nor evaluated on, n
 
 test('tasks that a generator makes without end are refused, and those of files beside it are left out', () => {
   expect(() => without('a', { endless: true })).toThrow(
-    'Tasks that a generator makes as they are drawn cannot be left out.',
+    'Tasks of an endless generator cannot be skipped.',
   );
   expect(ids(without('xf', { endless: true }).run.tasks.train)).toBe('abcdwyz');
 });
 
 test.each([
-  ['wxyz', {}, 'Without them a set has no tasks to train on.'],
-  ['abc', { selection: 'd' }, 'Without them a set has no tasks to train on.'],
-  ['ef', {}, 'Without them there are no held-out tasks.'],
-  ['bc', { selection: 'bc' }, 'Without them there are no tasks to choose the best checkpoint by.'],
+  ['wxyz', {}, 'Without them, a data set has no training tasks.'],
+  ['abc', { selection: 'd' }, 'Without them, a data set has no training tasks.'],
+  ['ef', {}, 'Without them, there are no held-out tasks.'],
+  ['bc', { selection: 'bc' }, 'Without them, there are no tasks for choosing the best checkpoint.'],
 ])('a run that would be left without tasks is refused: %s %j', (letters, given, why) => {
   expect(() => without(letters, given)).toThrow(why);
 });
@@ -121,5 +121,5 @@ test('a run is resumed with the tasks left out that it began without', () => {
   expect(() => requireSameLeftOut({ leftOut: ['b'] }, now)).toThrow(
     'The run skipped 1 task with too long prompts, but would now skip 1; the difference: "b", "a".',
   );
-  expect(() => requireSameLeftOut({ leftOut: ['a'] }, [])).toThrow('would now leave out 0');
+  expect(() => requireSameLeftOut({ leftOut: ['a'] }, [])).toThrow('would now skip 0');
 });
