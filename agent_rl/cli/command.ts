@@ -20,6 +20,8 @@ interface Described {
   /** In the syntax of yargs, `eval [checkpoint]`. */
   name: string;
   describe: string;
+  /** What the usage line names besides positionals and required flags: `--config FILE`. */
+  usage?: string;
   examples: Example[];
 }
 

@@ -1,5 +1,6 @@
 import { redactDeep, redactor } from '../telemetry/redact.ts';
 import { consoleText } from '../telemetry/terminal/console-text.ts';
+import { wrapLines } from '../telemetry/terminal/wrap-lines.ts';
 import { visibleControls } from '../telemetry/visible-controls.ts';
 
 /** What a person types, or what is piped in. */
@@ -10,7 +11,7 @@ export interface Io {
   /** Opened only where something is read. */
   stdin?: () => Input;
   /** Results. */
-  stdout: { write(text: string): unknown; isTTY?: boolean };
+  stdout: { write(text: string): unknown; isTTY?: boolean; columns?: number };
   /** Logs, progress and errors. */
   stderr: { write(text: string): unknown };
   /** Aborted by Ctrl-C. */
@@ -27,7 +28,10 @@ export const printer =
   (text: string): void => {
     const clean = redactor()(text);
     const shown = colored ? clean : visibleControls(clean);
-    (json ? stderr : stdout).write(shown.endsWith('\n') ? shown : `${shown}\n`);
+    // On a terminal, words stay whole; a file or a pipe has a line for each line.
+    const columns = json || colored || stdout.isTTY !== true ? undefined : stdout.columns;
+    const lines = columns === undefined || columns === 0 ? shown : wrapLines(shown, columns);
+    (json ? stderr : stdout).write(lines.endsWith('\n') ? lines : `${lines}\n`);
   };
 
 /** An error without secrets; plugins, servers and models have a say in what it is called. */

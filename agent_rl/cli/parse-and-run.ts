@@ -81,7 +81,11 @@ interface Hooks {
   enter: (command: Command) => void;
 }
 
-function parserOf(args: string[], { programName, only }: MainOptions, hooks: Hooks): Argv {
+/** Columns of help that no terminal limits. */
+const widestHelp = 100;
+
+function parserOf(args: string[], { programName, only, io }: MainOptions, hooks: Hooks): Argv {
+  const columns = Math.min(widestHelp, io.stdout.columns || widestHelp);
   const parser = yargs(args)
     .scriptName(programName)
     .version(packageVersion())
@@ -89,12 +93,12 @@ function parserOf(args: string[], { programName, only }: MainOptions, hooks: Hoo
     .detectLocale(false)
     .strict()
     .help()
-    .wrap(100)
+    .wrap(columns)
     .exitProcess(false)
     .showHelpOnFail(false);
   const build = (command: Command, program: string) => (own: Argv) => {
     hooks.enter(command);
-    return withOptions(own, command, program);
+    return withOptions(own, command, program).epilogue(examplesText(command, program, columns));
   };
   if (only !== undefined) {
     return parser.command('$0', only.describe, build(only, programName), hooks.run(only));
@@ -108,7 +112,7 @@ function parserOf(args: string[], { programName, only }: MainOptions, hooks: Hoo
     .reduce(
       (built, command) =>
         'commands' in command
-          ? withGroup(built, command, (y, member) =>
+          ? withGroup(built, command, programName, (y, member) =>
               withCommand(y, member, `${programName} ${command.name}`),
             )
           : withCommand(built, command),
@@ -120,31 +124,56 @@ function parserOf(args: string[], { programName, only }: MainOptions, hooks: Hoo
 function withGroup(
   parser: Argv,
   { name, describe, commands: members }: CommandGroup,
+  programName: string,
   withCommand: (y: Argv, command: Command) => Argv,
 ): Argv {
   const words = members.map(wordOf);
   const own = members.find((member) => wordOf(member) === alone);
   return parser.command(name, describe, (y: Argv) => {
     const built = members.reduce(withCommand, y);
-    // yargs leaves the words of a default command out of its usage.
+    // yargs shows the usage of a default command besides that of its group, so the group has both.
     return own === undefined
       ? built.demandCommand(1, `Name a command of ${name}: ${words.join(', ')}.`)
-      : built.usage(`${own.name.replace(alone, `$0 ${name}`)}\n\n${describe}`);
+      : built.usage(`${usageOf(own, `${programName} ${name}`)}\n\n${own.describe}`);
   });
 }
 
-function withOptions(
-  parser: Argv,
-  { options, positionals, examples }: Command,
-  program: string,
-): Argv {
+function withOptions(parser: Argv, command: Command, program: string): Argv {
+  const { options, positionals, describe } = command;
   let built = parser;
   for (const [name, option] of Object.entries(positionals)) {
     built = built.positional(name, option as PositionalOptions);
   }
-  return built
-    .options(options)
-    .example(examples.map(([line, meaning]) => [`${program} ${line}`.trimEnd(), meaning]));
+  built = built.options(options);
+  return wordOf(command) === alone
+    ? built
+    : built.usage(`${usageOf(command, program)}\n\n${describe}`);
+}
+
+/** `Usage: agent-rl train --config FILE [options]`. */
+function usageOf({ name, usage, options }: Command, program: string): string {
+  const words = name.split(' ').slice(1);
+  const required = Object.entries(options)
+    .filter(([, { demandOption }]) => demandOption === true)
+    .map(([flag]) => `--${flag} ${flag.replaceAll('-', '_').toUpperCase()}`);
+  const own = usage === undefined ? [] : [usage];
+  return ['Usage:', program, ...words, ...own, ...required, '[options]'].join(' ');
+}
+
+/** What each example does, and the line to copy; a line that is too long goes on after a backslash. */
+function examplesText({ examples }: Command, program: string, columns: number): string {
+  const shown = examples.map(([line, meaning]) => {
+    const parts = `${program} ${line}`.trimEnd().split(/ (?=--)/);
+    const lines: string[] = [];
+    for (const part of parts) {
+      const joined = `${lines.at(-1)} ${part}`;
+      if (lines.length === 0) lines.push(`    ${part}`);
+      else if (joined.length <= columns - 2) lines[lines.length - 1] = joined;
+      else lines.push(`      ${part}`);
+    }
+    return `  ${meaning}\n${lines.join(' \\\n')}`;
+  });
+  return ['Examples:', ...shown].join('\n');
 }
 
 /** A command's own errors pass; what yargs could not read becomes a usage error. */

@@ -1,5 +1,6 @@
 import { sum } from '../algorithms/statistics.ts';
 import { percentText, pointsText } from '../telemetry/figures.ts';
+import { tableText } from '../telemetry/terminal/table.ts';
 import type { ChosenRate, Evaluation } from '../trainer/evaluate.ts';
 import type { Difference, Intervals95, SuccessRate } from '../trainer/success-rate.ts';
 import type { TrainingResult } from '../trainer/trainer-contracts.ts';
@@ -40,15 +41,16 @@ export function atKTable({ passAtK, avgAtK, intervalsAtK, perTask }: Evaluation)
   if (counts.length === 0) return [];
   const counted = perTask.filter(({ ofSlice }) => !ofSlice);
   const broken = counted.filter(({ failed }) => failed > 0).length;
+  const table = tableText([
+    ['attempts', 'pass@k: at least one of k succeeds', 'avg@k: mean success of the first k'],
+    ...counts.map((k) => [
+      `k = ${k}`,
+      shareText(passAtK[k] ?? Number.NaN, intervalsAtK[k]?.pass),
+      shareText(avgAtK[k] ?? Number.NaN, intervalsAtK[k]?.avg),
+    ]),
+  ]);
   return [
-    row('attempts', 'pass@k: at least one of k succeeds', 'avg@k: mean success of the first k'),
-    ...counts.map((k) =>
-      row(
-        `k = ${k}`,
-        shareText(passAtK[k] ?? Number.NaN, intervalsAtK[k]?.pass),
-        shareText(avgAtK[k] ?? Number.NaN, intervalsAtK[k]?.avg),
-      ),
-    ),
+    ...table.split('\n'),
     ...(broken === 0
       ? []
       : [
@@ -61,10 +63,6 @@ export function atKTable({ passAtK, avgAtK, intervalsAtK, perTask }: Evaluation)
 export const worstCaseText = ({ worstCase }: Pick<SuccessRate, 'worstCase'>): string =>
   worstCase === null ? '-' : `${points(worstCase[0])} to ${percentText(worstCase[1])}`;
 
-/** A row of a table of rates. */
-export const row = (...cells: readonly string[]): string =>
-  `  ${cells.map((cell) => cell.padEnd(34)).join(' ')}`.trimEnd();
-
 type Result = Pick<TrainingResult, 'before' | 'after' | 'difference'>;
 
 /** Of fewer tasks a rate and its interval would only look like a finding. */
@@ -74,20 +72,16 @@ const fewestTasks = 10;
 export function beforeAfterTable({ before, after, difference }: Result): string {
   const tasks = (before ?? after)?.perTask.length ?? 0;
   if (tasks < fewestTasks)
-    return row(
-      'held-out success',
-      `${solvedText(before)} before, ${solvedText(after)} after: too few tasks for rates`,
-    );
+    return `  held-out success  ${solvedText(before)} before, ${solvedText(after)} after: too few tasks for rates`;
   const groups = [...new Set([before, after].flatMap((one) => Object.keys(one?.groups ?? {})))];
   const chosen = after?.chosen ?? before?.chosen;
-  const line = (name: string, rates: readonly (SuccessRate | undefined)[], since?: Difference) =>
-    row(
-      name,
-      ...rates.map((rate) => (rate === undefined ? '-' : rateText(rate))),
-      ...(since === undefined ? [] : [differenceText(since)]),
-    );
-  return [
-    row('held-out success', 'before', 'after', ...(difference ? ['change, points'] : [])),
+  const line = (name: string, rates: readonly (SuccessRate | undefined)[], since?: Difference) => [
+    name,
+    ...rates.map((rate) => (rate === undefined ? '-' : rateText(rate))),
+    ...(difference === undefined ? [] : [since === undefined ? '-' : differenceText(since)]),
+  ];
+  const table = tableText([
+    ['held-out success', 'before', 'after', ...(difference ? ['change, points'] : [])],
     line('total (without slices)', [before, after], difference),
     ...groups
       .toSorted()
@@ -95,9 +89,9 @@ export function beforeAfterTable({ before, after, difference }: Result): string 
         line(group, [before?.groups[group], after?.groups[group]], difference?.groups[group]),
       ),
     ...(chosen === undefined ? [] : [line(strategyText(chosen), [before?.chosen, after?.chosen])]),
-    ...failureRows(before, after),
-    `  ${intervalNote}${difference ? '; change: paired by task' : ''}`,
-  ].join('\n');
+    ...failureRows(before, after).map((cells) => (difference ? [...cells, '-'] : cells)),
+  ]);
+  return [table, `  ${intervalNote}${difference ? '; change: paired by task' : ''}`].join('\n');
 }
 
 const solvedText = (evaluation: Pick<Evaluation, 'successes' | 'n'> | undefined): string =>
@@ -106,11 +100,11 @@ const solvedText = (evaluation: Pick<Evaluation, 'successes' | 'n'> | undefined)
 const failures = (evaluation: Evaluation | undefined): number => evaluation?.systemFailures ?? 0;
 
 /** How many attempts are in no rate, and what the rate could be with them. Nothing where none failed. */
-function failureRows(...both: readonly (Evaluation | undefined)[]): string[] {
+function failureRows(...both: readonly (Evaluation | undefined)[]): string[][] {
   if (both.every((one) => failures(one) === 0)) return [];
   return [
-    row('failed episodes, not scored', ...both.map(failuresText)),
-    row('total if those are wrong / right', ...both.map((one) => (one ? worstCaseText(one) : '-'))),
+    ['failed episodes, not scored', ...both.map(failuresText)],
+    ['total if those are wrong / right', ...both.map((one) => (one ? worstCaseText(one) : '-'))],
   ];
 }
 

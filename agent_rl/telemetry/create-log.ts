@@ -7,6 +7,7 @@ import winston from 'winston';
 import { writing } from './atomic-write.ts';
 import { redactDeep, type Redact, redactor } from './redact.ts';
 import { consoleText } from './terminal/console-text.ts';
+import { wrapLines } from './terminal/wrap-lines.ts';
 import { visibleControls } from './visible-controls.ts';
 
 const levels = ['error', 'warn', 'info', 'debug'] as const;
@@ -58,9 +59,11 @@ export function createLog({
     return info;
   });
   // Parts of it are a model's.
-  const line = printf((info) =>
-    consoleText(`${String(info.message)}${factsOf(info)}`, basename(file)),
-  );
+  const line = printf((info) => {
+    const text = consoleText(`${String(info.message)}${factsOf(info)}`, basename(file));
+    const { isTTY, columns } = process.stderr;
+    return isTTY && columns > 0 ? wrapLines(text, columns) : text;
+  });
   const dated = printf(
     (info) =>
       `${String(info['timestamp'])} ${info.level} ${visibleControls(`${String(info.message)}${factsOf(info)}`)}`,

@@ -77,7 +77,7 @@ test('the program of the tutorial trains unchanged, here for two iterations', ()
   const { code, stdout, stderr } = nodeProgram(['train.mjs'], tutorial.dir);
   expect({ code, stdout, stderr }).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(/total \(slices left out\) +0 of 10/),
+    stdout: expect.stringMatching(/total \(without slices\) +0 of 10/),
   });
   const evaluated = nodeProgram(['evaluate.mjs'], tutorial.dir);
   expect(evaluated).toMatchObject({ code: 0, stdout: expect.stringMatching(/^[01](?:\.\d+)?\n$/) });

@@ -81,7 +81,7 @@ describe('An agent written in code', () => {
     expect(config).toMatch(/type: add/);
     const [dir = ''] = /(?<=dir: ).*/.exec(config) ?? [];
     expect(existsSync(join(dir, 'eval.jsonl'))).toBe(true);
-    expect(printed.join('\n')).toMatch(/Note: evalTasks is not given: 1 of 12 tasks/);
+    expect(printed.join('\n')).toMatch(/Note: evalTasks was not given: 1 of 12 tasks/);
   });
 
   test('emits its events in order', () => {

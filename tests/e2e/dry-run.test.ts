@@ -100,7 +100,7 @@ describe('A dry run and the run both refuse', () => {
 
   test('the name of an existing run', async () => {
     mkdirSync(join(runs, 'one'), { recursive: true });
-    expect(await refused(runFile())).toMatch(/OUTPUT_UNWRITABLE: A run is already in/);
+    expect(await refused(runFile())).toMatch(/OUTPUT_UNWRITABLE: .* already contains a run/);
   });
 });
 
@@ -124,7 +124,7 @@ describe('A dry run and the run of supervised training both refuse', () => {
 
   test('the name of an existing run', async () => {
     mkdirSync(join(runs, 'one'), { recursive: true });
-    expect(await refused(file(), ...sft)).toMatch(/OUTPUT_UNWRITABLE: A run is already in/);
+    expect(await refused(file(), ...sft)).toMatch(/OUTPUT_UNWRITABLE: .* already contains a run/);
   });
 });
 
@@ -135,7 +135,7 @@ test('a dry run estimates tokens and memory, and the time only when asked to mea
   expect(plain.stdout).toMatch(/^ {2}time {10}not measured: .*--measure/m);
   const measured = ['--dry-run', '--measure', '--set', 'run.name=two'];
   expect((await command('train', '--config', file, ...measured)).stdout).toMatch(
-    /^ {2}time {10}about \d+ s, a rough guess that is mostly too high/m,
+    /^ {2}time {10}about \d+ s, a rough estimate, usually too high/m,
   );
   const { code, stderr } = await command('train', '--config', file, '--measure');
   expect({ code, stderr }).toEqual({
@@ -184,7 +184,7 @@ describe('Rows that are too long', () => {
     const other = ['--set', 'rollout.maxEpisodeTokens=512'];
     for (const dryRun of [['--dry-run'], []])
       expect((await command(...resumed, ...other, ...dryRun)).stderr).toMatch(
-        /CHECKPOINT_INVALID: The run left out 2 tasks .* now leave out 0; they differ in "2", "5"/,
+        /CHECKPOINT_INVALID: The run skipped 2 tasks .* now skip 0; the difference: "2", "5"/,
       );
     const { code, stderr } = await command(...resumed);
     expect([code, code === 0 ? '' : stderr]).toEqual([0, '']);
@@ -196,7 +196,9 @@ describe('Rows that are too long', () => {
     const sets = best.flatMap((set) => ['--set', set]);
     for (const dryRun of [['--dry-run'], []]) {
       const fewer = [...resumed.slice(0, -1), '1', ...dryRun];
-      expect((await command(...fewer)).stderr).toMatch(/The run to resume has done 2 iterations/);
+      expect((await command(...fewer)).stderr).toMatch(
+        /The run has already completed 2 iterations/,
+      );
       expect((await command(...resumed, ...sets, ...dryRun)).stderr).toMatch(
         /CHECKPOINT_INVALID: The run keeps 0 tasks out of training .* would now keep 1\./,
       );

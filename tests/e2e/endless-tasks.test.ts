@@ -67,9 +67,9 @@ describe("A third party's task generator", () => {
   test('gives a run a new task for each draw, and the plan says so', async () => {
     const { code, said } = await begin('whole');
     expect(code === 0 ? '' : said).toBe('');
-    expect(said).toContain('Tasks (1 of those without end)\n  sum-0\n    What is ');
+    expect(said).toContain('Tasks (1 of an endless set)\n  sum-0\n    What is ');
     expect(said).toContain(
-      'those of endless-sums (version 1), without end, to train on, 2 held out',
+      'an endless supply from endless-sums (version 1) to train on, 2 held out',
     );
     const trained = readLines(runOf('whole'), 'trajectories', 'train.jsonl');
     expect([...new Set(trained.map(({ taskId }) => taskId))]).toEqual([

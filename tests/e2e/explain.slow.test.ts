@@ -96,7 +96,7 @@ describe('The command agent-rl runs explain', () => {
     expect(first).toMatchObject({
       check: 'constant-reward',
       verdict: 'wrong',
-      says: expect.stringContaining('0.5 in all 16 episodes'),
+      says: expect.stringContaining('0.5, in all 16 episodes'),
     });
     expect(first?.tries?.join()).toContain('algorithm.environmentWeight (now 0)');
     // It can be looked at.
@@ -136,7 +136,7 @@ describe('The command agent-rl runs explain', () => {
     expect(text).not.toMatch(/#\d+/);
     const none = await agentRl('runs', 'explain', join(runs, 'constant'), '--step', '1');
     expect(none).toMatch(
-      /No gradient: no sampled token has a part in the loss: \d+ zero-advantage \(exactly/,
+      /No gradient: no sampled token contributes to the loss: \d+ zero-advantage \(exactly/,
     );
   });
 });
@@ -156,6 +156,6 @@ test('agent-rl runs compare finds where two runs diverge', async () => {
   const text = await agentRl('runs', 'compare', join(runs, 'well'), join(runs, 'masked'));
   expect(text).toContain('rollout.maxTurns: 4 -> 1');
   expect(text).toMatch(
-    /Training parts in iteration 1\n {2}train\/1\/0\/\d\/\d of train-\d+: token \d+/,
+    /Training diverges in iteration 1\n {2}train\/1\/0\/\d\/\d of train-\d+: token \d+/,
   );
 });

@@ -88,7 +88,7 @@ test('a run killed before its first checkpoint starts over with --resume and end
   expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
   const log = readFileSync(join(run('killed'), 'run.log'), 'utf8');
   expect(log).toContain('from its start');
-  expect(log).toContain('has no checkpoint yet: it begins again from its start model');
+  expect(log).toContain('has no checkpoint yet: it starts again from its start model');
   ofWhole('killed');
 });
 

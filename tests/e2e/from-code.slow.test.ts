@@ -29,6 +29,6 @@ test('the program of the guide trains unchanged, here for two iterations', () =>
   expect(stdout).toMatch(
     /Note: The tool "search" is that of this program; the built-in one is not used\./,
   );
-  expect(stdout).toMatch(/total \(slices left out\) +0 of 10/);
+  expect(stdout).toMatch(/total \(without slices\) +0 of 10/);
   expect(status).toBe(0);
 });

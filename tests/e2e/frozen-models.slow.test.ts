@@ -164,7 +164,7 @@ describe('An agent played by a frozen model', () => {
     const refused = await rejectionOf(train('resumed', { agents: own }, run));
     expect(refused).toMatchObject({ code: 'CHECKPOINT_INVALID' });
     expect(refused.message).toContain(
-      `is the models whose weights stay as they are, now agents.guesser.model ${model}`,
+      `the models that are not trained, now agents.guesser.model ${model}`,
     );
     rmSync(model, { recursive: true });
     cpSync(other, model, { recursive: true });

@@ -30,7 +30,7 @@ await runProgram('probe', { name: 'probe', describe: 'A command.', examples: [],
 test('a command that waits for something that never happens fails and says what to do', () => {
   const { code, stdout, stderr } = programThat('await new Promise(() => {});');
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toMatch(/^UNEXPECTED: The job waits for .*a plugin.* a deadline, .*\n$/);
+  expect(stderr).toMatch(/^UNEXPECTED: The job waits for .*a plugin.* a timeout .*\n$/);
 });
 
 test('work that a command leaves running has time to end', () => {

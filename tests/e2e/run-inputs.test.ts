@@ -122,12 +122,12 @@ describe('A resume', () => {
     writeFileSync(join(project, file), `${readFileSync(join(project, file), 'utf8')} `);
     const { code, message } = await refused();
     expect(code).toBe('CHECKPOINT_INVALID');
-    expect(message).toContain(`by SHA-256, is the ${what}, now `);
+    expect(message).toContain(`inputs have changed (by SHA-256): the ${what}, now `);
   });
 
   test('is refused with another seed', async () => {
     const { message } = await refused(run.config, 'run.seed=7');
-    expect(message).toContain('with run.seed 7: it began with 42');
+    expect(message).toContain('with run.seed 7: it was started with seed 42');
   });
 });
 
@@ -205,7 +205,7 @@ describe('A run with generated tasks', () => {
       'datasets.0: the task generator workspace -> no task generator',
     );
     expect((await rejectionOf(check(run.config, 'run.seed=7'))).message).toContain(
-      'with run.seed 7: it began with 42',
+      'with run.seed 7: it was started with seed 42',
     );
   });
 
@@ -271,7 +271,7 @@ describe('A run on another machine', () => {
     await began({ cpu: 'an older one', platform: 'darwin arm64', node: 'v1.0.0' });
     const { cpu, platform, node } = (await sourcesWith()).machine;
     expect(await check(run.config)).toEqual([
-      `The run is resumed on another system or machine than before (system: darwin arm64 -> ${platform}, processor: an older one -> ${cpu}, Node: v1.0.0 -> ${node}): the last bits of its weights may differ.`,
+      `The run is resumed on a different system or machine (system: darwin arm64 -> ${platform}, processor: an older one -> ${cpu}, Node: v1.0.0 -> ${node}): its weights may have floating-point differences.`,
     ]);
   });
 

@@ -57,13 +57,18 @@ describe('The lock of a run', () => {
 
   test.each([
     ['a process that has ended', started(deadPid, null), 0, /process \d+ no longer runs/],
-    ['an earlier process of the same id', started(process.pid, null), 0, /was an earlier one/],
+    [
+      'an earlier process of the same id',
+      started(process.pid, null),
+      0,
+      /was an earlier process with the same id/,
+    ],
     ['a process that was killed while it wrote', '{"pid"', 0, /cut off while it was written/],
     [
       'a machine that gave no sign of life',
       started(7, 'boot 1', 'other'),
       6,
-      /process 7 of other has not touched it for 6 min/,
+      /process 7 on other has not renewed it for 6 min/,
     ],
     [
       'a process that no system tells of, untouched',
@@ -84,7 +89,7 @@ describe('The lock of a run', () => {
   onLinux('is replaced when its process id now belongs to another process', () => {
     const folder = lockedFolder(started(process.ppid, 'another boot 1'));
     const lock = lockRun(folder);
-    expect(lock.notes).toEqual([expect.stringMatching(/has ended, and another has its id/)]);
+    expect(lock.notes).toEqual([expect.stringMatching(/has ended, and its id was reused/)]);
     lock.release();
   });
 
@@ -155,7 +160,7 @@ describe('A half-written file of a killed process', () => {
   test('is restored when it was moved aside and not yet replaced', () => {
     const folder = newFolder();
     writeBelow(folder, `best.${deadPid}.partial.old/model.safetensors`, 'whole');
-    expect(clearPartials(folder)).toEqual([expect.stringContaining('best is put back')]);
+    expect(clearPartials(folder)).toEqual([expect.stringMatching(/^Restored .*best:/)]);
     expect(readFileSync(join(folder, 'best', 'model.safetensors'), 'utf8')).toBe('whole');
     writeBelow(folder, `best.${deadPid}.partial.old/model.safetensors`, 'older');
     expect(clearPartials(folder)).toEqual([expect.stringContaining('.partial.old is removed')]);

@@ -107,7 +107,7 @@ describe('An interrupted run', () => {
     writeFileSync(torn, bytes);
     const { code, stdout, stderr } = await agentRl(['train', '--resume', folderOf('cut')], project);
     expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toContain('is skipped: model.safetensors is missing or is not what was written');
+    expect(stdout).toContain('is skipped: model.safetensors is missing or damaged');
     expect(weights('cut')).toBe(weights('whole'));
     const summary = readJson(folderOf('cut'), 'summary.json');
     expect(summary['sessions']).toBe(2);

@@ -304,7 +304,7 @@ describe('The command agent-rl serve', () => {
     expect(await put(`/agent_rl/weights/${me}/config.json`, '{}')).toBe(200);
     const files = { 'config.json': '0'.repeat(64) };
     const use = await post('/agent_rl/weights', { client: me, version: 1, files });
-    expect(use).toMatchObject({ status: 409, text: expect.stringContaining('did not arrive') });
+    expect(use).toMatchObject({ status: 409, text: expect.stringContaining('arrived damaged') });
     expect(await put(`/agent_rl/weights/${other}/config.json`, '{}')).toBe(409);
     expect((await post('/agent_rl/leave', { client: me })).status).toBe(200);
     expect(await put(`/agent_rl/weights/${other}/config.json`, '{}')).toBe(200);
@@ -327,7 +327,7 @@ describe('The command agent-rl serve', () => {
   notNumbers.fill(0xff, 8 + header, 16 + header);
 
   test.each<[string, Readonly<Record<string, Buffer>>, RegExp]>([
-    ['no files', {}, /names no file/],
+    ['no files', {}, /files: is empty/],
     ['no weights', { 'config.json': config }, /holds no weights/],
     ['no config', { 'model.safetensors': weights }, /config\.json cannot be read/],
     [

@@ -99,7 +99,7 @@ test('a supervised run cannot be resumed on other conversations or to an earlier
   const before = await rejectionOf(resume('other', { 'train.maxIterations': 4 }));
   expect([before.code, before.message]).toEqual([
     'CONFIG_INVALID',
-    'The run to resume has done 8 iterations and is to end after 4. Give --max-iterations a number above 8.',
+    'The run has already completed 8 iterations, and --max-iterations is 4. Give --max-iterations a number above 8.',
   ]);
   writeBelow(folder, 'other-talk/train.jsonl', talk('Another.'));
   const changed = await rejectionOf(
@@ -191,7 +191,7 @@ test('a run cannot be resumed in another mode', async () => {
     await rejectionOf(resume('begun-as-rl', { 'train.mode': 'sft' })),
   ];
   const said = (path: string, before: string, now: string) =>
-    `${path} was begun with train.mode ${before} and cannot be resumed with ${now}. Leave the setting as it was, or begin a new run from its checkpoint with --model.`;
+    `${path} was started with train.mode ${before} and cannot be resumed with ${now}. Restore the setting, or start a new run from its checkpoint with --model.`;
   expect(refused.map(({ message }) => message)).toEqual([
     said(folders.sft, 'sft', 'rl'),
     said(folders.rl, 'rl', 'sft'),

@@ -61,7 +61,7 @@ onTerminal('A training in a terminal (skipped without python3)', () => {
       expect(lines.filter((line) => line.startsWith('  held-out success  '))).toHaveLength(1);
       expect(lines.filter((line) => /[█░▁]|waits for|left \d/.test(line))).toEqual([]);
       // It was there.
-      expect(terminal.bytes).toMatch(/collecting: waits for \d of 8 episodes, \d+ s/);
+      expect(terminal.bytes).toMatch(/collecting: waiting for \d of 8 episodes, \d+ s/);
       expect(terminal.bytes).toMatch(
         /reward [▁▅█]{1,2} -?\d\.\d\d {2}success [▁▂▃▄▅▆▇█]{1,2} \d+ %/,
       );
@@ -189,7 +189,9 @@ await runProgram('probe', { name: 'probe', describe: 'A command.', examples: [],
       ],
     });
     const lines = await terminal.linesShown();
-    expect(lines).toContain('Stopping at the next safe point. Press Ctrl-C again to stop immediately.');
+    expect(lines).toContain(
+      'Stopping at the next safe point. Press Ctrl-C again to stop immediately.',
+    );
     expect(lines.filter((line) => line.includes('['))).toEqual([]);
     // By SIGINT.
     expect(code).toBe(254);

@@ -22,5 +22,5 @@ test('the device check runs without the secrets of the environment', async () =>
 
 test('a driver that ends the process is reported with its output', async () => {
   const dies = program('dies.cjs', `process.stderr.write('no adapter\\n'); process.exitCode = 3;`);
-  await expect(tryDevices(dies)).rejects.toThrow('trying the devices ended with 3: no adapter');
+  await expect(tryDevices(dies)).rejects.toThrow('the device test ended with 3: no adapter');
 });

@@ -99,7 +99,7 @@ describe('The command agent-rl data verify', () => {
       'DEGENERATE echo: full reward for its input',
     ]);
     expect(stdout).toContain(
-      '4 of 7 tasks give their full reward to a constant answer or to the input itself.',
+      '4 of 7 tasks give the full reward to a constant answer or to the input itself.',
     );
     expect(code).toBe(0);
     expect((await verified(...args)).stdout).not.toContain('DEGENERATE');

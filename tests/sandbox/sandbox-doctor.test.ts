@@ -16,16 +16,16 @@ test('The doctor of sandboxes starts every level, attacks it and says what it ho
   expect(auto).toBe(findings.find(({ available }) => available)?.tier);
   expect(lines.at(-1)).toMatch(
     auto === 'native:ns'
-      ? /takes native:ns here, the strongest\.$/
-      : /takes \S+ here, not native:ns/,
+      ? /selects native:ns on this machine, the strongest\.$/
+      : /selects \S+ on this machine, not native:ns/,
   );
   for (const { tier, available, misses, probes, escaped, stops, doesNotStop } of findings) {
     expect({ stops, doesNotStop }).toEqual(tierFacts[tier]);
     const line = lines.find((each) => each.includes(tier)) ?? '';
     expect(escaped).toEqual([]);
-    const held = new RegExp(`${probes} of ${probes} probes held[^]*does not stop`);
+    const held = new RegExp(`${probes} of ${probes} probes held[^]*no protection`);
     expect(line).toMatch(available ? held : /^no /);
-    for (const what of misses) expect(line).toContain(`misses here    ${what}`);
+    for (const what of misses) expect(line).toContain(`missing here   ${what}`);
   }
 }, 120_000);
 
@@ -36,7 +36,7 @@ test('The doctor tries the modules that programs are to have', async () => {
   expect({ ok, auto }).toEqual({ ok: false, auto: null });
   expect(findings.map(({ available }) => available)).toEqual([false, false, false]);
   expect(lines.join('\n')).toMatch(/no   pyodide .*no_such_module/);
-  expect(lines.at(-1)).toBe('No sandbox is available here; see why above.');
+  expect(lines.at(-1)).toBe('No sandbox is available on this machine; the reasons are above.');
   for (const level of ['ns', 'lite'] as const) {
     if (!offersLevel(level)) continue;
     expect(lines.join('\n')).toContain(

@@ -6,6 +6,7 @@ import { configFor, prepare } from '../prepare.ts';
 export const attack = command({
   name: 'attack',
   describe: 'Test the environment and rewards of a run file with policies that cheat',
+  usage: '--config FILE',
   examples: [
     ['--config my_run.yaml', 'Exits with 1 if a cheat earns more than an honest failure'],
     ['--config my_run.yaml --tasks 32 --json', 'More tasks; lists every cheat that was rewarded'],

@@ -14,6 +14,7 @@ const color: Flag<boolean | undefined> = {
 export const chat = command({
   name: 'chat [checkpoint]',
   describe: 'Talk to an agent, which can call the tools of its run file',
+  usage: '[--config FILE]',
   examples: [
     ['runs/my-run', 'Talk to the newest checkpoint of a run'],
     ['--config my_run.yaml --model Qwen/Qwen3-0.6B', 'Talk to another model'],

@@ -24,6 +24,7 @@ const checkpoints: Flag<string[]> = {
 export const evaluate = command({
   name: 'eval [checkpoints..]',
   describe: 'Evaluate models or checkpoints on held-out tasks',
+  usage: '[--config FILE]',
   examples: [
     ['runs/my-run', "The newest checkpoint of a run, with the run's config"],
     [

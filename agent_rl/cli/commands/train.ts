@@ -19,7 +19,7 @@ const resume: Flag<string | undefined> = {
   read: (given) => (typeof given === 'string' ? given || 'newest' : undefined),
 };
 
-interface Preset extends Pick<Command, 'name' | 'describe' | 'examples'> {
+interface Preset extends Pick<Command, 'name' | 'describe' | 'examples' | 'usage'> {
   /** Run file of `configs/` when none is named; without it one must be named. */
   usual?: string;
   /** Run files of `configs/` that are proposed where none is named. */
@@ -29,7 +29,7 @@ interface Preset extends Pick<Command, 'name' | 'describe' | 'examples'> {
   needs?: Needs;
 }
 
-/** Those of `configs/` that need neither data nor a model that others make first. */
+/** Run files of `configs/` that need neither data nor a model made by another command. */
 const readyToTrain = [
   'code_exec_smoke',
   'search_qa_grpo',
@@ -99,6 +99,7 @@ const trainingCommand = ({
 const asTrain = {
   name: 'train',
   describe: 'Train a policy with reinforcement learning, or on demonstrations if train.mode is sft',
+  usage: '--config FILE',
   examples: [
     ['--config my_run.yaml --dry-run', 'Check a run file and print the plan'],
     ['--config my_run.yaml --set rollout.groupSize=16', 'Train with a changed setting'],
@@ -107,13 +108,15 @@ const asTrain = {
 } satisfies Preset;
 
 /** `train` with another run file of `configs/` when none is named, for a program of its own. */
-export const trainFrom = (usual: string): Command => trainingCommand({ ...asTrain, usual });
+export const trainFrom = (usual: string): Command =>
+  trainingCommand({ ...asTrain, usage: '[--config FILE]', usual });
 
 export const train = trainingCommand({ ...asTrain, ready: readyToTrain });
 
 export const sft = trainingCommand({
   name: 'sft',
   describe: 'Train a policy on demonstrations (supervised fine-tuning)',
+  usage: '--config FILE',
   examples: [
     ['--config my_sft.yaml', 'Train on the conversations in its datasets'],
     ['--config my_sft.yaml --max-iterations 50', 'Stop after 50 updates'],

@@ -49,7 +49,6 @@ export async function compareRuns({ a, b, print }: CompareOptions): Promise<JobR
     shown([
       `A: ${one.folder.path}`,
       `B: ${other.folder.path}`,
-      ...settingsLines(settings),
       ...(differences.length === 0
         ? [
             'Held out: the runs share no task (attempted by both before training, or by both after).',
@@ -58,6 +57,7 @@ export async function compareRuns({ a, b, print }: CompareOptions): Promise<JobR
       ...(slicesKnown || differences.length === 0 ? [] : [unknownSlices]),
       ...partingLines(parting, decode),
       ...costLines(...costs),
+      ...settingsLines(settings),
     ]),
   );
   return { settings, heldOut: differences, parting, costs: { a: costs[0], b: costs[1] } };

@@ -1,5 +1,6 @@
 import { countText, shortNumber, visibleControls } from '../../telemetry/index.ts';
-import { differenceText, intervalNote, rateText, row } from '../../runs/evaluation-table.ts';
+import { differenceText, intervalNote, rateText } from '../../runs/evaluation-table.ts';
+import { tableText } from '../../telemetry/terminal/table.ts';
 import type { Decode } from '../explain/step/step-text.ts';
 import type { HeldOutDifference } from './held-out-difference.ts';
 import type { Parting } from './where-they-part.ts';
@@ -14,12 +15,14 @@ export const differenceLines = (difference: HeldOutDifference): string[] => {
       : [
           `  left out: ${countText(onlyA, 'task')} only in A, ${onlyB} only in B, ${otherPrompt} with the same id but another prompt`,
         ]),
-    row('held-out success', 'A', 'B', 'B - A, points'),
-    ...rates.map(({ name, a: one, b: other }, index) => {
-      const changed = index === 0 ? change : change?.groups[name];
-      const shown = changed === undefined ? '-' : differenceText(changed);
-      return row(name, rateText(one), rateText(other), shown);
-    }),
+    tableText([
+      ['held-out success', 'A', 'B', 'B - A, points'],
+      ...rates.map(({ name, a: one, b: other }, index) => {
+        const changed = index === 0 ? change : change?.groups[name];
+        const points = changed === undefined ? '-' : differenceText(changed);
+        return [name, rateText(one), rateText(other), points];
+      }),
+    ]),
     `  ${intervalNote}; difference: paired by task`,
   ];
 };
@@ -63,8 +66,8 @@ const endText = (tokens: readonly number[], decode: Decode): string =>
 
 export const settingsLines = (changes: readonly string[]): string[] =>
   changes.length === 0
-    ? ['Settings: the same']
-    : ['Settings, A -> B:', ...changes.map((change) => `  ${change}`)];
+    ? ['Settings: identical']
+    : ['Settings that differ, A -> B:', ...changes.map((change) => `  ${change}`)];
 
 /** What a run took; `null` where it was not measured. */
 export interface Costs {

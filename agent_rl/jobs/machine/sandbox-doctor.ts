@@ -103,7 +103,7 @@ function described(finding: TierFinding): string {
   return [
     `${escaped.length === 0 ? 'yes ' : 'NO  '} ${tier.padEnd(12)} ${detail}; ${out}`,
     `       stops          ${stops.join('; ')}`,
-    `       no protection   ${doesNotStop.join('; ')}`,
-    ...misses.map((what) => `       missing here    ${what}`),
+    `       no protection  ${doesNotStop.join('; ')}`,
+    ...misses.map((what) => `       missing here   ${what}`),
   ].join('\n');
 }

@@ -1,5 +1,5 @@
-import { largest } from '../../core/long-lists.ts';
 import { differenceText, rateText, shareText, strategyText } from '../../runs/evaluation-table.ts';
+import { tableText } from '../../telemetry/terminal/table.ts';
 import type { StoredEvaluation } from '../../trainer/evaluate.ts';
 import type { Comparison } from '../../trainer/success-rate.ts';
 
@@ -29,7 +29,7 @@ export function modelsTable(models: readonly EvaluatedModel[]): string {
     ...counts.flatMap((k) => [`pass@${k}`, `avg@${k}`]),
     'calls',
     'tokens',
-    'change from the first, points',
+    'change, points',
   ];
   const rows = models.map(
     ({ name, evaluation, callsMean, sampledTokensMean, difference }, index) => [
@@ -47,19 +47,10 @@ export function modelsTable(models: readonly EvaluatedModel[]): string {
       index === 0 || difference === undefined ? '-' : differenceText(difference),
     ],
   );
-  return inColumns([head, ...rows]);
+  return tableText([head, ...rows]);
 }
 
 const atKText = (share: number | undefined, intervals: Parameters<typeof shareText>[1]): string =>
   share === undefined ? '-' : shareText(share, intervals);
 
 const meanText = (mean: number | null): string => (mean === null ? '-' : mean.toFixed(1));
-
-function inColumns(rows: readonly (readonly string[])[]): string {
-  const widths = (rows[0] ?? []).map((_, column) =>
-    largest(rows.map((row) => row[column]?.length ?? 0)),
-  );
-  return rows
-    .map((row) => `  ${row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  ')}`.trimEnd())
-    .join('\n');
-}

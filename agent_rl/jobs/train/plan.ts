@@ -53,7 +53,7 @@ type PlanFacts = Omit<ReturnType<typeof planFacts>, 'agents' | 'endless'> & {
 
 /** How many tasks are trained on; made without end, in place of a number, by what. */
 function trainedText({ trainTasks, endless = [] }: PlanFacts): string {
-  const made = endless.length === 0 ? [] : [`those of ${endless.join(' and ')}, without end,`];
+  const made = endless.length === 0 ? [] : [`an endless supply from ${endless.join(' and ')}`];
   const listed = trainTasks === 0 && made.length > 0 ? [] : [`${trainTasks}`];
   return [...listed, ...made].join(' and ');
 }
@@ -125,7 +125,7 @@ const beyondMemory = (bytes: number, sandboxes: number): string[] =>
   bytes <= machineBytes()
     ? []
     : [
-        `  warning       that is more than the ${mebibytes(machineBytes())} of this machine: lower ${sandboxes > 0 ? 'sandbox.workers, ' : ''}rollout.workers or algorithm.microBatchTokens`,
+        `  warning       this is more than the ${mebibytes(machineBytes())} of this machine: lower ${sandboxes > 0 ? 'sandbox.workers, ' : ''}rollout.workers or algorithm.microBatchTokens`,
       ];
 
 const percent = (share: number): string =>
@@ -146,13 +146,13 @@ function priceText(
     trained: rollouts * agents * algorithm.epochs * maxEpisodeTokens,
   };
   return [
-    `  price         ${tokensText(most, run.prices)} if every episode takes all that it may, without retries, resampling and padding; the log says what to expect after the first iteration`,
+    `  price         ${tokensText(most, run.prices)} if every episode uses all its tokens and turns, not counting retries, resampling and padding; the log has an estimate after the first iteration`,
   ];
 }
 
-/** The threads decide the last bits of the weights, so a default that follows the machine is shown. */
+/** The number of threads changes how sums are rounded, so a default that follows the machine is shown. */
 const threadsText = (config: Config, decoders: number): string =>
-  `engine threads: ${engineThreads(config)}${config.run.engineThreads === undefined ? ', one for each processor' : ''}; threads that draw tokens: ${decoders}`;
+  `engine threads: ${engineThreads(config)}${config.run.engineThreads === undefined ? ' (one per processor)' : ''}, sampling threads: ${decoders}`;
 
 /** The plan as the user reads it. */
 export function planText(
@@ -169,13 +169,13 @@ export function planText(
   return [
     'Plan',
     `  tasks         ${trainedText(facts)} to train on, ${facts.evalTasks} held out${facts.selectionTasks > 0 ? `, ${facts.selectionTasks} kept out of training to choose the best checkpoint` : ''}${leftOut > 0 ? `, ${leftOut} left out as too long` : ''}`,
-    `  rollouts      ${rollout.tasksPerStep} tasks x ${rollout.groupSize} episodes = ${plan.rolloutsPerIteration} an iteration, ${plan.rollouts} in all; iterations: ${iterations}${plan.agents === 1 ? '' : `; agents in an episode: ${plan.agents}`}`,
+    `  rollouts      ${rollout.tasksPerStep} tasks x ${rollout.groupSize} episodes = ${plan.rolloutsPerIteration} per iteration, ${plan.rollouts} in total; iterations: ${iterations}${plan.agents === 1 ? '' : `; agents in an episode: ${plan.agents}`}`,
     `  updates       optimiser steps: ${plan.optimizerSteps}; micro-batches per step: at most ${plan.mostMicroBatchesPerStep}, of ${algorithm.microBatchTokens} tokens each${scorings(
       algorithm,
     )
-      .map((what) => `; one forward pass more for the ${what}`)
+      .map((what) => `; one more forward pass for the ${what}`)
       .join('')}`,
-    `  evaluations   ${plan.evaluations} x ${plan.evalEpisodes} episodes${plan.selections > 0 ? `, and ${plan.selections} x ${plan.selectionEpisodes} for the choice` : ''}, temperature ${attempts.temperature}`,
+    `  evaluations   ${plan.evaluations} x ${plan.evalEpisodes} episodes${plan.selections > 0 ? `, and ${plan.selections} x ${plan.selectionEpisodes} to choose the best checkpoint` : ''}, temperature ${attempts.temperature}`,
     `  model         ${(facts.parameters / 1e6).toFixed(2)} M parameters on ${config.run.device}, ${threadsText(config, decoders)}`,
     `  trained       ${(facts.trainedParameters / 1e6).toFixed(2)} M of them, ${percent(facts.trainedParameters / facts.parameters)}`,
     `  memory        about ${mebibytes(total)}: ${planInWords(memory)}, sandboxes ${mebibytes(sandboxes)}${sandboxTier === undefined ? '' : ` (${sandboxTier})`}`,

@@ -1,3 +1,4 @@
+import { countText } from '../../telemetry/figures.ts';
 import type { Measured } from '../view/api.ts';
 import { type Chart, isNumber, type Line } from './chart.ts';
 
@@ -40,7 +41,9 @@ export function curvesOf(
   const notes = lines.flatMap(({ label, ys }) => {
     const odd = ys.filter((value) => value !== null && !isNumber(value));
     const names = [...new Set(odd)].join(', ');
-    return odd.length === 0 ? [] : [`${label}: ${odd.length} non-finite values omitted (${names})`];
+    return odd.length === 0
+      ? []
+      : [`${label}: ${countText(odd.length, 'non-finite value')} omitted (${names})`];
   });
   const dropped = lines.flatMap(({ ys }) => ys.filter(isNumber)).filter(isLeftOut).length;
   if (dropped > 0) notes.push(`${dropped} values at or below 0 are not shown on a log scale`);

@@ -113,6 +113,7 @@ export class TrainingPanel implements TrainingDisplay, Panel {
     const words = before + (one ?? '') + between + (other ?? '');
     const room = Math.max(0, Math.floor((columns - words.length) / 2));
     const shown = this.#newest.slice(-Math.min(room, mostIterations));
+    // From 0, or from the lowest where rewards are negative: a small change does not look like a large one.
     const rewards = sparkline(shown.map((numbers) => numbers.reward));
     const successes = sparkline(
       shown.map((numbers) => numbers.success),

@@ -187,7 +187,7 @@ export const heldOut: Check = {
     if (interval === null ? after < before - 0.05 : interval[1] < 0)
       return {
         verdict: 'wrong',
-        says: `held-out success fell: ${says}`,
+        says: `held-out success fell from ${percentText(before)} before training to ${percentText(after)} after`,
         tries: ['fix the findings above, and start again from the model before training'],
       };
     const calm = (text: string) =>

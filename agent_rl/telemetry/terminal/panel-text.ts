@@ -26,7 +26,7 @@ export function barText(share: number, columns: number): string {
 const levels = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 export interface SparkRange {
-  /** Drawn lowest; by default the smallest value. */
+  /** Drawn lowest; by default 0, or the smallest value where that is below 0. */
   low?: number;
   /** Drawn highest; by default the largest value. */
   high?: number;
@@ -38,11 +38,10 @@ export function sparkline(
   { low, high }: SparkRange = {},
 ): string {
   const measured = values.filter((value): value is number => Number.isFinite(value));
-  const least = low ?? smallest(measured);
-  const span = (high ?? largest(measured)) - least;
+  const least = low ?? Math.min(0, smallest(measured));
+  const span = (high ?? Math.max(0, largest(measured))) - least;
   const levelOf = (value: number): string => {
-    // All the same: in the middle, since there is neither low nor high.
-    const share = span > 0 ? (value - least) / span : 0.5;
+    const share = span > 0 ? (value - least) / span : 0;
     const level = Math.min(levels.length - 1, Math.max(0, Math.floor(share * levels.length)));
     return levels[level] ?? '';
   };

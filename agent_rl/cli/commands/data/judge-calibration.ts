@@ -7,6 +7,7 @@ import { prepare } from '../../prepare.ts';
 export const judgeCalibration = command({
   name: 'judge-calibration',
   describe: 'Compare a reward, such as a model judge, with human labels',
+  usage: '--config FILE',
   examples: [
     ['--config judged.yaml --labels labels.jsonl', 'Accuracy and correlation of the model_judge'],
     ['--config judged.yaml --labels labels.jsonl --reward f1', 'The same for another reward'],

@@ -7,12 +7,12 @@ export const pageStyles = `
     --accent: #60a5fa; --good: #34d399; --bad: #f87171; --thought: #c084fc; }
 }
 * { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 1100px; padding: 24px 20px 64px; background: var(--ground); color: var(--text);
+body { margin: 0 auto; max-width: 920px; padding: 24px 20px 64px; background: var(--ground); color: var(--text);
   font: 15px/1.5 system-ui, sans-serif; }
 h1 { font-size: 26px; margin: 0; overflow-wrap: anywhere; }
 h2 { font-size: 19px; margin: 40px 0 12px; padding-top: 12px; border-top: 1px solid var(--line); }
 h3 { font-size: 15px; margin: 28px 0 2px; }
-p { max-width: 82ch; overflow-wrap: anywhere; }
+p { overflow-wrap: anywhere; }
 .about { color: var(--soft); margin: 2px 0 12px; }
 .lead { font-size: 18px; line-height: 1.45; }
 nav { display: flex; flex-wrap: wrap; gap: 4px 16px; font-size: 14px; }

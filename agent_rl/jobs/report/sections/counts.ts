@@ -1,5 +1,6 @@
 import { sum } from '../../../algorithms/statistics.ts';
 import { percentText } from '../../../telemetry/index.ts';
+import { useMeanings } from '../../../runs/query/use-meanings.ts';
 import type { ReportedRun } from '../read/reported-run.ts';
 import type { Section } from '../report.ts';
 import { byRun, counted, type Fact } from './by-run.ts';
@@ -8,18 +9,28 @@ import { byRun, counted, type Fact } from './by-run.ts';
 export function countsSection(runs: readonly ReportedRun[]): Section[] {
   const blocks = [
     ...byRun(runs, 'Training episodes', ({ summary }) => sharesOf(summary?.outcomes)),
-    ...byRun(runs, 'Sampled tokens in the ledger', ({ summary }) => sharesOf(summary?.ledger)),
+    ...byRun(runs, 'Sampled tokens in the ledger', ({ summary }) => {
+      // Beside several runs there is no room for the meaning.
+      const meanings: Readonly<Record<string, string>> = runs.length === 1 ? useMeanings : {};
+      return sharesOf(summary?.ledger, meanings);
+    }),
     ...byRun(runs, 'Counts of the environment, mean per attempt', environmentCounts),
   ];
   return blocks.length === 0 ? [] : [{ title: 'Outcomes and tokens', blocks }];
 }
 
-function sharesOf(counts: Readonly<Record<string, number | undefined>> = {}): Fact[] {
+function sharesOf(
+  counts: Readonly<Record<string, number | undefined>> = {},
+  meanings: Readonly<Record<string, string>> = {},
+): Fact[] {
   const known = Object.entries(counts).map(([name, count = 0]) => [name, count] as const);
   const total = sum(known.map(([, count]) => count));
   return known
     .filter(([, count]) => count > 0)
-    .map(([name, count]) => [name, `${counted(count)} = ${percentText(count / total)}`]);
+    .map(([name, count]) => {
+      const meaning = meanings[name] === undefined ? '' : `: ${meanings[name]}`;
+      return [name, `${counted(count)} = ${percentText(count / total)}${meaning}`];
+    });
 }
 
 function environmentCounts({ summary }: ReportedRun): Fact[] {

@@ -16,7 +16,12 @@ describe.each(all)('the help of %s', (name, { examples, options, positionals }) 
     expect(flags.filter((flag) => !(flag.slice(2) in options))).toEqual([]);
     const { stdout, code } = await commandLine([...name.split(' '), '--help']);
     expect(code).toBe(0);
-    expect(stdout).toContain(`\nExamples:\n  agent-rl ${name}`);
+    expect(stdout).toMatch(new RegExp(`^Usage: agent-rl ${name}\\b`));
+    // Each example stands on lines of its own, whole.
+    for (const [line, meaning] of examples)
+      expect(stdout.replaceAll(/ \\\n +/g, ' ')).toContain(
+        `\n  ${meaning}\n    agent-rl ${name} ${line}`.trimEnd(),
+      );
   });
 
   test('says of every option what it is', () => {

@@ -44,7 +44,7 @@ describe('options that would do nothing', () => {
     const jobs = { evaluateSeveral };
     const none = await commandLine(['eval', ...models], { jobs });
     expect(none.code).toBe(2);
-    expect(none.stderr).toContain('None of model/one, model/two is of a run');
+    expect(none.stderr).toContain('model/one, model/two: not part of a run');
     expect((await commandLine(['eval', ...models, '--config', config], { jobs })).code).toBe(0);
     expect(given.map(({ checkpoints }) => checkpoints)).toEqual([models]);
     const empty = await commandLine(['eval', '', '--config', config], { jobs });
@@ -157,8 +157,11 @@ describe('the exit code', () => {
   });
 
   test.each([
-    [['train', '--iterations', '3'], 'Did you mean --max-iterations? The setting train.iterations'],
-    [['train', '--learning-rate=1e-4'], 'is given with --set train.learningRate=VALUE.'],
+    [
+      ['train', '--iterations', '3'],
+      'Did you mean --max-iterations? To change the setting train.iterations',
+    ],
+    [['train', '--learning-rate=1e-4'], 'use --set train.learningRate=VALUE.'],
     [['train', '--maxIterations', '3'], 'Did you mean --max-iterations?'],
     [['model', 'score', '--modle', 'm'], 'Unknown option --modle. Did you mean --model?'],
     [['train', 'my_run.yaml'], 'Unknown argument my_run.yaml.'],
@@ -183,7 +186,7 @@ describe('the exit code', () => {
     [['train', '--resume'], /^CONFIG_INVALID: agent-rl train needs a run file/],
     [
       ['sft', '--seed', '2'],
-      /needs a run file, .*npx agent-rl new NAME .*Those of the package are in .*configs\.\n/,
+      /needs a run file, .*npx agent-rl new NAME .*The package has run files in .*configs\.\n/,
     ],
     [['data', 'verify'], /Missing required argument: dataset/],
     [['train', '--config'], /Not enough arguments following: config/],
@@ -256,7 +259,7 @@ describe('a command line that names no command', () => {
   ])('is told for the old name %s that it is now %s', async (line, now) => {
     const [word] = line.split(' ');
     expect(await said(line)).toBe(
-      `agent-rl ${word} is now agent-rl ${now}.\nSee agent-rl --help.\n`,
+      `agent-rl ${word} is now called agent-rl ${now}.\nSee agent-rl --help.\n`,
     );
   });
 
@@ -300,14 +303,14 @@ describe('a command line that names no command', () => {
 });
 
 test.each([
-  ['runs compare a', 'runs compare needs B, the folder of the run that is compared with it.'],
+  ['runs compare a', 'runs compare needs B, the folder of the run to compare with it.'],
   [
     'runs compare',
-    'runs compare needs A, the folder of a run, and B, the folder of the run that is compared with it.',
+    'runs compare needs A, the folder of a run, and B, the folder of the run to compare with it.',
   ],
   ['runs report --out x', 'runs report needs RUNS, the folders of runs.'],
   ['model import-gguf', 'model import-gguf needs FILE, the GGUF file, and FOLDER, the new folder'],
-  ['new', 'new needs FOLDER, the folder to create, or an empty one.'],
+  ['new', 'new needs FOLDER, the folder to create; an existing folder must be empty.'],
 ])('agent-rl %s says which argument is missing', async (line, expected) => {
   const { code, stderr } = await commandLine(line.split(' '));
   expect([code, stderr]).toEqual([2, expect.stringContaining(`agent-rl ${expected}`)]);
@@ -382,7 +385,7 @@ describe('what is printed', () => {
   test('of eval names the run whose config it uses, and says when there is none', async () => {
     const { code, stderr } = await commandLine(['eval', folder]);
     expect([code, stderr]).toEqual([2, expect.stringContaining('CHECKPOINT_INVALID')]);
-    expect(stderr).toContain('is neither a run folder nor a checkpoint of one');
+    expect(stderr).toContain('is neither a run folder nor a checkpoint');
     const gone = await commandLine(['train', '--resume', `${folder}/gone`]);
     expect([gone.code, gone.stderr]).toEqual([
       2,

@@ -57,7 +57,7 @@ test.each([
     value,
   );
   expect(code).toBe(2);
-  expect(stderr).toContain('--lora-rank 0 writes no adapter');
+  expect(stderr).toContain('no effect with --lora-rank 0');
 });
 
 const files = ['--model', 'm', '--input', 'in.jsonl', '--output', 'out.jsonl'];

@@ -122,7 +122,9 @@ test('the owner of the weights is named by how long it has been silent', () => {
   const { places } = opened(1);
   const clients = new TrainingClients(places, 60);
   clients.own('one');
-  expect(() => clients.own('other')).toThrow(/last asked 0 s ago, and is given up after 60 s/);
+  expect(() => clients.own('other')).toThrow(
+    /last request was 0 s ago, and it is dropped after 60 s/,
+  );
   clients.forget('one');
   clients.own('other');
   clients.close();

@@ -77,7 +77,7 @@ describe('a checkpoint', () => {
     const { path } = await save(5, { textFolder });
     expect(await corruption(path)).toBeUndefined();
     writeBelow(path, 'additional_chat_templates/tool_use.jinja', 'ho');
-    expect(await corruption(path)).toMatch(/tool_use.jinja is missing or is not what was written/);
+    expect(await corruption(path)).toMatch(/tool_use.jinja is missing or damaged/);
   });
 
   test('that cannot be written completely does not appear, and the one before stays', async () => {
@@ -144,7 +144,7 @@ describe('the newest checkpoint', () => {
     expect(await newestCheckpoint(folder, warn)).toBe(join(folder, 'step-1'));
     expect(warnings).toEqual([
       `Checkpoint ${join(folder, 'step-3')} is skipped: it has no manifest.json.`,
-      `Checkpoint ${join(folder, 'step-2')} is skipped: model.safetensors is missing or is not what was written.`,
+      `Checkpoint ${join(folder, 'step-2')} is skipped: model.safetensors is missing or damaged.`,
     ]);
   });
 
@@ -153,7 +153,7 @@ describe('the newest checkpoint', () => {
     rmSync(join(folder, 'step-1', 'manifest.json'));
     const { code, message } = await rejectionOf(newestCheckpoint(folder, warn));
     expect(code).toBe('CHECKPOINT_INVALID');
-    expect(message).toContain('holds no whole checkpoint (1 looked at)');
+    expect(message).toContain('has no intact checkpoint (1 checked)');
   });
 });
 

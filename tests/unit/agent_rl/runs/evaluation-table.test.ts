@@ -50,12 +50,12 @@ describe('the table at the end of a run', () => {
     }).split('\n');
     expect(cells(table[0])).toEqual(['held-out success', 'before', 'after', 'change, points']);
     const [name, was, is, change] = cells(table[1]);
-    expect(name).toBe('total (slices left out)');
+    expect(name).toBe('total (without slices)');
     expect(was).toMatch(/^10 of 40 = 25\.0 % \[\d+\.\d, \d+\.\d\]$/);
     expect(is).toMatch(/^20 of 40 = 50\.0 % \[35\.0, 65\.0\]$/);
     expect(change).toMatch(/^\+25\.0 \[\+1\d\.\d, \+\d\d\.\d\]$/);
     expect(cells(table[2])[0]).toBe('sums');
-    expect(table.at(-1)).toContain('95 % by cluster bootstrap over tasks, or over families');
+    expect(table.at(-1)).toContain('95 % interval: cluster bootstrap over tasks, or over families');
     expect(table).toHaveLength(4);
   });
 
@@ -65,13 +65,13 @@ describe('the table at the end of a run', () => {
     const rows = table.split('\n').map(cells);
     expect(rows[1]?.[2]).toMatch(/^20 of 30 = 66\.7 % \[.*\], 10 failed \(25\.0 %\)$/);
     expect(rows[3]).toEqual([
-      'failed episodes, not judged',
+      'failed episodes, not scored',
       '0 of 40 = 0.0 %',
       '10 of 40 = 25.0 %',
     ]);
     // 20 of 40, and 30 of 40.
     expect(rows[4]).toEqual([
-      'total if they failed, or solved',
+      'total if those are wrong / right',
       '25.0 to 25.0 %',
       '50.0 to 75.0 %',
     ]);

@@ -46,7 +46,7 @@ describe('failed episodes', () => {
 
   test('include those that continued after a tool failed', () => {
     expect(failedText([judged, withBrokenTool])).toBe(
-      '1 of 2 episodes had a tool that failed; the model was shown an error:\n  1 x Tool "look" failed: no index',
+      'in 1 of 2 episodes a tool failed; the model received an error message:\n  1 x Tool "look" failed: no index',
     );
     const reported: string[] = [];
     failureReporter((text) => reported.push(text))(withBrokenTool);
@@ -61,7 +61,7 @@ describe('failed episodes', () => {
     for (let index = 0; index < 8; index++) onRollout(failed(`reason ${index}`));
     expect(reported).toHaveLength(6);
     expect(reported.at(-1)).toBe(
-      'Episodes fail for more reasons: all are counted after each iteration.',
+      'Further failures are not logged one by one; a summary follows each iteration.',
     );
   });
 

@@ -31,7 +31,7 @@ test('a run that ended early gives the command, and one at its planned end gives
 
 test('a run that is planned as a trial says that it was not meant to learn', () => {
   expect(tooShortToLearn(smoke())).toBe(
-    'This run only shows that everything works: 2 iterations are too few to learn.',
+    'This run only tests that everything works: 2 iterations are too few to learn.',
   );
   expect(tooShortToLearn(smoke('train.iterations=1'))).toContain('1 iteration is too few');
   expect(tooShortToLearn(smoke('train.iterations=4', 'train.maxIterations=2'))).toBeUndefined();

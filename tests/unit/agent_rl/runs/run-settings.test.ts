@@ -83,7 +83,7 @@ test('a session that ends early says whether there is a checkpoint, and the comm
   const record = await OpenRun.open({ config, file, sources: sourcesFor(config), origins: {} });
   const command = `npx agent-rl train --resume ${join(outputDir, 'early')}`;
   expect(record.nextStep()).toBe(
-    `There is no checkpoint yet. Begin again from the start model: ${command}`,
+    `There is no checkpoint yet. Start again from the start model: ${command}`,
   );
   await record.close();
 });

@@ -16,7 +16,7 @@ const found = (resume: string) => runToResume({ resume, config, file });
 describe('the run to resume', () => {
   test('has to be there, and is not made', () => {
     const missing = join(folder, 'runs', 'missing');
-    expect(() => found(missing)).toThrow(`${missing} is not the folder of a run`);
+    expect(() => found(missing)).toThrow(`${missing} is not a run folder`);
     expect(existsSync(missing)).toBe(false);
     expect(() => found('newest')).toThrow('There is no run "small-seed3" to continue');
   });

@@ -34,7 +34,7 @@ test('an evaluation after training goes, since the run that goes on makes it aga
 test('a last line that was cut short goes too', async () => {
   writeBelow(root, 'metrics.jsonl', '{"iteration": 1}\n{"iteration": 2}');
   expect(await truncateAfter(runFolderAt(root), 5)).toEqual([
-    `${join(root, 'metrics.jsonl')}: the last line was cut short and is removed.`,
+    `${join(root, 'metrics.jsonl')}: removed the incomplete last line.`,
   ]);
   expect(readFileSync(join(root, 'metrics.jsonl'), 'utf8')).toBe('{"iteration": 1}\n');
   expect(await truncateAfter(runFolderAt(root), 5)).toEqual([]);
@@ -57,7 +57,9 @@ test.each([
   const file = writeBelow(root, `trajectories/${name}.jsonl`, '[]\n{"iteration": 3}\n');
   const { message } = await rejectionOf(truncateAfter(runFolderAt(root), 5));
   expect(message).toContain(`${file}:1 is not a record of the run`);
-  expect(message).toContain(`delete it together with the line of ${other}.jsonl that is of the`);
+  expect(message).toContain(
+    `delete the line together with the line of the same episode in ${other}.jsonl`,
+  );
   writeBelow(root, `trajectories/${name}.jsonl`, '');
 });
 
@@ -72,6 +74,6 @@ test.each([
   const { code, message } = await rejectionOf(truncateAfter(runFolderAt(root), 5));
   expect(code).toBe('CHECKPOINT_INVALID');
   expect(message).toContain(`${file}:2 is not a record of the run (`);
-  expect(message).toContain('delete the line; the figures of one iteration are lost.');
+  expect(message).toContain('delete the line; the metrics of one iteration are lost.');
   expect(readFileSync(file, 'utf8')).toBe(whole);
 });

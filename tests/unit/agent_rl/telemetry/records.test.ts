@@ -81,7 +81,7 @@ const full = '/dev/full';
     writer.close();
     expect(code).toBe('OUTPUT_UNWRITABLE');
     expect(message).toMatch(
-      /Cannot write \/dev\/full: .*no space left.*\. The disk is full: free space\.$/,
+      /Cannot write \/dev\/full: .*no space left.*\. The disk is full: free some space\.$/,
     );
   });
 });
@@ -128,7 +128,9 @@ describe('the folder of a run', () => {
     createRunFolder(options);
     const { code, message } = thrownBy(() => createRunFolder(options));
     expect(code).toBe('OUTPUT_UNWRITABLE');
-    expect(message).toMatch(/already in .*mine, and runs are never overwritten\..*--resume/);
+    expect(message).toMatch(
+      /mine already contains a run, and runs are never overwritten\..*--resume/,
+    );
   });
 
   test('below a file cannot be made', () => {

@@ -90,14 +90,14 @@ describe('the report', () => {
 
   test('names in its first lines what is missed, and marks it in the table', () => {
     const report = reportOf({ exportedBytes: 0 });
-    expect(report).toMatch(/^# a\\\|b\n\n\*\*Not accepted\*\*: what was trained is exported\./);
-    expect(report).toContain('| **no** | what was trained is exported |');
-    expect(report).toContain('| yes | gradients are finite, and there are some |');
+    expect(report).toMatch(/^# a\\\|b\n\n\*\*Not accepted\*\*: the trained model is exported\./);
+    expect(report).toContain('| **no** | the trained model is exported |');
+    expect(report).toContain('| yes | gradients are finite and not all zero |');
   });
 
   test.each([
     [0.1, 0.3, /^It learned: \+20\.0 \[\+10\.0, \+30\.0\]/],
-    [-0.1, 0.3, /^That it learned is not shown: \+20\.0 \[-10\.0, \+30\.0\]/],
+    [-0.1, 0.3, /^This run does not show that the model learned \(\+20\.0 \[-10\.0, \+30\.0\]/],
   ])('says that it learned only where the interval is above 0: from %d', (low, high, said) => {
     const difference = { difference: 0.2, tasks: 100, ...interval(low, high) };
     const summary = {

@@ -16,10 +16,10 @@ test('what a program gives in a wrong form is refused at once, each with what is
   const wrong = { tasks: 7, reward: 'f1', rewards: () => 1, iterations: 3, tools };
   expect(problemsOf(wrong)).toEqual([
     'trainAgent tasks: expected a list or (async) iterable of rows, or the path of a file of rows, got 7.',
-    'trainAgent reward: expected a function of the finished episode; names and blocks belong into rewards, got "f1".',
+    'trainAgent reward: expected a function that takes the finished episode; put names and blocks into rewards, got "f1".',
     expect.stringMatching(/^trainAgent rewards: expected a list, got /),
     expect.stringMatching(/^trainAgent iterations: is not a known key\..* Allowed: signal, /),
-    'trainAgent tools.0: is no tool yet. Wrap it: defineTool({ … }).',
+    'trainAgent tools.0: is a plain object, not a tool. Wrap it: defineTool({ … }).',
   ]);
   expect(problemsOf({ tasks, tools: noop })).toEqual([
     expect.stringMatching(/^trainAgent tools: expected a list such as \[defineTool/),
@@ -32,7 +32,7 @@ test('what a program gives in a wrong form is refused at once, each with what is
 test('a training without tasks, or with parts beside a run file, is refused', async () => {
   expect(problemsOf({})).toEqual([expect.stringMatching(/^trainAgent tasks: is missing/)]);
   expect(problemsOf({ config: 'run.yaml', tools: [noop] })).toEqual([
-    expect.stringMatching(/^trainAgent tools: stands beside config, where it would change nothing/),
+    expect.stringMatching(/^trainAgent tools: has no effect beside config/),
   ]);
   const nothing = undefined as unknown as { config: string };
   expect(await rejectionOf(trainAgent(nothing))).toMatchObject({
@@ -45,16 +45,16 @@ test('an agent with a loop of its own excludes what it would not use, each named
   const agent = () => '';
   const agents = [{ name: 'one' }];
   expect(problemsOf({ tasks, agent, tools: [noop], environment: 'question', agents })).toEqual([
-    'trainAgent tools: stands beside agent, which calls tools of its own and would not know of these. Leave one of them out.',
-    'trainAgent environment: stands beside agent, which plays its rollouts in the environment that it becomes. Leave one of them out.',
-    'trainAgent agents: stands beside agent, which is one, and agents are of an environment that has several. Leave one of them out.',
+    'trainAgent tools: cannot be combined with agent, which calls its own tools and would ignore these. Remove one of the two.',
+    'trainAgent environment: cannot be combined with agent, which serves as the environment itself. Remove one of the two.',
+    'trainAgent agents: cannot be combined with agent, which is a single agent; agents configures an environment with several. Remove one of the two.',
   ]);
   expect(problemsOf({ tasks, agent: 'mine', isModelError: true })).toEqual([
     'trainAgent agent: expected a function that runs the agent and returns its answer, got "mine".',
-    'trainAgent isModelError: expected a function of what the agent threw, got true.',
+    'trainAgent isModelError: expected a function that takes the error that the agent threw, got true.',
   ]);
   expect(problemsOf({ tasks, isModelError: () => false })).toEqual([
-    'trainAgent isModelError: judges what agent throws, and there is no agent. Give agent, or leave it out.',
+    'trainAgent isModelError: needs agent, whose errors it classifies. Give agent, or remove isModelError.',
   ]);
 });
 

@@ -29,7 +29,7 @@ test('a tenth of the tasks is held out by the seed, and the user is told', async
   expect([train.length, heldOut.length]).toEqual([18, 2]);
   expect(new Set([...train, ...heldOut].map(({ task_id: id }) => id)).size).toBe(20);
   expect(notes).toEqual([
-    'evalTasks is not given: 2 of 20 tasks, chosen by the seed, are held out and evaluated on.',
+    'evalTasks was not given: 2 of 20 tasks, chosen by the seed, are held out for evaluation.',
   ]);
 });
 
@@ -84,7 +84,7 @@ test('tasks may be the path of a file of any kind that is read', async () => {
 
 test.each([
   ['none', [], 'tasks holds no tasks.'],
-  ['one, of which none can be held out', [{ prompt: 'x' }], 'tasks holds 1, and of so few'],
+  ['one, of which none can be held out', [{ prompt: 'x' }], 'tasks has 1, too few to hold'],
   ['a row that is no object', [{ prompt: 'x' }, 'y'], 'tasks: row 2 is "y".'],
 ])('tasks are refused: %s', async (_, tasks, message) => {
   const problem = await rejectionOf(

@@ -78,7 +78,7 @@ describe('held-out tasks of two runs', () => {
     expect(difference?.change).toMatchObject({ tasks: 4, difference: 0.5 });
     expect(difference?.change?.groups['hard']).toMatchObject({ tasks: 1, difference: 1 });
     expect(text).toMatch(
-      /total \(slices left out\) +1 of 4 = 25\.0 % .* 3 of 4 = 75\.0 % .*\+50\.0/,
+      /total \(without slices\) +1 of 4 = 25\.0 % .* 3 of 4 = 75\.0 % .*\+50\.0/,
     );
     expect(text).toContain('train.learningRate: 1 -> 2');
     expect(text).toContain('Wall clock: A 10 s, B 20 s');
@@ -95,9 +95,7 @@ describe('held-out tasks of two runs', () => {
     });
     const { result, text } = await compared(a, b);
     expect(result['heldOut']).toMatchObject([{ paired: 1, onlyA: 1, onlyB: 1, otherPrompt: 1 }]);
-    expect(text).toContain(
-      'left out: 1 task of A and 1 of B that the other lacks, 1 of the same name',
-    );
+    expect(text).toContain('left out: 1 task only in A, 1 only in B, 1 with the same id');
     expect(text).toContain('Neither run has a checkpoint with an evaluation before training');
   });
 });
@@ -136,7 +134,7 @@ describe('training of two runs', () => {
       },
     });
     expect(text).toContain(
-      'Training parts in iteration 2\n  train/2/0/0/1 of a: token 3, sampled in turn 1',
+      'Training diverges in iteration 2\n  train/2/0/0/1 of a: token 3, sampled in turn 1',
     );
   });
 
@@ -152,7 +150,7 @@ describe('training of two runs', () => {
       unpaired: 0,
       otherProbabilities: 2,
     });
-    expect(text).toContain('the same tokens in all 2 episodes of 2 iterations');
+    expect(text).toContain('identical tokens in all 2 episodes of the 2 iterations');
     expect(text).toContain('other probabilities from iteration 2 on');
   });
 
@@ -168,7 +166,7 @@ test('runs without a task in common are refused, with what differs', async () =>
   const b = runOf({ after: [{ task: 'z', solved: true }], rate: 3 });
   await expect(compared(a, b)).rejects.toMatchObject({
     code: 'CONFIG_INVALID',
-    message: expect.stringMatching(/nothing in common.*train\.learningRate: 1 -> 3/),
+    message: expect.stringMatching(/cannot be compared.*train\.learningRate: 1 -> 3/),
   });
 });
 

@@ -67,10 +67,10 @@ rewards:
 describe('agent-rl data judge-calibration', () => {
   test('compares a judge with labels and names the lines it is wrong on', async () => {
     const { code, stdout } = await calibrated(credulous);
-    expect(stdout).toContain('Reward judge against 3 labels (0 failed, 0 it does not apply to)');
+    expect(stdout).toContain('Reward judge against 3 labels (0 failed, 0 not applicable)');
     // 0.9 and 0.1 are on the right side; the one that asked for a 10 is not.
     expect(stdout).toContain('accuracy            0.667 (95 %: 0.208 to 0.939)');
-    expect(stdout).toContain('always the more frequent side: 0.667');
+    expect(stdout).toContain('always the more frequent label: 0.667');
     expect(stdout).toContain('line 3: label 0, score 1.000');
     expect(code).toBe(0);
     expect(server?.requests).toHaveLength(3);
@@ -122,7 +122,7 @@ describe('agent-rl data judge-calibration', () => {
     const { code, stderr } = await calibrated(credulous, { more: ['--reward', 'f2'] });
     expect(code).toBe(2);
     expect(stderr).toContain(
-      'Its rewards: judge, f1, numeric; none is named "f2". Name one with --reward.',
+      'none is named "f2". Rewards of the run file: judge, f1, numeric. Name one with --reward.',
     );
   });
 
@@ -136,10 +136,10 @@ describe('agent-rl data judge-calibration', () => {
     expect(code).toBe(2);
     for (const problem of [
       'label: must be a number from 0 (wrong) to 1 (right).',
-      'prompt: must be text.',
-      'response: must be text.',
+      'prompt: must be a string.',
+      'response: must be a string.',
       'note: is not known',
-      'aliases: must be a list of texts.',
+      'aliases: must be a list of strings.',
       'needs either response or messages.',
     ])
       expect(stderr).toContain(problem);
@@ -154,6 +154,6 @@ describe('agent-rl data judge-calibration', () => {
       'labels.jsonl',
     ]);
     expect(code).toBe(2);
-    expect(stderr).toContain('Name it with --config.');
+    expect(stderr).toContain('Name the file with --config.');
   });
 });

@@ -78,7 +78,7 @@ test('an answer that no document states need not be found, and must not be', asy
   const stated = row({ ...absent, aliases: ['Tamlina'] });
   const { result: bad, text } = await verify({ eval: [stated], documents: corpus });
   expect(bad.ok).toBe(false);
-  expect(text).toContain('said to be absent');
+  expect(text).toContain('marked as unanswerable');
 });
 
 describe('what is found', () => {
@@ -98,7 +98,7 @@ describe('what is found', () => {
       eval: [row({ documents: ['hidden'] })],
       documents: [...corpus, hidden],
     });
-    expect(text).toContain('FAIL one: no query reaches document hidden');
+    expect(text).toContain('FAIL one: no query finds document hidden');
   });
 
   test('a question that is in another split, in other letters', async () => {

@@ -130,8 +130,8 @@ describe('agent-rl runs explain --step', () => {
         down: expect.closeTo(0.75, 6),
       },
     ]);
-    expect(text).toContain('Groups: 2, 1 mixed, 1 all right; 0 were drawn again');
-    expect(text).toMatch(/6 +50\.0 % +zero-advantage +exactly as good as its group/);
+    expect(text).toContain('Groups: 2, 1 mixed, 1 all right; 0 resampled');
+    expect(text).toMatch(/6 +50\.0 % +zero-advantage +exactly as good as the mean of its group/);
   });
 
   test('says which tokens are pulled, by how much more likely they can become', async () => {
@@ -154,7 +154,7 @@ describe('agent-rl runs explain --step', () => {
   });
 
   test('shows figures of the update beside those of the iterations around it', async () => {
-    expect((await explained(2)).text).toMatch(/norm of the gradient.* 0\.8 {2}\(0\.4\)/);
+    expect((await explained(2)).text).toMatch(/gradient norm before clipping.* 0\.8 {2}\(0\.4\)/);
   });
 
   test('says what was not recorded', async () => {
@@ -166,7 +166,7 @@ describe('agent-rl runs explain --step', () => {
   test('refuses an iteration that the run does not have', async () => {
     await expect(explained(9)).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
-      message: expect.stringMatching(/no iteration 9\. It has 1 to 3\./),
+      message: expect.stringMatching(/no iteration 9\. Iterations 1 to 3 are/),
     });
   });
 });
@@ -175,11 +175,11 @@ describe('why there is no gradient', () => {
   test.each([
     [
       { 'ledger/zero-advantage': 20, 'ledger/masked': 80 },
-      /no sampled token has a part in the loss: 80 masked \(left out by rollout\.outcomes.* 20 zero-advantage \(exactly/,
+      /no sampled token contributes to the loss: 80 masked \(left out by rollout\.outcomes.* 20 zero-advantage \(exactly/,
     ],
     [{ 'ledger/trained': 5, 'train/gradNorm': 0, 'sent/clipFraction': 1 }, /clipped 1, guarded 0/],
     [{ 'ledger/trained': 5, 'train/gradNorm': 1, 'train/learningRate': 0 }, /rate is 0/],
-    [{}, /nothing was sampled/],
+    [{}, /no tokens were sampled/],
   ])('%j', (metrics, text) => {
     expect(zeroGradient(metrics)).toMatch(text);
   });
@@ -195,7 +195,7 @@ test('a run of supervised training has nothing to explain', async () => {
   writeBelow(supervised, 'config.yaml', 'train: {mode: sft}\n');
   await expect(explain({ run: supervised, print: () => undefined })).rejects.toMatchObject({
     code: 'CONFIG_INVALID',
-    message: expect.stringMatching(/supervised training/),
+    message: expect.stringMatching(/supervised run/),
   });
 });
 
@@ -209,7 +209,7 @@ test('episodes and what was learned of them must belong together', async () => {
   await expect(explain({ run: other, print: () => undefined })).rejects.toMatchObject({
     code: 'DATASET_INVALID',
     message: expect.stringMatching(
-      /train\.jsonl and learned\.jsonl have other rollouts in iteration 1\./,
+      /train\.jsonl and learned\.jsonl have different rollouts in iteration 1\./,
     ),
   });
 });
@@ -243,7 +243,7 @@ describe('a line that cannot be read', () => {
 
   const places = [
     `${damaged}/metrics.jsonl:2: it holds no metrics`,
-    `${damaged}/trajectories/learned.jsonl:2: it does not say what became of an episode`,
+    `${damaged}/trajectories/learned.jsonl:2: it does not say how an episode ended`,
   ];
 
   test('of what was learned, or of metrics, is left out and named; the others are used', async () => {
@@ -256,7 +256,7 @@ describe('a line that cannot be read', () => {
       [0, 1].map(() => ({ count: 2, first: places })),
     );
     const note = [
-      "Left out: 2 lines of the run's records that cannot be read.",
+      "Left out: 2 unreadable lines of the run's records.",
       ...places.map((place) => `  ${place}`),
     ].join('\n');
     expect(printed.join('\n').split(note)).toHaveLength(3);

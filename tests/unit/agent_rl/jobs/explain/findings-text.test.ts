@@ -30,7 +30,5 @@ test('of one iteration nothing is said about quarters, and that a trend needs mo
 test('a run without a summary is not told to evaluate', () => {
   const evidence = { ...evidenceOf({}), hasSummary: false };
   const found = runChecks(evidence).find(({ check }) => check === 'held-out');
-  expect(found?.says).toBe(
-    'the run has no summary.json, so that it has not ended as planned, or not yet',
-  );
+  expect(found?.says).toBe('the run has no summary.json: it is still running, or it failed');
 });

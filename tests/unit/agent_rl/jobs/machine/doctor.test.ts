@@ -13,6 +13,8 @@ test('The doctor names which sandboxes were skipped, which protections are missi
     'skipped: native:ns: no',
     'misses: threads are counted together',
   ]);
-  expect(notes[2]).toMatch(/^does not stop: faults of the Linux kernel.*; asking whether a path/);
+  expect(notes[2]).toMatch(
+    /^does not protect against: faults of the Linux kernel.*; asking whether a path/,
+  );
   expect(notes).toHaveLength(3);
 });

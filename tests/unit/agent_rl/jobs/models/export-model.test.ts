@@ -50,7 +50,7 @@ describe('an embedding model', () => {
     const print = (text: string): void => void said.push(text);
     expect(await exportModel({ ...given, onnx, print })).toMatchObject({ onnx, pooling: 'mean' });
     expect(existsSync(join(onnx, 'onnx', 'model.onnx'))).toBe(true);
-    expect(said.join('\n')).toContain('of texts the first 10 tokens');
+    expect(said.join('\n')).toContain('embeds the first 10 tokens');
     expect(said.join('\n')).toContain(`{type: transformers, model: ${onnx}, pooling: mean}`);
   });
 

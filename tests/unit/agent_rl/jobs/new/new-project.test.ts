@@ -200,6 +200,8 @@ describe('agent-rl new', () => {
   test('asks for the folder', async () => {
     const { code, stderr } = await commandLine(['new']);
     expect(code).toBe(2);
-    expect(stderr).toContain('agent-rl new needs FOLDER, the folder to create, or an empty one.');
+    expect(stderr).toContain(
+      'agent-rl new needs FOLDER, the folder to create; an existing folder must be empty.',
+    );
   });
 });

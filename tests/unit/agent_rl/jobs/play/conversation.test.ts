@@ -103,7 +103,7 @@ describe('a conversation', () => {
       turn === 0 ? { message: says('So and'), stop: 'max-tokens' } : { message: says('?') };
     const { shown, held } = await talk(['One.', 'Two.'], script, 50);
     expect(shown[0]).toMatch(
-      /^So and\n\(The conversation has reached policy\.maxContextTokens = 50 tokens/,
+      /^So and\n\(The conversation has reached the limit policy\.maxContextTokens = 50/,
     );
     expect(held).toHaveLength(2);
   });
@@ -116,6 +116,6 @@ describe('a conversation', () => {
   test('without a message says what is missing', async () => {
     const { code, message } = await rejectionOf(talk([], repeats));
     expect(code).toBe('CONFIG_INVALID');
-    expect(message).toMatch(/Nothing was said.*--prompt/);
+    expect(message).toMatch(/No message: .*--prompt/);
   });
 });

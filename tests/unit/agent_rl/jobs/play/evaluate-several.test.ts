@@ -32,6 +32,6 @@ test('models are not compared by what one of them said', async () => {
 test('a model is not compared with itself, however it is named', async () => {
   expect(await refusal([], [starter, join(starter, '..', 'starter')])).toMatchObject({
     code: 'CONFIG_INVALID',
-    message: expect.stringContaining('are one model'),
+    message: expect.stringContaining('are the same model'),
   });
 });

@@ -36,7 +36,7 @@ test('has a row for each model, and what changed from the first, task by task', 
     'avg@2',
     'calls',
     'tokens',
-    'change from the first, points',
+    'change, points',
   ]);
   const [name, success, pass, avg, calls, tokens, change] = cells(lines[2]);
   expect(cells(lines[1]).slice(0, 2)).toEqual([

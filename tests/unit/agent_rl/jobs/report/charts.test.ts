@@ -34,7 +34,7 @@ test('numbers that are not finite are not drawn, and it is said how many', async
   const [chart] = runCharts([await readReportedRun(run)]);
   expect(chart?.lines[0]?.ys).toEqual([1, 'NaN', 'Infinity']);
   expect(chart && curvesOf(chart, plainLook).notes).toEqual([
-    'rewardMean: 2 not finite (NaN, Infinity)',
+    'rewardMean: 2 non-finite values omitted (NaN, Infinity)',
   ]);
 });
 

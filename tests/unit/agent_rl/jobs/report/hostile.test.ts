@@ -129,6 +129,6 @@ describe('what a model wrote', () => {
     expect(statSync(join(folder, 'report.html')).size).toBeLessThan(2 ** 20);
     const entries = [...document.querySelectorAll('.entry pre')].map((one) => one.textContent);
     // A question, 10,000 of calls and results, and an answer: 80 are shown.
-    expect(entries.at(-1)).toBe('9922 more entries of this episode are left out.');
+    expect(entries.at(-1)).toBe('9922 further entries of this episode are not shown.');
   });
 });

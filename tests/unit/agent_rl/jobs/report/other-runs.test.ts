@@ -26,7 +26,7 @@ describe('several runs', () => {
     expect(file).toBe(join(folder, 'several', 'report.html'));
     expect(rows.filter(([name]) => name?.startsWith('All'))).toEqual([
       [
-        'All (slices left out)',
+        'All (without slices)',
         'one',
         '7',
         '1 of 4 = 25.0 % [5.0, 70.0]',
@@ -34,7 +34,7 @@ describe('several runs', () => {
         '+50.0 [+10.0, +80.0]',
       ],
       [
-        'All (slices left out)',
+        'All (without slices)',
         'two',
         '9',
         '1 of 4 = 25.0 % [5.0, 70.0]',
@@ -42,7 +42,7 @@ describe('several runs', () => {
         '+75.0 [+10.0, +80.0]',
       ],
       [
-        'All (slices left out)',
+        'All (without slices)',
         'mean (range)',
         '',
         '25.0 % (25.0 % to 25.0 %)',
@@ -50,9 +50,9 @@ describe('several runs', () => {
         '+62.5 (+50.0 to +75.0)',
       ],
     ]);
-    expect(rows).toContainEqual(['What it took', 'one', 'two']);
+    expect(rows).toContainEqual(['Cost', 'one', 'two']);
     expect(words[1]).toBe(
-      'Of held-out tasks the policies of 2 runs solved 25.0 % (25.0 % to 25.0 %) before training and 87.5 % (75.0 % to 100.0 %) after it: means, and in parentheses the lowest and the highest.',
+      'The policies of 2 runs solved 25.0 % (25.0 % to 25.0 %) before training and 87.5 % (75.0 % to 100.0 %) after it: means, with the range in parentheses.',
     );
   });
 
@@ -62,11 +62,11 @@ describe('several runs', () => {
       runs: [...runs, writeRun(folder, 'several/going', going)],
     });
     expect(words[1]).toMatch(
-      /^Of held-out tasks the policies of 2 runs .* Runs whose summary has no such evaluation, or that have none: 1\.$/,
+      /^The policies of 2 runs .* Runs without a summary or without a held-out evaluation in it: 1\.$/,
     );
     expect(words.slice(2, 4)).toEqual([
-      'going: Attempts solved in each evaluation, those at tasks of slices among them, as trajectories/eval.jsonl has them: 1 of 1 = 100.0 %, before training (iteration 0); 3 of 4 = 75.0 %, after training (iteration 2). There are no intervals without a summary.json.',
-      'going: The run has no summary.json: it was interrupted (no process works on it, and it has no summary). It has 2 iterations so far.',
+      'going: Attempts solved in each evaluation, including slices (from trajectories/eval.jsonl): 1 of 1 = 100.0 %, before training (iteration 0); 3 of 4 = 75.0 %, after training (iteration 2). Without a summary.json there are no intervals.',
+      'going: The run has no summary.json: it was interrupted (no process is running it, and it has no summary). It has 2 iterations so far.',
     ]);
   });
 
@@ -99,7 +99,7 @@ describe('several runs', () => {
     );
     expect([code, message]).toEqual([
       'CONFIG_INVALID',
-      `${run}/ is given twice. A report shows each run once: name every folder once.`,
+      `${run}/ is named twice. Name each run once.`,
     ]);
   });
 
@@ -126,14 +126,14 @@ describe('a run that has not ended', () => {
     const { words, document } = await reportPage({ runs: [run] });
     expect(words.slice(1, 3)).toEqual([
       'No evaluation is recorded so far.',
-      'The run has no summary.json: it is going on, or ended without one. It has 2 iterations so far.',
+      'The run has no summary.json: it is still running, or ended without one. It has 2 iterations so far.',
     ]);
     expect(words.find((one) => one.startsWith('Episodes of'))).toContain(
-      'the last iteration of training (2), since there was no evaluation after it',
+      'the last training iteration (2), because the run has no evaluation after training',
     );
     expect(document.querySelector('article .about')?.textContent).toContain('train/2/0/1/0 of new');
-    expect(words).toContain('Not solved: there is none.');
-    expect(words).toContain('There were none.');
+    expect(words).toContain('Not solved: no episodes.');
+    expect(words).toContain('The run logged no warnings or errors.');
   });
 
   test('but was resumed has the summary of an earlier session, and says so', async () => {
@@ -142,7 +142,7 @@ describe('a run that has not ended', () => {
       summary: { ...summary(3), iterations: 1 },
     });
     expect((await reportPage({ runs: [run] })).words[2]).toBe(
-      'Its summary.json is of an earlier session, which ended at iteration 1: it was resumed, and 2 are recorded by now.',
+      'Its summary.json is from an earlier session, which ended at iteration 1. The run was resumed and has recorded 2 iterations.',
     );
   });
 
@@ -192,7 +192,7 @@ test('a supervised run has the curve of its loss', async () => {
   const { words, document } = await reportPage({ runs: [run] });
   expect(words.slice(0, 2)).toEqual([
     'Supervised training, 2 steps, seed 7.',
-    'Supervised training on 30 conversations of 4,000 tokens: the loss went from 2.5000 at the first step to 0.5000 at the last, step 2. Nothing was held out.',
+    'Supervised training on 30 conversations with 4,000 tokens: the loss went from 2.5000 at the first step to 0.5000 at step 2. There is no held-out evaluation.',
   ]);
   expect(document.querySelector('desc')?.textContent).toBe(
     'Loss. loss: from 2.5 at step 1 to 0.5 at step 2',

@@ -6,6 +6,7 @@ import { parseHTML } from 'linkedom';
 import { reportRuns, type ReportOptions } from '#agent_rl/jobs/report/report-runs.ts';
 import { rate, reportPage, wholeRun, writtenReport } from '#tests/support/report-page.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { useMeanings } from '#agent_rl/runs/query/use-meanings.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
 import { writeRun } from '#tests/support/written-run.ts';
 
@@ -20,7 +21,7 @@ describe('the report of a run', () => {
     expect(document.querySelector('h1')?.textContent).toBe('one');
     expect(words.slice(0, 2)).toEqual([
       'grpo in sums, 2 iterations, seed 7.',
-      'Of 4 held-out tasks, the policy solved 25.0 % [5.0, 70.0] before training and 75.0 % [30.0, 95.0] after it, a difference of +50.0 [+10.0, +80.0] points. In brackets: 95 % intervals by cluster bootstrap, that of the difference over 4 tasks.',
+      'Of 4 held-out tasks, the policy solved 25.0 % [5.0, 70.0] before training and 75.0 % [30.0, 95.0] after it: a difference of +50.0 [+10.0, +80.0] points. Brackets show 95 % intervals by cluster bootstrap; for the difference, over 4 tasks.',
     ]);
   });
 
@@ -28,7 +29,7 @@ describe('the report of a run', () => {
     const { rows, document } = await reportPage({ runs: [run] });
     const expected = [
       [
-        'All (slices left out)',
+        'All (without slices)',
         '1 of 4 = 25.0 % [5.0, 70.0]',
         '3 of 4 = 75.0 % [30.0, 95.0]',
         '+50.0 [+10.0, +80.0]',
@@ -40,7 +41,7 @@ describe('the report of a run', () => {
         '+50.0 [+20.0, +80.0]',
       ],
       ['completed', '12 = 75.0 %'],
-      ['zero-advantage', '100 = 25.0 %'],
+      ['zero-advantage', `100 = 25.0 %: ${useMeanings['zero-advantage']}`],
       ['programs', '2 before, 3.5 after'],
       ['Wall time', '61 s'],
       ['Peak memory', '3 MiB'],
@@ -87,8 +88,8 @@ describe('the report of a run', () => {
     ]);
     expect(rows).toEqual(
       expect.arrayContaining([
-        ['Solved at the first try: no call failed', '2'],
-        ['Repaired: solved after a call had failed or could not be read', '1'],
+        ['Solved without a failed call', '2'],
+        ['Recovered: solved after a failed or malformed call', '1'],
         ['Not solved', '1'],
       ]),
     );
@@ -100,7 +101,7 @@ describe('the report of a run', () => {
     expect(described.map((one) => one.textContent)).toEqual([
       'Success. held-out tasks, 95 % interval: from 25.0 % at iteration 0 to 75.0 % at iteration 2; successRate: from 25.0 % at iteration 1 to 50.0 % at iteration 2',
       'Reward. rewardMean: from 0.2 at iteration 1 to 0.45 at iteration 2',
-      'Seconds of an iteration. total: from 3 s at iteration 1 to 2 s at iteration 2',
+      'Seconds per iteration. total: from 3 s at iteration 1 to 2 s at iteration 2',
     ]);
   });
 
@@ -118,9 +119,9 @@ describe('the report of a run', () => {
 
   test('says that no controls were run, or shows those it is given', async () => {
     const without = await reportPage({ runs: [run] });
-    expect(without.words.filter((words) => words.startsWith('No controls were run'))).toHaveLength(
-      1,
-    );
+    expect(
+      without.words.filter((words) => words.startsWith('This report has no controls')),
+    ).toHaveLength(1);
     const controls = writeBelow(
       folder,
       'controls.json',
@@ -140,7 +141,7 @@ describe('the report of a run', () => {
       ]),
     );
     expect(words).toContain(
-      'Controls of configs/sums.yaml, each evaluated by itself. No run of this report has seed 8.',
+      'Controls of configs/sums.yaml, each evaluated separately. This report has no run with seed 8.',
     );
   });
 
@@ -162,7 +163,7 @@ describe('the report of a run', () => {
       `OUTPUT_UNWRITABLE: --out ${folder} is a folder. Give the file to write, such as ${join(folder, 'report.html')}.`,
     );
     expect(await refused({ curves: ['accuracy'], format: 'svg' })).toBe(
-      'CONFIG_INVALID: --curves accuracy: no run of this report measured that. They have: success, reward, time.',
+      'CONFIG_INVALID: --curves accuracy: no run of this report has this curve. Available curves: success, reward, time.',
     );
   });
 
@@ -170,7 +171,7 @@ describe('the report of a run', () => {
     const out = join(folder, 'one.md');
     const { text } = await writtenReport({ runs: [run], format: 'md', out });
     expect(text).toContain(
-      String.raw`| All (slices left out) | 1 of 4 = 25.0 % \[5.0, 70.0\] | 3 of 4 = 75.0 % \[30.0, 95.0\] |`,
+      String.raw`| All (without slices) | 1 of 4 = 25.0 % \[5.0, 70.0\] | 3 of 4 = 75.0 % \[30.0, 95.0\] |`,
     );
     expect(text).toContain('```text\n[user]\n  How many?\n[assistant]\n  Two.\n```');
     expect(text).toContain(String.raw`| 2 | 75.0 % \[30.0, 95.0\] | 50.0 % |`);
@@ -196,7 +197,7 @@ describe('the report of a run', () => {
     );
     expect([code, message]).toEqual([
       'CHECKPOINT_INVALID',
-      `${join(broken, 'summary.json')} cannot be read: ${problem}. Put it back as the run wrote it.`,
+      `${join(broken, 'summary.json')} cannot be read: ${problem}. Restore it as the run wrote it.`,
     ]);
   });
 

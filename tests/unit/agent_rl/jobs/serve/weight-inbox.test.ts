@@ -50,10 +50,10 @@ test('what another client has put is forgotten', async () => {
   const folder = inbox.whole('one', { 'model.safetensors': sha256(60) });
   await inbox.put('other', 'model.safetensors', of(60));
   expect(existsSync(folder)).toBe(false);
-  expect(() => inbox.whole('one', { 'model.safetensors': sha256(60) })).toThrow(/did not arrive/);
+  expect(() => inbox.whole('one', { 'model.safetensors': sha256(60) })).toThrow(/arrived damaged/);
 });
 
 test('no files are no weights', async () => {
   const inbox = await open();
-  expect(() => inbox.whole('one', {})).toThrow(/names no file/);
+  expect(() => inbox.whole('one', {})).toThrow(/files: is empty/);
 });

@@ -88,7 +88,7 @@ test('conversations longer than the model has positions are named before trainin
   expect(code).toBe('DATASET_INVALID');
   const [, tokens = ''] = /:2 \((\d+) tokens\)/.exec(message) ?? [];
   expect(message).toBe(
-    `1 of 2 conversations are longer than the model's 1024 positions: ${join(folder, 'said', 'train.jsonl')}:2 (${tokens} tokens). Shorten them, take them out, leave them out with dataset.tooLong: skip, or train a model with more positions.`,
+    `1 of 2 conversations are longer than the model's 1024 positions: ${join(folder, 'said', 'train.jsonl')}:2 (${tokens} tokens). Shorten them, remove them, skip them with dataset.tooLong: skip, or train a model with more positions.`,
   );
   expect((await rejectionOf(train(Number(tokens) - 1))).code).toBe('DATASET_INVALID');
   expect(await train(Number(tokens))).toMatchObject({
@@ -104,7 +104,7 @@ test('conversations longer than the model has positions are named before trainin
   });
   // Of nothing, nothing is learned.
   expect((await rejectionOf(train(4, skip))).message).toMatch(
-    /^2 of 2 conversations .* Shorten them, take them out, or train/,
+    /^2 of 2 conversations .* Shorten them, remove them, or train/,
   );
 });
 
@@ -136,6 +136,6 @@ test('a call that the tools of the run would reject is named with file and line,
   await planned(model, {}, (text) => void said.push(text));
   const file = join(folder, 'said', 'train.jsonl');
   expect(said.filter((text) => text.includes('reject'))).toEqual([
-    `Note: 2 conversations of 4 make a call that the run's tools reject: ${file}:2: there is no tool named "code_exek". Tools: code_exec, ${file}:3: invalid arguments for code_exec: arguments must have required property 'code'; arguments must NOT have additional properties (cod). Arguments: code (string). Mend these calls, unless they teach what to do after an error.`,
+    `Note: 2 conversations of 4 make a call that the run's tools reject: ${file}:2: there is no tool named "code_exek". Tools: code_exec, ${file}:3: invalid arguments for code_exec: arguments must have required property 'code'; arguments must NOT have additional properties (cod). Arguments: code (string). Fix these calls, unless they are meant to teach what to do after an error.`,
   ]);
 });

@@ -70,12 +70,12 @@ describe('agent-rl runs demonstrations', () => {
     const { answers, printed, result } = await written({ success: true });
     expect(answers).toEqual(['one', 'two', 'eight']);
     expect(printed).toContain(`6 of 9 training episodes were left out:
-  1 failed, so that nothing judged them
-  1 have no turn of the policy
+  1 failed and were not scored
+  1 have no turn by the policy
   1 did not succeed (--success)
-  1 end in a turn that was cut off, whose end would be taught as one
-  1 have tool calls that could not be read, which would be imitated too
-  1 say the same as one before them`);
+  1 end in a truncated turn
+  1 have malformed tool calls
+  1 are duplicates`);
     expect(result).toMatchObject({ episodes: 9, demonstrations: 3, tasks: 2 });
   });
 
@@ -103,7 +103,7 @@ describe('agent-rl runs demonstrations', () => {
   test('takes the best of a task where that is asked for', async () => {
     const { answers, printed } = await written({ success: true, perTask: 1 });
     expect(answers).toEqual(['two', 'eight']);
-    expect(printed).toContain('1 have no more reward than others of their task (--per-task)');
+    expect(printed).toContain('1 are beyond the best of their task (--per-task)');
   });
 
   test('takes those of one iteration', async () => {
@@ -128,7 +128,7 @@ describe('agent-rl runs demonstrations', () => {
   });
 
   test.each([
-    [{}, 'CONFIG_INVALID', 'Give --success, --min-reward NUMBER, or both'],
+    [{}, 'CONFIG_INVALID', 'give --success, --min-reward NUMBER, or both'],
     [{ minReward: 2 }, 'CONFIG_INVALID', 'has no such episodes: 9 of 9 training episodes'],
     [{ success: true, run: folder }, 'CHECKPOINT_INVALID', 'is not a run'],
     [{ success: true, output: join(run, 'config.yaml') }, 'OUTPUT_UNWRITABLE', 'exists'],

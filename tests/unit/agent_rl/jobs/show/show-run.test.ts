@@ -142,8 +142,8 @@ describe('agent-rl runs show', () => {
   });
 
   test.each([
-    [{ run: folder }, 'is not a run: it has no trajectories/'],
-    [{ run: join(folder, 'sft') }, 'has no episodes (trajectories/): it is a run of supervised'],
+    [{ run: folder }, 'is not a run folder: it has no trajectories/'],
+    [{ run: join(folder, 'sft') }, 'has no episodes (trajectories/): it is a supervised run'],
     [{ step: 9 }, 'has no training episode of iteration 9'],
     [
       { episode: 'train/2/0/0/9' },

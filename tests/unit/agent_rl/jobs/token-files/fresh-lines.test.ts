@@ -42,7 +42,7 @@ describe('a new file of lines', () => {
     const there = writeBelow(folder, 'there.jsonl', 'mine');
     const nothing = () => Promise.resolve();
     expect((await rejectionOf(writingFresh(there, nothing))).message).toContain(
-      `${there} exists, and nothing is written over.`,
+      `${there} already exists and is not overwritten.`,
     );
     const late = join(folder, 'late.jsonl');
     const writing = writingFresh(late, async () => writeFileSync(late, 'mine'));

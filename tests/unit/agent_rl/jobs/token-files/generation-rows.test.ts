@@ -75,11 +75,8 @@ describe('a line to continue', () => {
     [{ ids: [1], messages: [hello] }, ': needs either messages or ids.'],
     [{ ids: [1], tools: [] }, 'tools: has no effect on ids'],
     [{ ids: [10] }, 'ids[0]: is 10; token ids of this model are integers from 0 to 9.'],
-    [
-      { ids: [1, 2, 3, 4] },
-      "ids: has 4 tokens, which leaves none of the model's 4 positions to generate at.",
-    ],
-    [{ messages: [hello, hello, hello] }, 'messages: has 4 tokens, which leaves none'],
+    [{ ids: [1, 2, 3, 4] }, 'ids: has 4 tokens, which leaves no room to generate'],
+    [{ messages: [hello, hello, hello] }, 'messages: has 4 tokens, which leaves no room'],
     [{ messages: [] }, 'messages: must NOT have fewer than 1 items'],
     [
       { messages: [{ role: 'robot', content: '' }] },
@@ -88,7 +85,7 @@ describe('a line to continue', () => {
     [{ messages: [{ role: 'user' }] }, 'messages[0].content: is missing. Present: role.'],
     [
       { messages: [hello, { role: 'assistant', content: 'Hi.' }] },
-      "messages: ends with the assistant's own turn",
+      'messages: ends with an assistant message',
     ],
     [{ messages: [{ role: 'user', content: 'unprintable' }] }, 'messages: The template cannot'],
     [{ messages: [hello], tools: {} }, 'tools: is {}; expected a list of tools.'],

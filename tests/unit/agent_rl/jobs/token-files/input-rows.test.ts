@@ -39,7 +39,7 @@ describe('the lines to score', () => {
     ['{"ids":[1]}\n{"ids":[10]}', ':2 ids[0]: is 10; token ids'],
     ['{"ids":[1,2,3,4,5]}', ':1 ids: has 5 tokens, and the model has 4 positions.'],
     ['{"ids":[1],"id":null}', ':1 id: is null; expected a string or a number.'],
-    ['\n', ':1: the file holds no lines.'],
+    ['\n', ':1: the file is empty.'],
   ])('are refused with file and line: %j', async (text, message) => {
     const rows = rowsOf('bad.jsonl', text);
     const error = await rejectionOf(rows.check(() => undefined));

@@ -91,7 +91,7 @@ describe('a plan', () => {
     const tokens = 192 * (100 + 56 / 8);
     expect(both.seconds - none.seconds).toBeCloseTo((2 / 3) * (tokens / 2300), 6);
     expect(both.text).toContain(
-      'of 1024 tokens each; one forward pass more for the KL; one forward pass more for the correction\n',
+      'of 1024 tokens each; one more forward pass for the KL; one more forward pass for the correction\n',
     );
     expect(none.text).not.toContain('one forward pass more');
   });
@@ -106,7 +106,9 @@ describe('a plan', () => {
     expect(text).toContain(
       '32 to train on, 10 held out, 8 kept out of training to choose the best checkpoint\n',
     );
-    expect(text).toContain('4 x 30 episodes, and 3 x 24 for the choice, temperature 1\n');
+    expect(text).toContain(
+      '4 x 30 episodes, and 3 x 24 to choose the best checkpoint, temperature 1\n',
+    );
     const none = trainingPlan(run, facts);
     expect(none).toMatchObject({ selections: 0, selectionEpisodes: 0 });
     expect(planText(run, facts, none, opened)).toContain('40 to train on, 10 held out\n');
@@ -128,14 +130,16 @@ describe('a plan', () => {
 
   test('of a dry run says how long the run takes only where that was measured, and that it is a guess', () => {
     expect(timeText(undefined)).toBe(
-      '  time          not measured: a run says it once it has begun; --measure guesses it now',
+      '  time          not measured: the run estimates it after its first iteration; --measure estimates it now',
     );
     expect(timeText(time)).toBe(
-      '  time          about 12 s, a rough guess that is mostly too high: this machine trains on 2300 tokens a second and samples 812; episodes are taken to fill half of the room that their prompts leave, tools and sandbox are not counted',
+      '  time          about 12 s, a rough estimate, usually too high: this machine trains on 2300 tokens per second and samples 812; assumes that episodes use half of their token limit and that tools take no time',
     );
-    expect(timeText({ ...time, decodeTokensPerSecond: null })).toContain('and draws none anew;');
+    expect(timeText({ ...time, decodeTokensPerSecond: null })).toContain(
+      'and samples no new tokens;',
+    );
     expect(timeText({ expectedS: 61, trainTokensPerSecond: 2300 })).toBe(
-      '  time          about 1 min 01 s, a rough guess: this machine trains on 2300 tokens a second',
+      '  time          about 1 min 01 s, a rough estimate: this machine trains on 2300 tokens per second',
     );
   });
 
@@ -170,7 +174,7 @@ describe('a plan', () => {
     );
     expect(text(18 * mebibyte)).not.toContain('warning');
     expect(text(18 * mebibyte - 1)).toMatch(
-      /warning {7}the disk of .* has 18 MiB left: free space, lower checkpoint\.keepLast, or/,
+      /warning {7}the disk of .* has only 18 MiB left: free some space, lower checkpoint\.keepLast, or/,
     );
     const once = runOf(`${settings}checkpoint: {every: 0}\n`);
     expect(text(6 * mebibyte, once)).toContain('  checkpoints   about 6 MiB each');
@@ -186,7 +190,7 @@ describe('a plan', () => {
     };
     expect(text(0)).not.toContain('warning');
     expect(text(1e6)).toMatch(
-      /that is more than the .* lower sandbox\.workers, rollout\.workers or/,
+      /this is more than the .* lower sandbox\.workers, rollout\.workers or/,
     );
     const large = { ...opened, memory: { ...opened.memory, total: 1e15 } };
     const without = { ...facts, sandboxes: 0 };

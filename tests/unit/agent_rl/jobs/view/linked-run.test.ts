@@ -54,7 +54,7 @@ test.each(links)(
     const { code, message } = await rejectionOf(viewer({ runs: [run] }));
     expect([code, message]).toEqual([
       'CHECKPOINT_INVALID',
-      expect.stringMatching(/ is a symbolic link, and the viewer reads no run that holds one/),
+      expect.stringMatching(/ is a symbolic link, which the viewer refuses/),
     ]);
     expect(message).not.toContain(secret);
     expect(message).toContain(join(run, path));

@@ -83,7 +83,7 @@ describe('an export', () => {
     });
     expect(result).toMatchObject({ leftOut: 2 });
     expect(printed.at(-1)).toBe(
-      'Left out: 2 older training episodes; they are listed and cannot be opened (--export-episodes).',
+      'Left out: 2 older training episodes; the page lists them but cannot open them (--export-episodes).',
     );
     const names = readdirSync(join(target, 'api'), { recursive: true, encoding: 'utf8' });
     const list = readFileSync(join(target, exportName('/api/runs/long/episodes')), 'utf8');

@@ -207,13 +207,13 @@ describe('what is answered', () => {
   });
 
   test.each([
-    ['/api/runs/three', 404, 'There is no such run.'],
-    ['/api/runs/one/episodes/train/9/x/0', 404, 'There is no such episode.'],
+    ['/api/runs/three', 404, 'Run not found.'],
+    ['/api/runs/one/episodes/train/9/x/0', 404, 'Episode not found.'],
     ['/api/runs/one/episodes?sort=x', 400, /^sort is "x"; expected one of/],
     ['/api/runs/one/episodes?limit=0', 400, /^limit is 0; expected a whole number from 1/],
     ['/api/runs/one/metrics?after=x', 400, 'after is "x"; expected a number.'],
     ['/api/tasks/%E0%A4%A', 400, /not encoded/],
-    ['/api/compare?a=one', 404, 'There is no such run.'],
+    ['/api/compare?a=one', 404, 'Run not found.'],
     ['/api/other', 404, 'Not Found'],
   ])('a mistake in words: %s', async (path, status, error) => {
     const answer = await asked(path, { headers: authorised() });
@@ -291,7 +291,7 @@ describe('where it listens', () => {
 
   test('on another address only when asked, with a warning and under that name', async () => {
     const open = await viewer({ host: '0.0.0.0' });
-    expect(open.printed.join('\n')).toMatch(/whoever has the address with its token can read/);
+    expect(open.printed.join('\n')).toMatch(/anyone who has this address and its token can read/);
     expect(open.printed.join('\n')).not.toContain('0.0.0.0');
     expect(open.printed.at(-1)).toMatch(/^(View: http:\S+\?token=\S+\n){2,}Stop with Ctrl-C\.$/);
     await open.stop();
@@ -304,7 +304,7 @@ describe('where it listens', () => {
     });
     const other = await viewer({ port: undefined } as object);
     expect(other.url.port).not.toBe('7410');
-    expect(other.printed[0]).toBe('Note: port 7410 is taken; --port names another one.');
+    expect(other.printed[0]).toBe('Note: port 7410 is in use; choose another with --port.');
     await other.stop();
     if (isFree) taken.close();
   });
@@ -312,7 +312,7 @@ describe('where it listens', () => {
   test('folders that hold no run are a mistake with a remedy', async () => {
     expect(await rejectionOf(viewer({ runs: [page] }))).toMatchObject({
       code: 'CHECKPOINT_INVALID',
-      message: expect.stringMatching(/is not a run: it has no config\.yaml/) as unknown,
+      message: expect.stringMatching(/is not a run folder: it has no config\.yaml/) as unknown,
     });
   });
 

@@ -78,13 +78,13 @@ describe('lines of a chart', () => {
     const seconds = { 'seconds/collect': [1, 1], 'seconds/tools': [9, 9], 'busy/collect': [1, 1] };
     const names = (title: string) =>
       labels(specOf(title), run('one', 0, seconds))?.map(([label]) => label);
-    expect(names('Where the seconds of an iteration go')).toEqual(['collect']);
-    expect(names('Seconds of episodes, summed over all at once')).toEqual(['tools']);
+    expect(names('Time per activity')).toEqual(['collect']);
+    expect(names('Time in episodes, summed over parallel episodes')).toEqual(['tools']);
   });
 
   test('of rewards are not drawn where only the environment judges', () => {
     const scores = (columns: Record<string, number[]>) =>
-      labels(specOf('Rewards before any weight'), run('one', 0, columns))?.map(([label]) => label);
+      labels(specOf('Rewards before weighting'), run('one', 0, columns))?.map(([label]) => label);
     expect(scores({ 'score/environment': [0], 'score/search/mrr': [0.5] })).toEqual(['search/mrr']);
     expect(scores({ 'score/environment': [0.5] })).toBeUndefined();
     expect(

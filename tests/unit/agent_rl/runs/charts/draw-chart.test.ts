@@ -145,14 +145,14 @@ describe('what is drawn of lines', () => {
   test('leaves out what a log scale cannot show, and says so', () => {
     expect(ysOf(chartOf([line([0, -1, 2])]), { ...plainLook, isLog: true })).toEqual({
       ys: [[null, null, 2]],
-      notes: ['2 at or below 0: not on a log scale'],
+      notes: ['2 values at or below 0 are not shown on a log scale'],
     });
   });
 
   test('leaves out what is not finite, and says so', () => {
     expect(ysOf(chartOf([line(['NaN', 2])]))).toEqual({
       ys: [[null, 2]],
-      notes: ['all: 1 not finite (NaN)'],
+      notes: ['all: 1 non-finite value omitted (NaN)'],
     });
   });
 

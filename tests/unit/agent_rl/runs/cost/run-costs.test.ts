@@ -94,7 +94,7 @@ run: {prices: {currency: EUR, read: 1000, sampled: 2000, trained: 3000}}
    * 840 read at 0.001, 196 sampled at 0.002, 230 trained on at 0.003. 13 s have passed.
    */
   expect(iterate(1, 5)).toBe(
-    'If the rest is like the first iteration: 1 min 14 s in all, 1 min 01 s more with 840 tokens read, 196 sampled, 230 trained on: 1.92 EUR',
+    'Estimate from the first iteration: 1 min 14 s in total, 1 min 01 s remaining with 840 tokens read, 196 sampled, 230 trained on: 1.92 EUR',
   );
   expect(iterate(2, 5)).toBeUndefined();
 });
@@ -103,7 +103,7 @@ test('an attempt takes as long as one of training until something was evaluated'
   const { iterate } = session('eval: {every: 0, before: false, after: true}');
   // One more iteration of 5 s; 4 attempts after it and 2 of the choice, each half of the 3 s in which two were drawn.
   expect(iterate(5, 5)).toBe(
-    'If the rest is like the first iteration: 19 s in all, 14 s more with 240 tokens read, 56 sampled, 46 trained on',
+    'Estimate from the first iteration: 19 s in total, 14 s remaining with 240 tokens read, 56 sampled, 46 trained on',
   );
 });
 

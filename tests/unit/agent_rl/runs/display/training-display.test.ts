@@ -74,11 +74,11 @@ function fourIterations(columns: number) {
 }
 
 describe('the panel of a training', () => {
-  test('says what the run waits for, how far it is, how it went, in 80 columns', async () => {
+  test('says what the run waiting for, how far it is, how it went, in 80 columns', async () => {
     const { terminal, display } = fourIterations(200);
     await terminal.resize(80);
     expect(await terminal.rowsShown()).toEqual([
-      'smoke-seed42  collecting: waits for 5 of 8 episodes, 3 s',
+      'smoke-seed42  collecting: waiting for 5 of 8 episodes, 3 s',
       // 10 s were left, of which 3 have passed. 24 of 30 columns.
       'iterations [████████████████████████░░░░░░] 4/5  left 7 s',
       // Rewards 0, 2, 4 and 6 lie evenly over eight levels, as do 0, 1/4, 1/2 and 3/4 below 1.
@@ -127,16 +127,16 @@ describe('the panel of a training', () => {
   );
 
   test.each([
-    [{ name: 'update' }, 'updating: waits for the learner, 2 s'],
-    [{ name: 'publish' }, 'publishing: waits for the samplers to take the weights, 2 s'],
-    [{ name: 'checkpoint' }, 'checkpoint: waits for the disk, 2 s'],
+    [{ name: 'update' }, 'updating: waiting for the learner, 2 s'],
+    [{ name: 'publish' }, 'publishing: waiting for the samplers to load the weights, 2 s'],
+    [{ name: 'checkpoint' }, 'checkpoint: waiting for the disk, 2 s'],
     [
       { name: 'evaluate', when: 'before', episodes: 4 },
-      'evaluating before training: waits for 3 of 4 episodes, 2 s',
+      'evaluating before training: waiting for 3 of 4 episodes, 2 s',
     ],
     [
       { name: 'collect', episodes: 1 },
-      'collecting: 1 episodes, waits for rewards or further ones, 2 s',
+      'collecting: 1 episodes, waiting for rewards or more episodes, 2 s',
     ],
   ] as const)('names %j', async (phase, text) => {
     const { terminal, display, wait } = setUp(110);

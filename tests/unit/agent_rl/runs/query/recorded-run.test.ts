@@ -24,7 +24,7 @@ test('a folder without config.yaml is refused with what to give', () => {
   const { code, message } = thrownBy(() => recordedRun(folder));
   expect([code, message]).toEqual([
     'CHECKPOINT_INVALID',
-    `${folder} is not a run: it has no config.yaml. Give the folder of a run, such as runs/NAME.`,
+    `${folder} is not a run folder: it has no config.yaml. Give a run folder, such as runs/NAME.`,
   ]);
 });
 
@@ -42,7 +42,7 @@ test('a folder that is not there is said to be missing, with the runs beside it'
   expect(thrownBy(() => runWithEpisodes(gone))).toMatchObject(wanted);
   expect(thrownBy(() => recordedRun(join(near, 'one'))).message).toContain('are one, two.');
   const elsewhere = thrownBy(() => recordedRun(join(near, 'nowhere', 'gone')));
-  expect(elsewhere.message).toMatch(/\. Give the folder of a run, such as runs\/NAME\.$/);
+  expect(elsewhere.message).toMatch(/\. Give a run folder, such as runs\/NAME\.$/);
 });
 
 test('a summary that was cut short is named', () => {
@@ -70,6 +70,6 @@ test('a line between others that is no record is refused with its place', async 
   const { code, message } = await rejectionOf(readMetrics(runFolderAt(`${root}/bad`)));
   expect([code, message]).toEqual([
     'DATASET_INVALID',
-    `${root}/bad/metrics.jsonl:2 cannot be read: it holds no metrics. Put the line back as it was: other lines are counted from it.`,
+    `${root}/bad/metrics.jsonl:2 cannot be read: it holds no metrics. Restore the line: line numbers matter.`,
   ]);
 });

@@ -15,11 +15,11 @@ test('entropy asks for no larger learning rate where steps are too large or entr
   expect(tooLarge?.tries).toEqual(['see the other findings first']);
   const late = { ...stuck, 'rollout/entropyEstimate': 1 };
   const grown = found('entropy', { metrics: stuck, late });
-  expect(grown?.says).toMatch(/^the policy becomes less sure: .* from 40\.0 % to 40\.0 %$/);
+  expect(grown?.says).toMatch(/^entropy is rising: .* from 40\.0 % to 40\.0 %$/);
   expect(grown?.tries).toEqual(['see the other findings first']);
 });
 
 test('where several agents learn, their parts are counted and called so', () => {
   const paid = found('paid-for-nothing', { episodes: { unit: 'part', paidForNothing: 50 } });
-  expect(paid?.says).toMatch(/^50 of 100 parts are paid for neither/);
+  expect(paid?.says).toMatch(/^50 of 100 parts are rewarded without text or calls/);
 });

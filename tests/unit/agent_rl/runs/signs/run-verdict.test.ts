@@ -25,7 +25,7 @@ test('a run whose held-out success fell got worse, with its cause', () => {
   const { is, says } = verdictOf({ ...heldOut(0.4, 0.05, -0.4, -0.3), late });
   expect(is).toBe('worse');
   expect(says).toMatch(
-    /^The run got worse: held-out success fell from 40\.0 % to 5\.0 %\. Likely cause: the policy learns to leave its tools alone: .* \[no-calls\]\.$/,
+    /^The run got worse: held-out success fell from 40\.0 % to 5\.0 %\. Likely cause: the policy learns to avoid its tools: the share of episodes with a call went from .* \[no-calls\]\.$/,
   );
 });
 

@@ -107,6 +107,6 @@ test('a run that begins to repeat itself warns once, with the iteration', () => 
     warn({ type: 'iteration', iteration, metrics, learned: [] });
   }
   expect(warned).toEqual([
-    expect.stringMatching(/^Iteration 10: 40\.0 % of 4-grams come again in their turn/),
+    expect.stringMatching(/^Iteration 10: 40\.0 % of 4-grams are repeats within their turn/),
   ]);
 });

@@ -71,9 +71,9 @@ describe('one tracker', () => {
     expect(await queue.close()).toEqual({ recorded: 1, failed: 2, lost: 0, escaped: 0 });
     expect(said).toEqual([
       expect.stringMatching(
-        /^Tracker "own" failed .*no 1\. The training goes on; what else it misses is counted\.$/,
+        /^Tracker "own" failed .*no 1\. Training continues; further failures are only counted\.$/,
       ),
-      'Tracker "own": 1 of 3 events recorded, 2 failed, 0 lost, 0 errors that it did not await.',
+      'Tracker "own": 1 of 3 events recorded, 2 failed, 0 dropped, 0 unhandled errors.',
     ]);
   });
 
@@ -85,7 +85,7 @@ describe('one tracker', () => {
     await queue.close();
     expect(said.slice(0, 2)).toEqual(['Tracker "own": note 1', 'Tracker "own": note 2']);
     expect(said).toHaveLength(21);
-    expect(said.at(-1)).toMatch('what else it notes is left out');
+    expect(said.at(-1)).toMatch('further notes are not logged');
   });
 
   test('loses what comes when too many wait, but never the end', async () => {
@@ -104,7 +104,7 @@ describe('one tracker', () => {
     open();
     expect(await queue.close()).toEqual({ recorded: 4, failed: 0, lost: 1, escaped: 0 });
     expect(told).toEqual(['1', '2', '3', 'end']);
-    expect(said[0]).toMatch('has not kept up: 2 events wait, and one more is lost');
+    expect(said[0]).toMatch('is too slow: 2 events are waiting, and the next one is dropped');
   });
 
   test('has its deadline for each event, after which the next one comes', async () => {
@@ -119,7 +119,7 @@ describe('one tracker', () => {
     queue.push(end);
     expect(await queue.close()).toEqual({ recorded: 1, failed: 1, lost: 0, escaped: 0 });
     expect([told, aborted]).toEqual([['end'], [true]]);
-    expect(said[0]).toMatch('took longer than 0.01 s over one event (deadlineS)');
+    expect(said[0]).toMatch('took longer than 0.01 s for one event (deadlineS)');
   });
 
   test('is not waited for longer than closeS, and is closed all the same', async () => {
@@ -135,7 +135,7 @@ describe('one tracker', () => {
     for (const number of [1, 2, 3]) queue.push(event(number));
     expect(await queue.close()).toEqual({ recorded: 0, failed: 0, lost: 3, escaped: 0 });
     expect(closed).toBe(1);
-    expect(said[0]).toMatch('was not done 0.01 s after the run (closeS)');
+    expect(said[0]).toMatch('did not finish within 0.01 s after the run (closeS)');
   });
 
   test('that fails to close does not end the run', async () => {
@@ -162,7 +162,7 @@ describe('one tracker', () => {
     for (const number of [1, 2, 3, 4, 5]) queue.push(event(number));
     expect(await queue.close()).toEqual({ recorded: 3, failed: 0, lost: 2, escaped: 0 });
     expect(told).toEqual(['1', '2', '3']);
-    expect(said[0]).toMatch('has held up the training for 6.0 s');
+    expect(said[0]).toMatch('has blocked the training for 6.0 s');
 
     // 6 s of 1000 s are less than 1 %.
     const patient = queueOf(holds, {}, () => clock);

@@ -26,7 +26,7 @@ describe('the state of a run', () => {
     logged('error', 'The run ended: an earlier session');
     expect(runState(folder, { interrupted: true })).toEqual({
       state: 'training',
-      stateWhy: `process ${process.pid} of ${hostname()} works on it`,
+      stateWhy: `process ${process.pid} on ${hostname()} is running it`,
     });
     lock.release();
   });
@@ -67,7 +67,7 @@ describe('the state of a run', () => {
     utimesSync(lock, longAgo, longAgo);
     expect(runState(folder, undefined)).toEqual({
       state: 'interrupted',
-      stateWhy: 'process 1 of elsewhere has not touched it for 10 min',
+      stateWhy: 'process 1 on elsewhere has not renewed it for 10 min',
     });
   });
 

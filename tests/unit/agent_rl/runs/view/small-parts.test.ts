@@ -43,7 +43,7 @@ describe('metrics', () => {
       iterations: [1, 2],
       columns: { 'train/loss': ['NaN', 0.5], 'rollout/episodes': [null, 8] },
       units: { 'rollout/episodes': 'episodes' },
-      meanings: { 'train/loss': 'Loss over the step' },
+      meanings: { 'train/loss': 'Loss of the step' },
     });
     appendFileSync(metrics, 'ation":3,"train/loss":0.25}\n');
     expect(await history.after(2)).toMatchObject({

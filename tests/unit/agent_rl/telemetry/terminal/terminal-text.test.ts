@@ -55,10 +55,11 @@ describe('the parts of a panel', () => {
     expect(barText(-1, 4)).toBe('░░░░');
   });
 
-  test('a sparkline goes from the smallest value to the largest, with gaps for what was not measured', () => {
+  test('a sparkline goes from 0, or a smaller value, to the largest, with gaps for what was not measured', () => {
     expect(sparkline([0, 1, 2, 3, 4, 5, 6, 7])).toBe('▁▂▃▄▅▆▇█');
     expect(sparkline([-2, undefined, 6, Number.NaN])).toBe('▁ █ ');
-    expect(sparkline([3, 3])).toBe('▅▅');
+    expect(sparkline([3, 3, 1.5])).toBe('██▅');
+    expect(sparkline([0, 0])).toBe('▁▁');
     expect(sparkline([])).toBe('');
     // A quarter of eight levels is the third.
     expect(sparkline([0.25, 2], { low: 0, high: 1 })).toBe('▃█');

@@ -227,7 +227,7 @@ test('quantizing an adapter, or into a file, says what to do', async () => {
     run('none', { model: join(folder, 'with-adapter', 'adapter') }),
   );
   expect(adapter.code).toBe('MODEL_INVALID');
-  expect(adapter.message).toContain('holds an adapter, and only whole models are quantised');
+  expect(adapter.message).toContain('only whole models can be quantized');
   const below = await rejectionOf(run(join('text.txt', 'below')));
   expect(below.code).toBe('OUTPUT_UNWRITABLE');
 });

@@ -63,7 +63,7 @@ const ids = (tasks: readonly Task[]): string => tasks.map(({ taskId }) => taskId
 
 test('prompts that leave no room are refused, all at once, and the setting that leaves them out is named', () => {
   expect(() => without('bf', { tooLong: 'refuse' })).toThrow(
-    '2 of 10 prompts leave no room to answer in rollout.maxEpisodeTokens = 20: "b" (20 tokens), "f" (21 tokens). Raise it (with policy.maxContextTokens and algorithm.microBatchTokens), or shorten the tasks or take them out, or leave rows out with dataset.tooLong: skip.',
+    '2 of 10 prompts leave no room to answer in rollout.maxEpisodeTokens = 20: "b" (20 tokens), "f" (21 tokens). Raise it (with policy.maxContextTokens and algorithm.microBatchTokens), shorten or remove the tasks, or skip them with dataset.tooLong: skip.',
   );
   expect(without('', { tooLong: 'refuse' }).leftOut).toEqual([]);
 });
@@ -93,16 +93,16 @@ test('a task that is left out is neither dealt from any set, nor evaluated on, n
 
 test('tasks that a generator makes without end are refused, and those of files beside it are left out', () => {
   expect(() => without('a', { endless: true })).toThrow(
-    'Tasks that a generator makes as they are drawn cannot be left out.',
+    'Tasks of an endless generator cannot be skipped.',
   );
   expect(ids(without('xf', { endless: true }).run.tasks.train)).toBe('abcdwyz');
 });
 
 test.each([
-  ['wxyz', {}, 'Without them a set has no tasks to train on.'],
-  ['abc', { selection: 'd' }, 'Without them a set has no tasks to train on.'],
-  ['ef', {}, 'Without them there are no held-out tasks.'],
-  ['bc', { selection: 'bc' }, 'Without them there are no tasks to choose the best checkpoint by.'],
+  ['wxyz', {}, 'Without them, a data set has no training tasks.'],
+  ['abc', { selection: 'd' }, 'Without them, a data set has no training tasks.'],
+  ['ef', {}, 'Without them, there are no held-out tasks.'],
+  ['bc', { selection: 'bc' }, 'Without them, there are no tasks for choosing the best checkpoint.'],
 ])('a run that would be left without tasks is refused: %s %j', (letters, given, why) => {
   expect(() => without(letters, given)).toThrow(why);
 });
@@ -110,7 +110,7 @@ test.each([
 test('five are shown, and all are named in the log', () => {
   const { run, leftOut } = without('abcwxy');
   expect(leftOutText(run.config, leftOut, 'first')).toBe(
-    'Left out, as their prompts leave no room to answer in rollout.maxEpisodeTokens = 20 (dataset.tooLong: skip): 6 tasks: "a" (20 tokens), "b" (21 tokens), "c" (22 tokens), "w" (23 tokens), "x" (24 tokens), ….',
+    'Skipped because their prompts leave no room to answer in rollout.maxEpisodeTokens = 20 (dataset.tooLong: skip): 6 tasks: "a" (20 tokens), "b" (21 tokens), "c" (22 tokens), "w" (23 tokens), "x" (24 tokens), ….',
   );
   expect(leftOutText(run.config, leftOut, 'all')).toContain('"x" (24 tokens), "y" (25 tokens).');
 });
@@ -119,7 +119,7 @@ test('a run is resumed with the tasks left out that it began without', () => {
   const now = [{ taskId: 'a', tokens: 20 }];
   expect(() => requireSameLeftOut({ leftOut: ['a'] }, now)).not.toThrow();
   expect(() => requireSameLeftOut({ leftOut: ['b'] }, now)).toThrow(
-    'The run left out 1 task whose prompts were too long, and would now leave out 1; they differ in "b", "a".',
+    'The run skipped 1 task with too long prompts, but would now skip 1; the difference: "b", "a".',
   );
-  expect(() => requireSameLeftOut({ leftOut: ['a'] }, [])).toThrow('would now leave out 0');
+  expect(() => requireSameLeftOut({ leftOut: ['a'] }, [])).toThrow('would now skip 0');
 });

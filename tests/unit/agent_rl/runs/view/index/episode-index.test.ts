@@ -146,7 +146,7 @@ describe('hostile records', () => {
     expect(ids(index)).toEqual(['train/1/0/0/0']);
     const { unreadable, unreadableCount } = index.state();
     expect(unreadableCount).toBe(4);
-    expect(unreadable[1]).toMatch(/train\.jsonl:2: it is no episode$/);
+    expect(unreadable[1]).toMatch(/train\.jsonl:2: it is not an episode$/);
     expect(index.find('train/1/0/0/0')).toMatchObject({ line: 4 });
   });
 
@@ -291,7 +291,7 @@ describe('the index beside the records', () => {
     record(folder, 'train', episodeLine({ iteration: 1, slot: 1, taskId: 'more' }));
     await index.update();
     expect(ids(index)).toHaveLength(2);
-    expect(told).toEqual([expect.stringMatching(/^The index of .* is not kept/)]);
+    expect(told).toEqual([expect.stringMatching(/^The index of .* cannot be saved/)]);
   });
 
   test('waits until a run has ended, or has much more', async () => {
