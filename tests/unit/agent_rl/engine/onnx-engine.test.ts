@@ -27,7 +27,7 @@ describe('OnnxEngine', () => {
     expect([...same!]).toEqual([1, 2, 3]);
   });
 
-  test('compiles constants in and asks for the other inputs only', async () => {
+  test('compiles constants in and requires only the other inputs', async () => {
     const weight = { name: 'weight', shape: [3], dtype: 'float32' } as const;
     const program = await engine.compile(
       [vector, weight],
@@ -93,7 +93,7 @@ describe('OnnxEngine', () => {
   });
 });
 
-describe('a row of a batch', () => {
+describe('A row of a batch', () => {
   const [width, inner] = [96, 200];
   const normals = (length: number, key: string): Float32Array => {
     const rng = new KeyedRng(key);
@@ -122,14 +122,14 @@ describe('a row of a batch', () => {
     return Float32Array.from(y!.subarray(0, 2 * inner));
   };
 
-  test('is the same to the last bit whatever shares the batch, from two rows up', async () => {
+  test('has the same bits whatever shares the batch, from two rows up', async () => {
     const two = await firstRows(2);
     for (const rows of [3, 4, 8, 16, 64]) expect(await firstRows(rows)).toEqual(two);
   });
 });
 
-describe('an input of a program', () => {
-  test('that is missing is named', async () => {
+describe('The engine', () => {
+  test('names a missing input', async () => {
     const program = await engine.compile([vector], double);
     await expect(program.run({})).rejects.toMatchObject({
       code: 'SHAPE_MISMATCH',
@@ -137,7 +137,7 @@ describe('an input of a program', () => {
     });
   });
 
-  test('of the wrong size is named with both sizes', async () => {
+  test('names an input of the wrong size with both sizes', async () => {
     const program = await engine.compile([vector], double);
     await expect(program.run({ x: new Float32Array(4) })).rejects.toMatchObject({
       code: 'SHAPE_MISMATCH',
@@ -145,7 +145,7 @@ describe('an input of a program', () => {
     });
   });
 
-  test('of the wrong type is named with both types', async () => {
+  test('names an input of the wrong type with both types', async () => {
     const program = await engine.compile([vector], double);
     await expect(program.run({ x: new Int32Array(3) })).rejects.toMatchObject({
       code: 'SHAPE_MISMATCH',
@@ -153,7 +153,7 @@ describe('an input of a program', () => {
     });
   });
 
-  test('that is unknown is named beside the known ones', async () => {
+  test('names an unknown input and lists the known ones', async () => {
     const program = await engine.compile([vector], double);
     const run = program.run({ x: new Float32Array(3), z: new Float32Array(3) });
     await expect(run).rejects.toMatchObject({
@@ -163,7 +163,7 @@ describe('an input of a program', () => {
   });
 });
 
-describe('a body that cannot be traced', () => {
+describe('The tracer', () => {
   const refused: [string, ProgramBody, RegExp][] = [
     ['reads a tensor', ({ x }) => ({ y: tf.scalar(x!.dataSync()[0]!) }), /was read/],
     [
@@ -176,14 +176,14 @@ describe('a body that cannot be traced', () => {
     ['returns booleans', ({ x }) => ({ y: tf.greater(x!, 0) }), /cast it/],
   ];
 
-  test.each(refused)('because it %s is NOT_TRACEABLE', async (_why, body, message) => {
+  test.each(refused)('throws NOT_TRACEABLE for a body that %s', async (_why, body, message) => {
     await expect(engine.compile([vector], body)).rejects.toMatchObject({
       code: 'NOT_TRACEABLE',
       message: expect.stringMatching(message),
     });
   });
 
-  test('because it uses a tensor from outside is NOT_TRACEABLE', async () => {
+  test('throws NOT_TRACEABLE for a body that uses a tensor from outside', async () => {
     await tf.setBackend('cpu');
     const outside = tf.tensor1d([1, 2, 3]);
     const compiling = engine.compile([vector], ({ x }) => ({ y: tf.add(x!, outside) }));
@@ -194,13 +194,13 @@ describe('a body that cannot be traced', () => {
     outside.dispose();
   });
 
-  test('still lets random numbers be drawn outside', () => {
+  test('leaves random numbers outside a body working', () => {
     expect(tf.randomUniform([2]).shape).toEqual([2]);
   });
 });
 
-describe('a disposed program', () => {
-  test('finishes the run that had begun', async () => {
+describe('A disposed program', () => {
+  test('finishes the run in progress', async () => {
     const program = await engine.compile([vector], double);
     const running = program.run({ x: Float32Array.of(1, 2, 3) });
     await program.dispose();

@@ -20,14 +20,14 @@ const inputsAt = (rows: number, columns: number) => ({
   y: Float32Array.from({ length: 2 * columns }, (_, i) => i + 1),
 });
 
-describe.each(bothEngines)('a program of open sizes, $kind', ({ open: openEngine }) => {
+describe.each(bothEngines)('A program of open sizes, $kind', ({ open: openEngine }) => {
   let engine: Engine;
   beforeAll(async () => {
     engine = await openEngine();
   });
   afterAll(() => engine.close());
 
-  test('gives at each size what a program of that size gives', async () => {
+  test('equals, at each size, a program of that size', async () => {
     const open = await engine.compileSized(bodyAt, ['rows', 'columns']);
     for (const [rows, columns] of [
       [1, 1],
@@ -45,7 +45,7 @@ describe.each(bothEngines)('a program of open sizes, $kind', ({ open: openEngine
     await open.dispose();
   });
 
-  test('may have shapes with the product of two sizes, and numbers that are counted to a size', async () => {
+  test('may have shapes with the product of two sizes and counters up to a size', async () => {
     const grid = ({ rows, columns }: Sizes<'rows' | 'columns'>): SizedBody => ({
       specs: [float('x', [rows, columns, 2]), float('weight', [2, 2])],
       body: ({ x, weight }) => {
@@ -71,7 +71,7 @@ describe.each(bothEngines)('a program of open sizes, $kind', ({ open: openEngine
     }
   });
 
-  test('holds what it was given once, small or large, and is given the rest', async () => {
+  test('uploads an unchanged input only once, small or large', async () => {
     const weighted = ({ rows }: Sizes<'rows'>): SizedBody => ({
       specs: [float('x', [rows, 512]), float('weight', [512, 2]), float('bias', [2])],
       body: ({ x, weight, bias }) => ({ y: tf.add(tf.matMul(x!, weight!), bias!) }),
@@ -98,7 +98,7 @@ describe.each(bothEngines)('a program of open sizes, $kind', ({ open: openEngine
     await one.dispose();
   });
 
-  test('has the sums that can be worked out by hand', async () => {
+  test('has sums that match hand-worked ones', async () => {
     const open = await engine.compileSized(bodyAt, ['rows', 'columns']);
     const sizes = { rows: 2, columns: 2 };
     // Rows (0, 1) and (2, 3) on columns (1, 2) and (3, 4).
@@ -115,14 +115,14 @@ describe.each(bothEngines)('a program of open sizes, $kind', ({ open: openEngine
     await open.dispose();
   });
 
-  test('fetches what is wanted only', async () => {
+  test('fetches only the requested outputs', async () => {
     const { specs, body } = bodyAt({ rows: 2, columns: 2 });
     const program = await engine.compile(specs, body);
     expect(Object.keys(await program.run(inputsAt(2, 2), ['both']))).toEqual(['both']);
   });
 });
 
-describe('a body that is compiled for all sizes', () => {
+describe('A program for all sizes', () => {
   const engine = new OnnxEngine({ device: 'cpu', threads: 1 });
   afterAll(() => engine.close());
   const compiled = (body: (x: Tensor, rows: number) => Tensor) =>
@@ -147,7 +147,7 @@ describe('a body that is compiled for all sizes', () => {
     await expect(compiled(body)).rejects.toThrow('Which operations are recorded');
   });
 
-  test('may have five open sizes', async () => {
+  test('may have at most five open sizes', async () => {
     const names = ['a', 'b', 'c', 'd', 'e', 'f'] as const;
     const some = (sizes: Sizes): SizedBody => ({
       specs: Object.entries(sizes).map(([name, size]) => float(name, [size])),
@@ -184,7 +184,7 @@ describe('a body that is compiled for all sizes', () => {
     await expect(compiled(square)).rejects.toMatchObject({ code: 'NOT_TRACEABLE' });
   });
 
-  test('is compiled where a size that is recorded equals a number of its shapes by chance', async () => {
+  test('compiles when a recorded size equals another dimension by chance', async () => {
     // 10,007 is the first size that is tried, and both ones are then one constant.
     const program = await compiled((x) => tf.concat([x, tf.onesLike(x), tf.ones([10_007])]));
     const { y } = await program.run({ x: Float32Array.of(1, 2) }, { sizes: { rows: 2 } });
@@ -192,7 +192,7 @@ describe('a body that is compiled for all sizes', () => {
     expect(y).toHaveLength(4 + 10_007);
   });
 
-  test('is not run once it is disposed', async () => {
+  test('cannot run once it is disposed', async () => {
     const program = await compiled((x) => tf.neg(x));
     await program.dispose();
     await expect(program.run({ x: new Float32Array(1) }, { sizes: { rows: 1 } })).rejects.toThrow(

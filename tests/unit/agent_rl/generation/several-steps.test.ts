@@ -81,7 +81,7 @@ const tokensOf = (all: readonly Generation[][]) =>
 const logProbsOf = (all: readonly Generation[][]): number[] =>
   all.flatMap((turns) => turns.flatMap(({ logProbs }) => logProbs));
 
-describe('a run of several steps', () => {
+describe('A run of several steps', () => {
   test.each([
     [2, unbiased],
     [5, unbiased],
@@ -89,7 +89,7 @@ describe('a run of several steps', () => {
     [16, greedy],
     [16, { ...unbiased, temperature: 1.7 }],
   ])(
-    'of %i draws what single steps draw, over turns that stop or are cut',
+    'draws, with %i steps, what single steps draw, over turns that stop or are cut off',
     async (most, sampling) => {
       const single = await open(1);
       const several = await open(most);
@@ -109,7 +109,7 @@ describe('a run of several steps', () => {
     },
   );
 
-  test('has no more steps than the longest turn may take', async () => {
+  test('has at most as many steps as the longest turn', async () => {
     const { generator, programs } = await open(16);
     const request = (sample: number, maxTokens: number) => ({
       episode: `episode ${sample}`,
@@ -137,7 +137,7 @@ describe('a run of several steps', () => {
     expect([tokens.length, stop]).toEqual([6, 'context-full']);
   });
 
-  test('is not made where a slot draws from a truncated distribution', async () => {
+  test('is not used while a slot draws from a truncated distribution', async () => {
     const [single, several] = [await open(1), await open(16)];
     const sampling = { ...unbiased, topK: 5 };
     const found = await playAll(several.generator, sampling);
@@ -145,7 +145,7 @@ describe('a run of several steps', () => {
     expect(several.programs.runs).toEqual([]);
   });
 
-  test('leaves alone a row that was released while it was computed', async () => {
+  test('leaves alone a row that was released during the run', async () => {
     const { generator, programs } = await open(16, 1);
     let go = (): void => undefined;
     programs.hold = new Promise((resolve) => (go = resolve));

@@ -45,8 +45,8 @@ const sequences = data.map(({ tokens }) => tokens);
 const largestGap = (a: ArrayLike<number>, b: ArrayLike<number>): number =>
   Math.max(...Array.from(a, (value, i) => Math.abs(value - b[i]!)));
 
-describe('a quantised model', () => {
-  test('scores as the float32 weights it stands for, and not as those it was made from', async () => {
+describe('A quantised model', () => {
+  test('scores as the float32 weights it stands for, not as its original weights', async () => {
     const { config, weights, meant, floats } = await tinyQuantizedModel();
     const [own] = await learnerOn(config, weights).forward(sequences, policy);
     const [same] = await learnerOn(tinyModelConfig, meant).forward(sequences, policy);
@@ -56,7 +56,7 @@ describe('a quantised model', () => {
   });
 
   test.each(['none', 'blocks'] as const)(
-    'gives an adapter the gradients that float32 weights give, recompute %s',
+    'gives an adapter the gradients of float32 weights, recompute %s',
     async (recompute) => {
       const { config, weights, meant } = await tinyQuantizedModel();
       const own = learnerOn(adapted(config), weights, { ...noRecompute, recompute });
@@ -71,7 +71,7 @@ describe('a quantised model', () => {
     },
   );
 
-  test('is the reference of its adapter, without a copy', async () => {
+  test('serves as the reference of its adapter without a copy', async () => {
     const { config, weights } = await tinyQuantizedModel();
     const own = learnerOn(adapted(config), weights);
     own.freezeReference();

@@ -36,7 +36,7 @@ const dropping = withTinyAdapter(whole, adapter);
 const all = 2 ** 28;
 const ofSixteen = 4 * tinyModelConfig.vocabSize * 16;
 
-describe('a program for all sizes', () => {
+describe('A program for all sizes', () => {
   test.each([
     ['cross entropy', whole, 'none', all],
     ['a KL term', whole, 'blocks', all],
@@ -44,7 +44,7 @@ describe('a program for all sizes', () => {
     ['an entropy bonus', whole, 'none', all],
     ['a KL term', dropping, 'none', all],
   ] as const)(
-    'has the bits of one for their sizes: %s',
+    'equals, bit for bit, a program of their sizes: %s',
     async (name, { config, weights }, recompute, logitBytes) => {
       const loss = losses[name];
       const memory = { recompute, logitBytes };
@@ -66,7 +66,7 @@ describe('a program for all sizes', () => {
   );
 
   // On some processors the bits are those of unfused operations too.
-  test('tells the engine that its products are of many rows, so that it fuses as in one for their sizes', async () => {
+  test('declares many rows to the engine, which then fuses as for fixed sizes', async () => {
     const told: unknown[] = [];
     class NotingEngine extends OnnxEngine {
       override compileSized(...[of, names, options]: Parameters<OnnxEngine['compileSized']>) {

@@ -58,7 +58,7 @@ describe('causalAttention', () => {
   test('has the value and the gradients of its composition', () =>
     expectSameGradients(inputs, differentiated, [operation, composed]));
 
-  test('has them in blocks of queries as well, which see no key behind them', () =>
+  test('has the same value and gradients in blocks of queries, which see no later key', () =>
     expectSameGradients(inputs, differentiated, [divided, composed]));
 
   test('has the gradients of finite differences', () =>

@@ -212,7 +212,7 @@ const valuesOnly: [string, RandomInputs, Operation][] = [
   ],
 ];
 
-describe('a traced kernel', () => {
+describe('A traced kernel', () => {
   test.each(differentiable)('%s equals tfjs, gradients included (%j)', (_name, inputs, operation) =>
     expectSameAsOracle(inputs, withGradients(operation)),
   );

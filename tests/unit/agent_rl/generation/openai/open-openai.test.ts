@@ -34,8 +34,8 @@ const completes = (answer: { status: number; json: unknown }): OpenaiDoubleOptio
   instead: ({ path }) => (path === '/v1/completions' ? answer : undefined),
 });
 
-describe('a server is refused at the start', () => {
-  test('that is not there', async () => {
+describe('The opening refuses', () => {
+  test('a server that does not exist', async () => {
     const thrown = await rejectionOf(openedOpenai(['http://127.0.0.1:9']));
     expect(thrown).toMatchObject({ code: 'CONFIG_INVALID' });
     expect(String(thrown)).toMatch(/127\.0\.0\.1:9 cannot be asked.*Start the server first/);
@@ -114,7 +114,7 @@ describe('a server is refused at the start', () => {
       },
       /token 2 of a conversation is 9 there and 130 here/,
     ],
-  ])('%s', async (_, kind, options, words) => {
+  ])('a server: %s', async (_, kind, options, words) => {
     const { url } = await started(kind, options);
     const thrown = await rejectionOf(openedOpenai([url]));
     expect(thrown).toMatchObject({ code: 'CONFIG_INVALID' });
@@ -130,7 +130,7 @@ describe('a server is refused at the start', () => {
       'llama-cpp',
       /takes no weights by the OpenAI API, and the run trains\. Train with generator\.type engine/,
     ],
-  ])('in a training: %s, asked for no token', async (kind, words) => {
+  ])('a training on %s before any token', async (kind, words) => {
     const double = await started(kind);
     const thrown = await rejectionOf(openedOpenai([double.url], {}, { trains: true }));
     expect(thrown).toMatchObject({ code: 'CONFIG_INVALID' });
@@ -139,7 +139,7 @@ describe('a server is refused at the start', () => {
   });
 
   test.each(kinds)(
-    '%s with log-probabilities of the model, where the run samples at another temperature',
+    '%s with log-probabilities of the model when the run samples at another temperature',
     async (kind) => {
       const { url } = await started(kind, { processed: false });
       const thrown = await rejectionOf(openedOpenai([url], {}, { samplings: [cold] }));
@@ -150,20 +150,20 @@ describe('a server is refused at the start', () => {
     },
   );
 
-  test('of llama.cpp where the run cuts the distribution', async () => {
+  test('llama.cpp when the run truncates the distribution', async () => {
     const { url } = await started('llama-cpp');
     const cut = { ...unbiased, topK: 5 };
     const thrown = await rejectionOf(openedOpenai([url], {}, { samplings: [cut] }));
     expect(String(thrown)).toMatch(/topK 5, .*not drawn with the server of llama\.cpp/);
   });
 
-  test('without the model', async () => {
+  test('a server without the model', async () => {
     const { url } = await started('llama-cpp');
     const thrown = await rejectionOf(openedOpenai([url], { model: 'mine' }));
     expect(String(thrown)).toMatch(/no model "mine".*it has "smollm2"/);
   });
 
-  test('of another kind than the first', async () => {
+  test('a server of another kind than the first', async () => {
     const [one, other] = [await started('vllm'), await started('llama-cpp')];
     const settings = { compareInEvaluation: false };
     const thrown = await rejectionOf(openedOpenai([one.url, other.url], settings));
@@ -183,8 +183,8 @@ describe('a server is refused at the start', () => {
   });
 });
 
-describe('a server is taken', () => {
-  test('that does not say how many tokens it has, and the log says so', async () => {
+describe('The opening accepts', () => {
+  test('a server that does not report its vocabulary size, with a note in the log', async () => {
     const first = asVllm('a few');
     const { url } = await started('vllm', {
       instead: ({ path, body }) =>
@@ -198,7 +198,7 @@ describe('a server is taken', () => {
     ['vllm', 'vLLM'],
     ['llama-cpp', 'llama.cpp'],
   ])(
-    "%s with the weights of the run's model, and the log says how far they are",
+    "%s with the weights of the run's model, with the difference in the log",
     async (kind, name) => {
       const { url } = await started(kind);
       const host = { scorer: new ScoredModel(0, 1024), samplings: [cold] };
@@ -213,7 +213,7 @@ describe('a server is taken', () => {
     },
   );
 
-  test('that computes otherwise, with the bound that the user sets', async () => {
+  test("a server that computes differently, within the user's bound", async () => {
     const { url } = await started('llama-cpp');
     const right = new ScoredModel(0, 1024);
     // A quarter of a nat, as of arithmetic with fewer bits.
@@ -229,7 +229,7 @@ describe('a server is taken', () => {
   });
 
   test.each(kinds)(
-    '%s with log-probabilities of the model, where nothing else is sampled; another temperature is refused later',
+    '%s with log-probabilities of the model, but later refuses another temperature',
     async (kind) => {
       const { url } = await started(kind, { processed: false });
       const { generator } = await opened([url], {}, { samplings: [unbiased] });
@@ -242,7 +242,7 @@ describe('a server is taken', () => {
     ['vllm', '/tokenize'],
     ['llama-cpp', '/apply-template'],
   ])(
-    '%s that does not say how it writes conversations, and the log says so',
+    '%s that does not show how it tokenizes conversations, with a note in the log',
     async (kind, route) => {
       const instead: OpenaiDoubleOptions['instead'] = ({ path }) =>
         path === route ? { status: 404, json: {} } : undefined;
@@ -252,7 +252,7 @@ describe('a server is taken', () => {
     },
   );
 
-  test('with as much context as it has', async () => {
+  test('a server with its own length of context', async () => {
     const { url } = await started('llama-cpp');
     const { generator } = await opened([url], {}, { maxContextTokens: 4000 });
     expect((await generator.describe()).maxContextTokens).toBe(1024);

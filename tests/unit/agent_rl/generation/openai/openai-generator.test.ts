@@ -67,7 +67,7 @@ const llamaCpp = (over: object = {}): DoubleAnswer => ({
   },
 });
 
-describe('what a server answers in place of a generation', () => {
+describe('The generator handles unusable answers', () => {
   test.each<[ServerKind, string, DoubleAnswer, RegExp]>([
     ['vllm', 'no JSON', (response) => response.end('<html>'), /it is nothing/],
     ['vllm', 'no ids', vllm({ token_ids: null }), /token_ids is null/],
@@ -180,7 +180,7 @@ describe('what a server answers in place of a generation', () => {
     ],
     ['llama-cpp', 'a gigabyte', gigabyte, /cannot be asked/],
   ])(
-    '%s, %s: it is asked for again, and the episode fails after three',
+    '%s, %s: it retries, and the episode fails after three answers',
     async (kind, _, answer, words) => {
       const { double, generator, warnings } = await started(kind);
       double.instead = (asked) => (generates(asked) ? answer : undefined);
@@ -193,7 +193,7 @@ describe('what a server answers in place of a generation', () => {
     },
   );
 
-  test.each(kinds)('%s, another model: nothing of it is used', async (kind) => {
+  test.each(kinds)('%s, another model: it uses none of the answer', async (kind) => {
     const { double, generator } = await started(kind);
     const answer =
       kind === 'vllm' ? vllm({}, {}, { model: 'other' }) : llamaCpp({ model: 'other' });
@@ -204,7 +204,7 @@ describe('what a server answers in place of a generation', () => {
   });
 
   test.each(kinds)(
-    '%s, a body that comes too slowly: the request ends at its deadline',
+    '%s, a body that arrives too slowly: the request ends at its deadline',
     async (kind) => {
       const { double, generator } = await started(kind, { deadlineS: 0.5 });
       double.instead = (asked) => (generates(asked) ? slowBody : undefined);
@@ -215,7 +215,7 @@ describe('what a server answers in place of a generation', () => {
   );
 
   test.each(kinds)(
-    '%s, a body that is cut short: asked again, the same key gives the same tokens',
+    '%s, a truncated body: it retries, and the same key draws the same tokens',
     async (kind) => {
       const { double, generator, warnings } = await started(kind);
       const usual = await generator.generate(request('one'));
@@ -227,7 +227,7 @@ describe('what a server answers in place of a generation', () => {
   );
 });
 
-describe('the server of llama.cpp', () => {
+describe('The generator on llama.cpp', () => {
   const model = new ScoredModel(0, 1024);
   const context = [1, 2, 3];
   const asked = (over: object = {}) => request('one', { tokens: context, maxTokens: 12, ...over });
@@ -238,7 +238,7 @@ describe('the server of llama.cpp', () => {
     );
 
   test.each([1, 0.5])(
-    'gives every log-probability at temperature %d, those it leaves out too',
+    'returns every log-probability at temperature %d, also those the server omits',
     async (temperature) => {
       const sampling = { ...request('one').sampling, temperature };
       const plain = await started('llama-cpp');
@@ -255,7 +255,7 @@ describe('the server of llama.cpp', () => {
     },
   );
 
-  test('draws on behind a stop token that it does not know: what follows is cut off, and the log says so once', async () => {
+  test('cuts tokens after a stop token that the server does not know, with one note in the log', async () => {
     const { generator, warnings } = await started('llama-cpp');
     const { tokens } = await generator.generate(asked());
     const stopTokens = [tokens[4]!];
@@ -268,7 +268,7 @@ describe('the server of llama.cpp', () => {
     expect(warnings).toEqual([expect.stringContaining(`draws on behind token ${stopTokens[0]}`)]);
   });
 
-  test('ends at a token that ends no turn of the run: what follows is asked for', async () => {
+  test('continues after a token that ends no turn of the run', async () => {
     const plain = await started('llama-cpp');
     const { tokens } = await plain.generator.generate(asked());
     const endsOfText = [tokens[4]!];
@@ -287,7 +287,7 @@ describe('the server of llama.cpp', () => {
     });
   });
 
-  test('ends where the run does at a token that both know', async () => {
+  test('ends a turn at a token that both know', async () => {
     const plain = await started('llama-cpp');
     const { tokens } = await plain.generator.generate(asked());
     const ends = [tokens[4]!];

@@ -85,8 +85,8 @@ async function bothWays(config: ModelConfig, requests: readonly GenerationReques
   return { alone, together, computed: one.programs.computed };
 }
 
-describe('packed weights', () => {
-  test('draw a row by itself as in company, bit for bit, and compute one row for it', async () => {
+describe('A generator with packed weights', () => {
+  test('draws a row alone as in a batch, bit for bit, and computes one row for it', async () => {
     const samplings = [unbiased, greedy, { ...unbiased, topK: 5 }, { ...unbiased, temperature: 2 }];
     const requests = [1, 2, 5, 9, 30, 70].map((length, at) =>
       request(wide, { at, length, sampling: samplings[at % samplings.length]! }),
@@ -97,7 +97,7 @@ describe('packed weights', () => {
     expect(computed.every(([, rows]) => rows === 1)).toBe(true);
   });
 
-  test('do so for models of all shapes', async () => {
+  test('draws the same for models of all shapes', async () => {
     const shape = fc.record({
       hiddenSize: fc.integer({ min: 2, max: 26 }).map((eighths) => 8 * eighths),
       heads: fc.constantFrom([2, 1], [4, 2], [4, 1], [9, 3]),
@@ -120,7 +120,7 @@ describe('packed weights', () => {
     );
   }, 120_000);
 
-  test('compute a prompt once for all its episodes, also one after another', async () => {
+  test('computes a prompt once for all its episodes, also one after another', async () => {
     const { generator, programs } = await opened(wide, { rows: 4 });
     const one = request(wide, { at: 1, length: 30 });
     const draw = (sample: number) =>
@@ -135,7 +135,7 @@ describe('packed weights', () => {
   });
 
   test.each([2, 40, 700])(
-    'have the log-probabilities that the learner computes after prompts of %i tokens',
+    'returns the log-probabilities that the learner computes after prompts of %i tokens',
     async (length) => {
       const config = { ...wide, maxPositions: 1024, adapters: [tinyAdapter] };
       const weights = new Map([...weightsOf(wide), ...tinyAdapterWeights(wide)]);
@@ -156,7 +156,7 @@ describe('packed weights', () => {
     },
   );
 
-  test('compute several tokens of a row where numbers would be left over, or a head has no other', async () => {
+  test('computes several tokens of a row when numbers would remain or a head has no other', async () => {
     const tokensOf = async (config: ModelConfig, packs = true): Promise<number> => {
       const { programs } = await opened(config, { packs });
       return programs.widths(1).least;

@@ -23,8 +23,8 @@ async function opened(...asked: Parameters<typeof openedVllm>) {
 }
 const cold = { ...unbiased, temperature: 0.7 };
 
-describe('a server is refused at the start', () => {
-  test('that is not there', async () => {
+describe('The opening refuses', () => {
+  test('a server that does not exist', async () => {
     const thrown = await rejectionOf(openedVllm(['http://127.0.0.1:9']));
     expect(thrown).toMatchObject({ code: 'CONFIG_INVALID' });
     expect(String(thrown)).toMatch(/127\.0\.0\.1:9 cannot be asked.*vllm serve/);
@@ -74,21 +74,21 @@ describe('a server is refused at the start', () => {
       {},
       /answered 401: Unauthorized\..*generator\.apiKeyEnv/,
     ],
-  ])('%s', async (_, options, settings, words) => {
+  ])('a server: %s', async (_, options, settings, words) => {
     const { url } = await started(options);
     const thrown = await rejectionOf(openedVllm([url], settings));
     expect(thrown).toMatchObject({ code: 'CONFIG_INVALID' });
     expect(String(thrown)).toMatch(words);
   });
 
-  test('with log-probabilities of the model, where the run samples at another temperature', async () => {
+  test('log-probabilities of the model when the run samples at another temperature', async () => {
     const { url } = await started({ processed: false });
     const thrown = await rejectionOf(openedVllm([url], {}, { samplings: [unbiased, cold] }));
     expect(thrown).toMatchObject({ code: 'CONFIG_INVALID' });
     expect(String(thrown)).toMatch(/temperature 0\.7.*--logprobs-mode processed_logprobs/);
   });
 
-  test('with other weights than the model of an evaluation', async () => {
+  test('other weights than the model of an evaluation', async () => {
     const { url } = await started();
     const host = { trains: false, scorer: new ScoredModel(5, 1024) };
     const thrown = await rejectionOf(openedVllm([url], { compareInEvaluation: true }, host));
@@ -99,8 +99,8 @@ describe('a server is refused at the start', () => {
   });
 });
 
-describe('a server is taken', () => {
-  test('with log-probabilities of the model, where nothing else is sampled; another temperature is refused later', async () => {
+describe('The opening accepts', () => {
+  test('log-probabilities of the model, but later refuses another temperature', async () => {
     const { url } = await started({ processed: false });
     const { generator } = await opened([url], {}, { samplings: [unbiased] });
     const asked = { episode: 'one', tokens: [1], maxTokens: 1, stopTokens: [], sampling: cold };
@@ -109,14 +109,14 @@ describe('a server is taken', () => {
     expect(thrown).toMatchObject({ code: 'CONFIG_INVALID' });
   });
 
-  test('with the weights of the model of an evaluation', async () => {
+  test('the weights of the model of an evaluation', async () => {
     const { url } = await started();
     const host = { trains: false, scorer: new ScoredModel(0, 1024) };
     const { generator } = await opened([url], { compareInEvaluation: true }, host);
     expect((await generator.describe()).takes).toEqual([]);
   });
 
-  test('that does not say how it writes conversations, and the log says so', async () => {
+  test('a server that does not show how it tokenizes conversations, with a note in the log', async () => {
     const instead: VllmDoubleOptions['instead'] = ({ path }) =>
       path.endsWith('/render') ? { status: 404, json: {} } : undefined;
     const { url } = await started({ instead });
@@ -124,7 +124,7 @@ describe('a server is taken', () => {
     expect(warnings).toEqual([expect.stringContaining('chat template are not compared')]);
   });
 
-  test('not for a model with adapters of its own, which no server is given', async () => {
+  test('no model with its own adapters, which cannot be sent', async () => {
     const { url } = await started();
     const host = { adapters: ['runs/a/checkpoints/step-4'] };
     const thrown = await rejectionOf(openedVllm([url], {}, host));
@@ -133,7 +133,7 @@ describe('a server is taken', () => {
     await opened([url], {}, { ...host, trains: false });
   });
 
-  test('for an adapter only where adapters can be loaded', async () => {
+  test('an adapter only if the server can load adapters', async () => {
     const instead: VllmDoubleOptions['instead'] = ({ path }) =>
       path === '/v1/load_lora_adapter' ? { status: 404, json: {} } : undefined;
     const without = await started({ instead });

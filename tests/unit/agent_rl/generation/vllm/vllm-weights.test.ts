@@ -44,7 +44,7 @@ function adapter(weights: number): WeightRef {
   return { version: weights, kind: 'folder', location };
 }
 
-describe('a whole model', () => {
+describe('A whole model', () => {
   test('is loaded in a pause, named, and drawn from under its version', async () => {
     const { double, generator } = await started();
     await generator.use!(await published(3), undefined, scores(3));
@@ -62,7 +62,7 @@ describe('a whole model', () => {
     expect([version, tokens.length]).toEqual([3, 6]);
   });
 
-  test('is not believed where the learner has no number for a token', async () => {
+  test('fails when the learner has no number for a token', async () => {
     const { generator } = await started();
     const scorer = {
       score: async (sequences: readonly Int32Array[]) =>
@@ -72,7 +72,7 @@ describe('a whole model', () => {
     expect(String(thrown)).toContain("and the run's model gives it NaN");
   });
 
-  test('lies in the shared folder with a head of its own, and is removed behind the next', async () => {
+  test('is stored in the shared folder with its own head and removed after the next', async () => {
     const { double, generator } = await started();
     const pathOf = (count: number): string => {
       const loads = double.server.requests.filter(({ path }) => path === '/collective_rpc');
@@ -115,7 +115,7 @@ describe('a whole model', () => {
     expect(double.paused).toBe(false);
   });
 
-  test('is not believed where fixed tokens score otherwise, and both numbers are named', async () => {
+  test('fails when fixed tokens score differently, with both numbers', async () => {
     const { double, generator } = await started();
     double.deaf = true;
     const thrown = await rejectionOf(generator.use!(await published(4), undefined, scores(4)));
@@ -132,7 +132,7 @@ describe('a whole model', () => {
     expect(Number(ours)).toBe(Math.fround(scores(4).logProbs(prompt, 1)[Number(token)]!));
   });
 
-  test('is not believed where nothing at all has changed, however small the change should be', async () => {
+  test('fails when nothing has changed, however small the expected change', async () => {
     const { double, generator } = await started(1, {}, { tolerance: 100 });
     await generator.use!(await published(1), undefined, scores(1));
     double.deaf = true;
@@ -140,7 +140,7 @@ describe('a whole model', () => {
     expect(String(thrown)).toMatch(/still has the weights from before/);
   });
 
-  test('is given again to a server that was started anew, before it is asked again', async () => {
+  test('is sent again to a restarted server before its next request', async () => {
     const { double, generator, warnings } = await started();
     await generator.use!(await published(5), undefined, scores(5));
     const before = await generator.generate(request('one'));
@@ -156,8 +156,8 @@ describe('a whole model', () => {
   });
 });
 
-describe('an adapter', () => {
-  test('has a new name for each version, is asked for by it, and the one before is dropped', async () => {
+describe('An adapter', () => {
+  test('has a new name for each version, is requested by it, and replaces the previous one', async () => {
     const { double, generator } = await started(1, { newAdapter: true });
     await generator.use!(adapter(1), undefined, scores(1));
     await generator.use!(adapter(2), undefined, scores(2));
@@ -171,7 +171,7 @@ describe('an adapter', () => {
     expect(double.server.requests.at(-1)?.body['model']).toBe(names[1]);
   });
 
-  test('whose loading was not heard of is not loaded twice', async () => {
+  test('is not loaded twice when the answer to its loading was lost', async () => {
     const double = await VllmDouble.start();
     let [isOpen, lost] = [false, 0];
     const proxy = await startChaosProxy({
@@ -187,7 +187,7 @@ describe('an adapter', () => {
     expect(lost).toBe(2);
   });
 
-  test('that the server has lost is loaded again', async () => {
+  test('is loaded again when the server has lost it', async () => {
     const { double, generator, warnings } = await started(1, { newAdapter: true });
     await generator.use!(adapter(3), undefined, scores(3));
     const before = await generator.generate(request('one'));
@@ -196,15 +196,15 @@ describe('an adapter', () => {
     expect(warnings[0]).toMatch(/given its weights again/);
   });
 
-  test('is refused where a whole model was to be trained', async () => {
+  test('is refused when a whole model should be trained', async () => {
     const { generator } = await started();
     const thrown = await rejectionOf(generator.use!(adapter(1), undefined, scores(1)));
     expect(String(thrown)).toMatch(/an adapter in .*; the run trains a whole model/);
   });
 });
 
-describe('several servers', () => {
-  test('one that does not load is taken out and tried with the next weights', async () => {
+describe('The pool of several servers', () => {
+  test('excludes a server that does not load and tries it with the next weights', async () => {
     const { doubles, generator, warnings } = await started(2);
     const [first, second] = doubles as [VllmDouble, VllmDouble];
     second.deaf = true;
@@ -227,7 +227,7 @@ describe('several servers', () => {
     expect(first.models.get('starter')).toBe(2);
   });
 
-  test('when none loads the weights, the run ends', async () => {
+  test('ends the run when no server loads the weights', async () => {
     const { doubles, generator } = await started(2);
     for (const double of doubles) double.deaf = true;
     const thrown = await rejectionOf(generator.use!(await published(1), undefined, scores(1)));
@@ -235,7 +235,7 @@ describe('several servers', () => {
     expect(String(thrown)).toMatch(/No server of the generator took version 1 of the weights/);
   });
 
-  test('when the only one breaks the connection while it loads, the weights are given to it again', async () => {
+  test('sends the weights again when the only server breaks the connection during the load', async () => {
     const double = await VllmDouble.start();
     let broken = 0;
     const proxy = await startChaosProxy({
@@ -250,7 +250,7 @@ describe('several servers', () => {
     expect(warnings.join('\n')).toMatch(/is taken out: .*No server is left; waiting up to 20 s\./);
   });
 
-  test('a publication does not wait for one that hangs and is out, which gets the newest weights when it is back', async () => {
+  test('publishes without waiting for a hanging server, which gets the newest weights on its return', async () => {
     const { doubles, generator, warnings } = await started(2, {}, { deadlineS: 5 });
     const [first, second] = doubles as [VllmDouble, VllmDouble];
     let hangs = true;
@@ -269,7 +269,7 @@ describe('several servers', () => {
     expect([second.models.get('starter'), second.version]).toEqual([3, first.version]);
   });
 
-  test('one that comes back while others are published draws from the newest', async () => {
+  test('gives the newest weights to a server that returns during a publication', async () => {
     const { doubles, generator, warnings } = await started(2, {}, { deadlineS: 5 });
     const [, second] = doubles as [VllmDouble, VllmDouble];
     await generator.use!(await published(1), undefined, scores(1));
@@ -293,7 +293,7 @@ describe('several servers', () => {
     expect(second.models.get('starter')).toBe(2);
   });
 
-  test('a publication ends when it is interrupted, whatever hangs', async () => {
+  test('ends a publication when it is aborted, whatever hangs', async () => {
     const { double, generator } = await started(1, {}, { deadlineS: 600 });
     const stop = new AbortController();
     double.instead = ({ path }) => {
@@ -306,7 +306,7 @@ describe('several servers', () => {
     expect(double.paused).toBe(false);
   });
 
-  test('an episode stays with its server, and others go to the one with fewer', async () => {
+  test('keeps an episode on its server and puts others on the server with fewer', async () => {
     const { doubles, generator } = await started(2);
     const episodes = ['a', 'b', 'c', 'd'];
     for (let turn = 0; turn < 3; turn++)
@@ -324,7 +324,7 @@ describe('several servers', () => {
     for (const tokens of askedOf) expect(new Set(tokens).size).toBe(2);
   });
 
-  test('when one dies its episodes go on with the other, and it is used again when it is back', async () => {
+  test('moves episodes of a dead server to the other and uses it again when it is back', async () => {
     const { doubles, generator, warnings } = await started(2);
     await generator.use!(await published(7), undefined, scores(7));
     const episodes = Array.from({ length: 8 }, (_, i) => `e${i}`);
@@ -353,7 +353,7 @@ describe('several servers', () => {
     expect(anew.models.get('starter')).toBe(7);
   });
 
-  test('one that is back while the learner has taken a step is not lost, and waits until both agree', async () => {
+  test('keeps a server that returns after a step of the learner out until both agree', async () => {
     const { doubles, generator, warnings } = await started(2);
     let learned = 7;
     const learner: Scorer = { score: (sequences) => scores(learned).score(sequences) };
@@ -376,7 +376,7 @@ describe('several servers', () => {
     await until(() => isBack() > 0);
   });
 
-  test('when all are gone for too long the request fails and says why of each', async () => {
+  test('fails the request when all servers are gone for too long, with a reason for each', async () => {
     const { doubles, generator } = await started(2, {}, { patienceS: 0.3 });
     for (const double of doubles) await double.close();
     open.splice(0, 2);

@@ -9,7 +9,7 @@ const settingsOf = (block: object): SearchSettings =>
 const configured = (block: object) => configureSearch(settingsOf(block));
 const tavily = { provider: 'tavily', apiKeyEnv: 'TAVILY_API_KEY' };
 
-describe('settings of search are refused at the start', () => {
+describe('The check of search settings', () => {
   test.each<[string, object, RegExp]>([
     [
       'a provider nobody knows',
@@ -82,16 +82,16 @@ describe('settings of search are refused at the start', () => {
       { mode: 'task', web: tavily },
       /web: has no effect in mode task/,
     ],
-  ])('%s', (_name, block, message) => expect(() => configured(block)).toThrow(message));
+  ])('refuses %s', (_name, block, message) => expect(() => configured(block)).toThrow(message));
 
-  test('with the name they have here, when they are those of older systems', () => {
+  test('names the current spelling of a setting of an older system', () => {
     const old = { ...tavily, rate_limit_per_min: 8 };
     const { message } = thrownBy(() => settingsOf({ mode: 'web', web: old }));
     expect(message).toContain('rateLimitPerMin');
   });
 });
 
-test('the deadline of the call is beyond that of the request', () => {
+test('the deadline of a call is longer than the deadline of its request', () => {
   expect(configured({ mode: 'web', web: { ...tavily, deadlineS: 30 } })).toEqual({
     deadlineS: 35,
     maxContentChars: 5 * (520 + 500),

@@ -68,7 +68,7 @@ test.each([
   ['tavily', 50],
   ['brave', 20],
 ])(
-  '64 episodes that ask %s at once never start more than %i in any sliding minute',
+  '64 episodes that search %s at once never start more than %i requests in any sliding minute',
   async (provider, limit) => {
     // One request in five fails and is made again: that is a start as well.
     let request = 0;

@@ -56,8 +56,8 @@ async function played(mode: 'record' | 'replay', endpoint: string, environment =
   }
 }
 
-describe('64 episodes at once, recorded and replayed', () => {
-  test('give the same results without a single call to the network', async () => {
+describe('A replay of 64 episodes at once', () => {
+  test('gives the same results without a call to the network', async () => {
     // Every third request fails, and so does every repetition that happens to be a third one.
     let request = 0;
     server.answer = (received, response) => {
@@ -88,7 +88,7 @@ describe('64 episodes at once, recorded and replayed', () => {
     expect(readFileSync(path, 'utf8')).not.toContain(secret);
   });
 
-  test('fail clearly where the replay asks for something else', async () => {
+  test('fails with a clear error for a request that was not recorded', async () => {
     const elsewhere = played('replay', `${server.origin}/other`);
     const { code, message } = await rejectionOf(elsewhere);
     expect(code).toBe('CASSETTE_MISS');

@@ -29,7 +29,7 @@ type ProviderCase = [string, object, Answer, string, unknown, Record<string, str
 /** What happens, settings, answer, then the kind of failure and the number of requests. */
 type FailureCase = [string, object, Answer, string, number];
 
-describe('each provider is asked in its own way', () => {
+describe('Each provider gets its own kind of request', () => {
   const { title, url, text } = page;
   test.each<ProviderCase>([
     [
@@ -114,8 +114,8 @@ const status =
   (_, response) =>
     response.writeHead(code, headers).end('{}');
 
-describe('a provider that fails is text for the model, in time', () => {
-  test('after 429 the call waits as long as Retry-After says and tries again', async () => {
+describe('A failed provider becomes text for the model', () => {
+  test('a call waits as long as Retry-After says after a 429 and tries again', async () => {
     const { result, seconds } = await searched(
       tavily,
       inTurn(status(429, { 'retry-after': '0.2' }), good),
@@ -134,7 +134,7 @@ describe('a provider that fails is text for the model, in time', () => {
     expect(server.received).toHaveLength(1);
   });
 
-  test('500 is tried again, and so is a connection that breaks off half way', async () => {
+  test('a 500 and a broken connection are retried', async () => {
     const breakOff: Answer = (_, response) => {
       response.writeHead(200, { 'content-length': '1000' });
       response.write('{"results"');
@@ -176,13 +176,13 @@ describe('a provider that fails is text for the model, in time', () => {
     expect(seconds).toBeLessThan(60);
   });
 
-  test('a server that is not there', async () => {
+  test('an unreachable server fails as a network failure', async () => {
     const web = { ...tavily, endpoint: 'http://127.0.0.1:1/search' };
     const { result } = await searched(web, good);
     expect(result.data).toEqual({ failure: 'network' });
   });
 
-  test('an answer packed into a bomb', async () => {
+  test('a compression bomb fails as too large', async () => {
     const { gzipSync } = await import('node:zlib');
     const bomb = gzipSync(Buffer.alloc(8 << 20));
     const { result } = await searched(tavily, (_, response) => {
@@ -192,8 +192,8 @@ describe('a provider that fails is text for the model, in time', () => {
   });
 });
 
-describe('what the user has to mend stops the search', () => {
-  test.each([401, 403, 432])('status %i: the key or the plan', async (code) => {
+describe("The user's mistake stops the search", () => {
+  test.each([401, 403, 432])('status %i names the key or the plan', async (code) => {
     const error = await rejectionOf(searched(tavily, status(code)));
     expect(error.code).toBe('WEB_REQUEST_DENIED');
     expect(error.message).toContain(String(code));
@@ -203,7 +203,7 @@ describe('what the user has to mend stops the search', () => {
     ['brave', { error: { status: 422, code: 'SUBSCRIPTION_TOKEN_INVALID' } }, 422],
     ['exa', { error: 'x', tag: 'INVALID_API_KEY' }, 400],
     ['custom', { error: { message: 'API key not valid. Please pass a valid API key.' } }, 400],
-  ])('a key that %s refuses by the body alone', async (provider, body, code) => {
+  ])('a key that %s rejects only in the body is detected', async (provider, body, code) => {
     const web = { ...tavily, provider };
     const error = await rejectionOf(searched(web, json(body, code)));
     expect(error.code).toBe('WEB_REQUEST_DENIED');
@@ -213,20 +213,20 @@ describe('what the user has to mend stops the search', () => {
   test.each<object>([
     { error: { status: 422, code: 'VALIDATION', detail: 'count must be at most 20' } },
     { error: 'no results for who built it?' },
-  ])('but not another mistake %j', async (body) => {
+  ])('another error is text for the model: %j', async (body) => {
     const { result } = await searched(tavily, json(body, 422));
     expect(result.data).toEqual({ failure: 'client-error' });
   });
 
-  test('a key that is not set', async () => {
+  test('a missing key is named', async () => {
     const error = await rejectionOf(searched({ ...tavily, apiKeyEnv: 'NOT_SET' }, good));
     expect(error.code).toBe('CONFIG_INVALID');
     expect(error.message).toContain('NOT_SET, which is not set');
   });
 });
 
-describe('a key appears nowhere', () => {
-  test('not in what a server repeats of it', async () => {
+describe('A key', () => {
+  test('is hidden where a server repeats it', async () => {
     const echo: Answer = ({ headers }, response) =>
       json({ results: [{ title: headers.authorization, url: 'u', content: secret }] })(
         { headers } as never,
@@ -238,7 +238,7 @@ describe('a key appears nowhere', () => {
   });
 });
 
-describe('the query', () => {
+describe('The query', () => {
   test.each([
     ['empty', ' \n\t ', 'Error: the query is empty.'],
     [
@@ -246,7 +246,7 @@ describe('the query', () => {
       'x'.repeat(10_000),
       'Error: the query has 10000 characters, at most 400 are allowed.',
     ],
-  ])('that is %s is answered and not sent', async (_name, query, content) => {
+  ])('is answered and not sent when it is %s', async (_name, query, content) => {
     server.received.length = 0;
     const settings = settingsOf(tavily);
     const shared = await openSearch(settings, { environment });
@@ -256,7 +256,7 @@ describe('the query', () => {
     expect(server.received).toHaveLength(0);
   });
 
-  test('is all that reaches the provider of what the model wrote', async () => {
+  test('is the only text of the model that reaches the provider', async () => {
     server.answer = good;
     server.received.length = 0;
     const settings = settingsOf(tavily);
@@ -272,8 +272,8 @@ describe('the query', () => {
   });
 });
 
-describe('results', () => {
-  test('are as many and as long as the settings say', async () => {
+describe('The result', () => {
+  test('has as many hits, as long, as the settings say', async () => {
     const results = Array.from({ length: 9 }, (_, index) => ({
       title: `T${index}`,
       url: '',
@@ -288,12 +288,12 @@ describe('results', () => {
     expect(result.content).toBe(`[1] T0\n${text}\n\n[2] T1\n${text}`);
   });
 
-  test('may be none', async () => {
+  test('may be empty', async () => {
     const { result } = await searched(tavily, json({ results: [] }));
     expect(result).toEqual({ content: 'No results.', data: [] });
   });
 
-  test('give way to a direct answer when there are none', async () => {
+  test('is the direct answer when there are no hits', async () => {
     const { result } = await searched(tavily, json({ results: [], answer: '42' }));
     expect(result.content).toBe('[1] Answer\n42');
   });
