@@ -19,8 +19,8 @@ export interface GeneratorContract {
   /** Tokens that exist: ids from 0 to this, exclusive. */
   vocabSize: number;
   /**
-   * Two model folders of its shape with different weights, for one that takes folders: it is told to use the weights of each, as
-   * a learner publishes them. Without it nothing is said of other weights.
+   * Two model folders of its shape with different weights, for a generator that takes folders: it receives the weights of each, as
+   * a learner publishes them. Without it other weights are not tested.
    */
   weights?: readonly [string, string];
   /** Of each test; 60 by default. */

@@ -32,7 +32,7 @@ const silentTurn = (index: number): Turn => ({
 
 interface Played {
   verdicts: Readonly<Record<string, Verdict>>;
-  /** By agent: what it was told. */
+  /** By agent: the messages it received. */
   told: Map<string, Message[]>;
 }
 

@@ -92,7 +92,7 @@ export class RemoteServer {
     } catch (thrown) {
       if (!(thrown instanceof NoAnswer)) throw thrown;
       if (thrown instanceof EndlessAnswer)
-        throw new UnusableAnswer(thrown.message, { cause: thrown });
+        throw new UnusableAnswer(`${thrown.message}.`, { cause: thrown });
       const late = performance.now() - asked >= 1000 * request.deadlineS;
       throw new ServerGone(`${thrown.message}.`, late, { cause: thrown });
     }

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
-import type { ProgramBody } from '#agent_rl/engine/engine.ts';
+import type { Program, ProgramBody } from '#agent_rl/engine/engine.ts';
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { rmsNorm, swiglu, tf } from '#agent_rl/engine/ops.ts';
 
@@ -128,37 +128,21 @@ describe('A row of a batch', () => {
   });
 });
 
-describe('The engine', () => {
-  test('names a missing input', async () => {
+describe('The engine names', () => {
+  test.each<[string, Parameters<Program['run']>[0], RegExp]>([
+    ['a missing input', {}, /"x" is missing.* float32 \[3\]/],
+    ['both sizes of a wrong input', { x: new Float32Array(4) }, /float32 \[3\], 3 elements, got 4/],
+    ['both types of a wrong input', { x: new Int32Array(3) }, /float32 \[3\], got a Int32Array/],
+    [
+      'an unknown input beside the known ones',
+      { x: new Float32Array(3), z: new Float32Array(3) },
+      /"z".* are x\./,
+    ],
+  ])('%s', async (_, inputs, message) => {
     const program = await engine.compile([vector], double);
-    await expect(program.run({})).rejects.toMatchObject({
+    await expect(program.run(inputs)).rejects.toMatchObject({
       code: 'SHAPE_MISMATCH',
-      message: 'Tensor "x" is missing; give float32 [3] under that name.',
-    });
-  });
-
-  test('names an input of the wrong size with both sizes', async () => {
-    const program = await engine.compile([vector], double);
-    await expect(program.run({ x: new Float32Array(4) })).rejects.toMatchObject({
-      code: 'SHAPE_MISMATCH',
-      message: 'Tensor "x" must be float32 [3], 3 elements, got 4.',
-    });
-  });
-
-  test('names an input of the wrong type with both types', async () => {
-    const program = await engine.compile([vector], double);
-    await expect(program.run({ x: new Int32Array(3) })).rejects.toMatchObject({
-      code: 'SHAPE_MISMATCH',
-      message: 'Tensor "x" must be float32 [3], got a Int32Array.',
-    });
-  });
-
-  test('names an unknown input and lists the known ones', async () => {
-    const program = await engine.compile([vector], double);
-    const run = program.run({ x: new Float32Array(3), z: new Float32Array(3) });
-    await expect(run).rejects.toMatchObject({
-      code: 'SHAPE_MISMATCH',
-      message: expect.stringMatching(/"z".* are x\./),
+      message: expect.stringMatching(message),
     });
   });
 });

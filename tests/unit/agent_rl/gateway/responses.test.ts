@@ -270,13 +270,10 @@ describe('A refusal names the place', () => {
   test.each<[object, string]>([
     [
       { input: [reference('rs_0123456789abcdef0123')] },
-      'input[0]: "rs_0123456789abcdef0123" is no item',
+      'input[0]: "rs_0123456789abcdef0123" is not',
     ],
-    [{ input: [user('a'), reference('x')] }, 'input[1]: "x" is no item'],
-    [
-      { input: 'a', previous_response_id: 'resp_1' },
-      'previous_response_id: "resp_1" is no response',
-    ],
+    [{ input: [user('a'), reference('x')] }, 'input[1]: "x" is not'],
+    [{ input: 'a', previous_response_id: 'resp_1' }, 'previous_response_id: "resp_1" is not'],
     [
       { input: [{ type: 'web_search_call', id: 'ws_1' }] },
       'input[0]: an item of type "web_search_call"',

@@ -130,7 +130,7 @@ describe('A format of a plugin', () => {
 
   test('fails the stream if it names something else, and the message says what to name', async () => {
     const streaming = streamed(new TurnReader(new React('Call: '), false), steps, [tool]);
-    await expect(streaming).rejects.toThrow(/must name in opensCall/);
+    await expect(streaming).rejects.toThrow(/must list in opensCall/);
   });
 
   test('streams text before a call if it names how calls begin', async () => {

@@ -102,7 +102,7 @@ describe('The store of known contexts', () => {
     };
     const first = enter('first');
     goOn(first, 5);
-    // Whoever comes may go the same way.
+    // An episode that arrives may go the same way.
     expect(stays(first, 9)).toBe(true);
     const second = enter('second');
     // What the second is fed is not known, and then that it goes another way, and then the same.

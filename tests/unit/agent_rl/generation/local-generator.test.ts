@@ -1,21 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 
 import { type GenerationRequest, greedy, unbiased } from '#agent_rl/core/services/generator.ts';
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
-import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { DecoderPrograms } from '#agent_rl/generation/programs/decoder-programs.ts';
 import type { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
 import { SteppedGenerator } from '#agent_rl/gateway/sampling/stepped-generator.ts';
 import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
 import { initialParameters } from '#model/config/parameters.ts';
+import { cpuEngine } from '#tests/support/cpu-engine.ts';
 import { openTinyGenerator, peakedParameters } from '#tests/support/tiny-generator.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
-let engine: OnnxEngine;
-beforeAll(() => {
-  engine = new OnnxEngine({ device: 'cpu', threads: 1 });
-});
-afterAll(() => engine.close());
+const engine = cpuEngine();
 
 const open = (rows: number, maxContextTokens = 64): Promise<LocalGenerator> =>
   openTinyGenerator(engine, { rows, maxContextTokens });

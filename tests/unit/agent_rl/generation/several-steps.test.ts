@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 
 import {
   type Generation,
@@ -6,19 +6,15 @@ import {
   type Sampling,
   unbiased,
 } from '#agent_rl/core/services/generator.ts';
-import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import type { KvCache } from '#agent_rl/generation/cache/kv-cache.ts';
 import type { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
 import { DecoderPrograms } from '#agent_rl/generation/programs/decoder-programs.ts';
 import type { StepsInputs } from '#agent_rl/generation/programs/step-result.ts';
+import { cpuEngine } from '#tests/support/cpu-engine.ts';
 import { openTinyGenerator } from '#tests/support/tiny-generator.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
-let engine: OnnxEngine;
-beforeAll(() => {
-  engine = new OnnxEngine({ device: 'cpu', threads: 1 });
-});
-afterAll(() => engine.close());
+const engine = cpuEngine();
 
 const maxContextTokens = 192;
 
@@ -40,7 +36,7 @@ async function open(stepsAtOnce: number, rows = 6) {
   return { generator, programs };
 }
 
-/** What tools answer in a turn: few tokens, and then so many that they are a chunk. */
+/** What tools answer in a turn: few tokens, and then enough for a chunk. */
 const results = [4, 17, 80].map((length, turn) =>
   Array.from({ length }, (_, at) => (at * 7 + turn * 5) % 24),
 );

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 
 import {
   type Generation,
@@ -6,15 +6,11 @@ import {
   type Sampling,
   unbiased,
 } from '#agent_rl/core/services/generator.ts';
-import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import type { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
+import { cpuEngine } from '#tests/support/cpu-engine.ts';
 import { openTinyGenerator, peakedParameters } from '#tests/support/tiny-generator.ts';
 
-let engine: OnnxEngine;
-beforeAll(() => {
-  engine = new OnnxEngine({ device: 'cpu', threads: 1 });
-});
-afterAll(() => engine.close());
+const engine = cpuEngine();
 
 const open = (rows: number): Promise<LocalGenerator> =>
   openTinyGenerator(engine, { rows, maxContextTokens: 192 });

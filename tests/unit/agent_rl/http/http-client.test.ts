@@ -68,7 +68,7 @@ describe('An answer', () => {
     const began = performance.now();
     const { got, requests } = await asked(slowBody, { bodyGraceS: 0.2 });
     expect(got).toBeInstanceOf(EndlessAnswer);
-    expect(String(got)).toMatch(/its answer comes too slowly, \d+ bytes in \d s/);
+    expect(String(got)).toMatch(/arrives too slowly, \d+ bytes in \d s/);
     expect(requests).toBe(1);
     expect(performance.now() - began).toBeLessThan(10_000);
   });

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { batchOf, type TrainDatum } from '#agent_rl/core/services/batch.ts';
 import type { LossSpec } from '#agent_rl/core/services/learner.ts';
-import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
 import { initialParameters } from '#model/config/parameters.ts';
+import { cpuEngine } from '#tests/support/cpu-engine.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
-let engine: OnnxEngine;
-beforeAll(() => {
-  engine = new OnnxEngine({ device: 'cpu', threads: 1 });
-});
-afterAll(() => engine.close());
+const engine = cpuEngine();
 
 const crossEntropy: LossSpec = { name: 'cross_entropy' };
 const ppo: LossSpec = {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { batchOf, type TrainDatum } from '#agent_rl/core/services/batch.ts';
@@ -17,6 +17,7 @@ import type { noRecompute } from '#agent_rl/learner/train-program.ts';
 import { trainedSpecs } from '#model/adapters/adapter.ts';
 import type { Adapter } from '#model/config/architecture.ts';
 import { initialParameters } from '#model/config/parameters.ts';
+import { cpuEngine } from '#tests/support/cpu-engine.ts';
 import { policyLossSpec } from '#tests/support/policy-loss-spec.ts';
 import { tinyQuantizedModel } from '#tests/support/quantized-model.ts';
 import {
@@ -41,11 +42,7 @@ class CountingEngine extends OnnxEngine {
   }
 }
 
-let engine: OnnxEngine;
-beforeAll(() => {
-  engine = new OnnxEngine({ device: 'cpu', threads: 1 });
-});
-afterAll(() => engine.close());
+const engine = cpuEngine();
 
 /** What dropout drops is keyed by whole sequences. */
 const adapter: Adapter = { ...tinyAdapter, dropout: 0 };

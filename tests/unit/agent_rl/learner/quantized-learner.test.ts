@@ -1,23 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 
 import { batchOf, type TrainDatum } from '#agent_rl/core/services/batch.ts';
 import type { LossSpec } from '#agent_rl/core/services/learner.ts';
-import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { DecoderPrograms } from '#agent_rl/generation/programs/decoder-programs.ts';
 import { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
 import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
 import { noRecompute } from '#agent_rl/learner/train-program.ts';
 import type { Adapter, ModelConfig } from '#model/config/architecture.ts';
 import type { Weights } from '#model/config/parameters.ts';
+import { cpuEngine } from '#tests/support/cpu-engine.ts';
 import { tinyQuantizedModel } from '#tests/support/quantized-model.ts';
 import { tinyAdapter, tinyAdapterWeights } from '#tests/support/tiny-adapter.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
-let engine: OnnxEngine;
-beforeAll(() => {
-  engine = new OnnxEngine({ device: 'cpu', threads: 1 });
-});
-afterAll(() => engine.close());
+const engine = cpuEngine();
 
 const adapter: Adapter = { ...tinyAdapter, dropout: 0 };
 const adapterWeights = tinyAdapterWeights(tinyModelConfig, adapter);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import type { LossSpec } from '#agent_rl/core/services/learner.ts';
@@ -14,15 +14,12 @@ import {
 import type { Adapter } from '#model/config/architecture.ts';
 import type { Weights } from '#model/config/parameters.ts';
 import { wholeTinyModel as whole, withTinyAdapter } from '#tests/support/adapted-tiny-model.ts';
+import { cpuEngine } from '#tests/support/cpu-engine.ts';
 import { policyLossSpec } from '#tests/support/policy-loss-spec.ts';
 import { tinyAdapter } from '#tests/support/tiny-adapter.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
-let engine: OnnxEngine;
-beforeAll(() => {
-  engine = new OnnxEngine({ device: 'cpu', threads: 1 });
-});
-afterAll(() => engine.close());
+const engine = cpuEngine();
 
 const losses = {
   'cross entropy': { name: 'cross_entropy' },
@@ -65,7 +62,7 @@ describe('A program for all sizes', () => {
     },
   );
 
-  // On some processors the bits are those of unfused operations too.
+  // On some processors the bits equal unfused operations too.
   test('declares many rows to the engine, which then fuses as for fixed sizes', async () => {
     const told: unknown[] = [];
     class NotingEngine extends OnnxEngine {

@@ -8,7 +8,7 @@ import * as fc from '#tests/support/properties.ts';
 const shape = { layers: 1, kvHeads: 2, headDim: 1, capacity: 128 };
 const rows = 3;
 
-/** Of one row, the numbers of its positions from one on; those of the second head are negative. */
+/** The entries of one row, numbered by position from one; the second head has the negative numbers. */
 function entries(numbers: readonly number[]): KvPrefix {
   const both = Float32Array.from([...numbers, ...numbers.map((number) => -number)]);
   return { length: numbers.length, keys: [both], values: [both.map((number) => 2 * number)] };

@@ -6,7 +6,7 @@ import { feedsOf } from '#agent_rl/generation/drafts/feeds.ts';
 import { KnownContexts } from '#agent_rl/generation/known-contexts.ts';
 import { ActiveRequest, Slot } from '#agent_rl/generation/slot.ts';
 
-/** A slot that repeats 1, 2, 3, ..., 9 and is to be fed `pending` tokens after so many cached ones. */
+/** A slot that repeats 1, 2, 3, ..., 9 and has `pending` tokens to feed after its cached ones. */
 function slotAt(
   cached: number,
   pending = 1,

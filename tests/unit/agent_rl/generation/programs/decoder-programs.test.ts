@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
-import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { DecoderPrograms } from '#agent_rl/generation/programs/decoder-programs.ts';
 import { KvCache } from '#agent_rl/generation/cache/kv-cache.ts';
 import type { KvShape } from '#agent_rl/generation/cache/kv-rows.ts';
 import { leftOfWindow, windowStart } from '#model/decoder/windows.ts';
 import { initialParameters } from '#model/config/parameters.ts';
+import { cpuEngine } from '#tests/support/cpu-engine.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
-let engine: OnnxEngine;
-beforeAll(() => {
-  engine = new OnnxEngine({ device: 'cpu', threads: 1 });
-});
-afterAll(() => engine.close());
+const engine = cpuEngine();
 
 const rows = 4;
 /** Of a small starter: sums over its capacity are split by matrix products. */

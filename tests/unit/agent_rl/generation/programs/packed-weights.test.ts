@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import {
@@ -7,22 +7,18 @@ import {
   type Sampling,
   unbiased,
 } from '#agent_rl/core/services/generator.ts';
-import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
 import { DecoderPrograms } from '#agent_rl/generation/programs/decoder-programs.ts';
 import type { StepInputs } from '#agent_rl/generation/programs/step-result.ts';
 import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
 import type { ModelConfig } from '#model/config/architecture.ts';
 import { initialParameters } from '#model/config/parameters.ts';
+import { cpuEngine } from '#tests/support/cpu-engine.ts';
 import * as fc from '#tests/support/properties.ts';
 import { tinyAdapter, tinyAdapterWeights } from '#tests/support/tiny-adapter.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
-let engine: OnnxEngine;
-beforeAll(() => {
-  engine = new OnnxEngine({ device: 'cpu', threads: 1 });
-});
-afterAll(() => engine.close());
+const engine = cpuEngine();
 
 /** Its steps say how many tokens they computed, and for how many rows. */
 class WatchedPrograms extends DecoderPrograms {

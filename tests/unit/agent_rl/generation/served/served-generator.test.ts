@@ -21,7 +21,7 @@ afterEach(() => server?.close());
 
 test.each<[string, DoubleAnswer, RegExp]>([
   ['is longer than 16 tokens can be', gigabyte, /its answer is longer than 1114304 bytes/],
-  ['comes too slowly', slowBody, /its answer comes too slowly/],
+  ['comes too slowly', slowBody, /arrives too slowly/],
 ])('an answer that %s fails at once, with a reason', async (_, answer, words) => {
   server = await httpDouble(({ path }) =>
     path.endsWith('/generate') ? answer : { status: 200, json: {} },

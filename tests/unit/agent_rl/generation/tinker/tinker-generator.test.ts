@@ -105,8 +105,8 @@ test.each([
     '2 tokens of 6',
   ],
   ['fewer log-probabilities than tokens', sequence([5, 2], [-1]), 'logProbs has 1'],
-  ['no sequence', Buffer.alloc(0), 'without a sequence'],
-  ['bytes that are no message', Buffer.from([0x0a, 0x7f]), 'what cannot be read'],
+  ['no sequence', Buffer.alloc(0), 'no sequence'],
+  ['bytes that are no message', Buffer.from([0x0a, 0x7f]), 'unreadable answer'],
 ])('%s fail the request', async (_, body, text) => {
   const answer = { status: 200, type: 'application/x-protobuf', body };
   const one = await opened({

@@ -1,15 +1,13 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 
 import { unbiased } from '#agent_rl/core/services/generator.ts';
+import { closedAfterEach } from '#tests/support/closed-after-each.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
 import { openedVllm } from '#tests/support/vllm/opened-vllm.ts';
 import { ScoredModel } from '#tests/support/scored-model.ts';
 import { VllmDouble, type VllmDoubleOptions } from '#tests/support/vllm/vllm-double.ts';
 
-const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  for (const one of open.splice(0).toReversed()) await one.close();
-});
+const open = closedAfterEach();
 
 async function started(options: VllmDoubleOptions = {}): Promise<VllmDouble> {
   const double = await VllmDouble.start(options);
@@ -27,7 +25,7 @@ describe('The opening refuses', () => {
   test('a server that does not exist', async () => {
     const thrown = await rejectionOf(openedVllm(['http://127.0.0.1:9']));
     expect(thrown).toMatchObject({ code: 'CONFIG_INVALID' });
-    expect(String(thrown)).toMatch(/127\.0\.0\.1:9 cannot be asked.*vllm serve/);
+    expect(String(thrown)).toMatch(/127\.0\.0\.1:9 .*vllm serve/);
   });
 
   test.each<[string, VllmDoubleOptions, object, RegExp]>([
@@ -35,21 +33,16 @@ describe('The opening refuses', () => {
       'with more tokens than the model',
       { vocabSize: 2000 },
       {},
-      /vocabulary of more than 1024 tokens.*one of 1024/,
+      /vocabulary of more than 1024 tokens.* 1024/,
     ],
-    ['with fewer tokens', { vocabSize: 1000 }, {}, /vocabulary of 1000, and .* one of 1024/],
+    ['with fewer tokens', { vocabSize: 1000 }, {}, /vocabulary of 1000, .* 1024/],
     [
       'without the model',
       {},
       { model: 'mine' },
-      /no model "mine".*it has "starter".*--served-model-name mine/,
+      /"mine".*it has "starter".*--served-model-name mine/,
     ],
-    [
-      'that takes no weights',
-      { devMode: false },
-      {},
-      /does not take other weights.*VLLM_SERVER_DEV_MODE=1/,
-    ],
+    ['that takes no weights', { devMode: false }, {}, /VLLM_SERVER_DEV_MODE=1/],
     [
       'that does not take token ids',
       {
@@ -57,7 +50,7 @@ describe('The opening refuses', () => {
           path.startsWith('/inference') ? { status: 403, json: {} } : undefined,
       },
       {},
-      /does not take token ids.*--enable-scale-out/,
+      /token ids.*--enable-scale-out/,
     ],
     [
       'with another template',
@@ -66,7 +59,7 @@ describe('The opening refuses', () => {
           path.endsWith('/render') ? { status: 200, json: { token_ids: [1, 124, 9] } } : undefined,
       },
       {},
-      /another tokenizer or chat template.*token 2 of a conversation is 9 there and 130 here/,
+      /tokenizer or chat template.*token 2 of a conversation is 9 there and 130 here/,
     ],
     [
       'that wants a key',
@@ -94,7 +87,7 @@ describe('The opening refuses', () => {
     const thrown = await rejectionOf(openedVllm([url], { compareInEvaluation: true }, host));
     expect(thrown).toMatchObject({ code: 'GENERATION_FAILED' });
     expect(String(thrown)).toMatch(
-      /other weights than it should: it gives token \d+, drawn in place 4 behind fixed prompt 0, the log-probability -\d+\.\d+, and the run's model gives it -\d+\.\d+.*Allowed is a difference of 0\.0001/,
+      /wrong weights: it gives token \d+, drawn at position 4 .* -\d+\.\d+.* gives it -\d+\.\d+.* 0\.0001 is allowed/,
     );
   });
 });
@@ -138,7 +131,7 @@ describe('The opening accepts', () => {
       path === '/v1/load_lora_adapter' ? { status: 404, json: {} } : undefined;
     const without = await started({ instead });
     const thrown = await rejectionOf(openedVllm([without.url], {}, { newAdapter: true }));
-    expect(String(thrown)).toMatch(/takes no adapters.*--enable-lora/);
+    expect(String(thrown)).toMatch(/--enable-lora/);
     const { url } = await started({ devMode: false });
     const { generator } = await opened([url], {}, { newAdapter: true });
     expect((await generator.describe()).takes).toEqual(['folder']);

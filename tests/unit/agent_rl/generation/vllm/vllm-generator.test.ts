@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 import { greedy } from '#agent_rl/core/services/generator.ts';
 import { describeGeneratorContract } from '#tests/contracts/generator-contract.ts';
+import { closedAfterEach } from '#tests/support/closed-after-each.ts';
 import { cutBody, gigabyte, slowBody } from '#tests/support/hostile-answers.ts';
 import type { DoubleAnswer } from '#tests/support/http-double.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
@@ -26,10 +27,7 @@ describeGeneratorContract('vllm', {
   weights,
 });
 
-const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  for (const one of open.splice(0).toReversed()) await one.close();
-});
+const open = closedAfterEach();
 async function started(settings: object = {}) {
   const double = await VllmDouble.start();
   const { generator, warnings } = await openedVllm([double.url], settings);
@@ -84,7 +82,7 @@ describe('The generator handles unusable answers', () => {
     [
       'fewer tokens than it says',
       wrong(() => ({ token_ids: [5], logprobs: { content: [{ token_id: 5, logprob: -1 }] } })),
-      /ended for length after 1 of 6 tokens/,
+      /length after 1 of 6 tokens/,
     ],
     [
       'a log-probability that is no number',
@@ -95,12 +93,12 @@ describe('The generator handles unusable answers', () => {
     [
       'log-probabilities of other tokens',
       wrong(() => logprobs(-1, 6)),
-      /the log-probability in place 0 is of/,
+      /log-probability at position 0/,
     ],
     [
-      'a stop token that is none',
+      'an invalid stop token',
       wrong(() => ({ finish_reason: 'stop' })),
-      /stop is stop-token, and the last token is 5/,
+      /stop is stop-token, but the last token is 5/,
     ],
     [
       'a token behind a stop token',
@@ -108,15 +106,15 @@ describe('The generator handles unusable answers', () => {
         token_ids: [5, 7, 5, 5, 5, 5],
         logprobs: { content: [5, 7, 5, 5, 5, 5].map((token_id) => ({ token_id, logprob: -1 })) },
       })),
-      /goes on behind stop token 7/,
+      /continues after stop token 7/,
     ],
     ['no versions of weights', wrong(() => ({ weight_versions: null })), /weight_versions is null/],
     [
       'another context',
       wrong(() => ({}), { usage: { prompt_tokens: 2 } }),
-      /counts 2 tokens of context; sent were 3/,
+      /counts 2 tokens of context, but 3 were sent/,
     ],
-    ['a gigabyte', gigabyte, /cannot be asked/],
+    ['a gigabyte', gigabyte, /cannot be reached/],
   ])('%s: it retries, and the episode fails after three answers', async (_, answer, words) => {
     const { double, generator, warnings } = await started();
     let count = 0;
@@ -138,10 +136,10 @@ describe('The generator handles unusable answers', () => {
   ])('%s: it uses none of the answer', async (_, answer) => {
     const { double, generator } = await started();
     double.instead = (asked) => (generates(asked) ? (answer as DoubleAnswer) : undefined);
-    // What is asked again is given its weights again first; here there are none to give.
+    // A retry first sends the weights again, and here are no weights to send.
     const thrown = await rejectionOf(generator.generate(request('one')));
     expect(thrown).toMatchObject({ code: 'GENERATION_FAILED' });
-    expect(String(thrown)).toMatch(/answers as model other|drew from weights theirs/);
+    expect(String(thrown)).toMatch(/answered as model other|drew from weights theirs/);
   });
 
   test('a body that arrives too slowly ends the request at its deadline', async () => {

@@ -72,7 +72,7 @@ function once(
 /** Nothing was asked that a real server was not asked, and it was asked for all of it. */
 function expectWhole(): void {
   expect(service.unknown).toEqual([]);
-  // Nobody waits for what is forgotten.
+  // Requests to forget run in the background.
   expect(service.left().filter((request) => !request.startsWith('DELETE'))).toEqual([]);
 }
 
@@ -128,13 +128,13 @@ describe('A request with an unknown outcome', () => {
       expect(largestGap(logProbs, scenarios['two steps']!.logProbs)).toBeLessThan(1e-5);
       await open.pop()!.close();
       expectWhole();
-      const restored = `Whether that was done is not known: the state of step ${step} is loaded again`;
+      const restored = `Loading the state of step ${step} again`;
       expect(warnings.filter((text) => text.includes(restored))).toHaveLength(1);
     },
   );
 });
 
-test('has no effect on the next step when its gradients are discarded', async () => {
+test('discarded gradients have no effect on the next step', async () => {
   const learner = await replayed('gradients that are discarded');
   await learner.forwardBackward(batchOf([datum(21, 17, 3)]), clippedLoss);
   await learner.discardGradients();
@@ -144,7 +144,7 @@ test('has no effect on the next step when its gradients are discarded', async ()
   expectWhole();
 });
 
-test('leaves no trace in a later state when its restore failed', async () => {
+test('a step that may have been taken is in no state saved after its restore failed', async () => {
   let isOut = false;
   let isBack = false;
   const orders: { path: string; model: unknown; from: unknown }[] = [];
@@ -211,7 +211,7 @@ describe('A question', () => {
     const opening = replayed('two steps', { instead: once('/retrieve_future', 'endless') });
     expect(await rejectionOf(opening)).toMatchObject({
       code: 'LEARNING_FAILED',
-      message: expect.stringContaining('is out of reach'),
+      message: expect.stringContaining('is unreachable'),
     });
   });
 });
@@ -233,9 +233,9 @@ describe('The learner', () => {
   };
 
   test.each([
-    ['logprobs', Number.NaN, 'gave NaN as a log-probability'],
-    ['logprobs', 3, 'gave 3 as a log-probability'],
-    ['elementwise_loss', 7, 'minimises something else than this run'],
+    ['logprobs', Number.NaN, 'returned NaN as the log-probability'],
+    ['logprobs', 3, 'returned 3 as the log-probability'],
+    ['elementwise_loss', 7, 'minimises a different loss'],
   ])('refuses %s of %d before a step', async (field, value, text) => {
     const changed = withNumbers(field, value);
     const learner = await replayed('a gradient that never arrives', { changed });
@@ -254,7 +254,7 @@ describe('The learner', () => {
         return passes > 0 && path.endsWith('/retrieve_future') ? torn : undefined;
       },
     });
-    expect((await rejectionOf(takeTwoSteps(learner))).message).toContain('what cannot be read');
+    expect((await rejectionOf(takeTwoSteps(learner))).message).toContain('unreadable answer');
   });
 });
 
@@ -280,7 +280,7 @@ describe('The opening of a learner', () => {
     [
       'another alpha than the service has',
       { adapter: { ...lora, alpha: 16 } },
-      'alpha 32, and model.lora.alpha is 16',
+      'alpha 32, but model.lora.alpha is 16',
     ],
     [
       'a KL term in the loss',
@@ -297,13 +297,13 @@ describe('The opening of a learner', () => {
     const { adapter: _, ...host } = learnerHost();
     service = await replayedService([]);
     const opening = tinkerLearner(learnerSettings(service.url), host);
-    expect((await rejectionOf(opening)).message).toContain('Name a new one with model.lora');
+    expect((await rejectionOf(opening)).message).toContain('model.lora');
   });
 
   test('refuses a model that the service does not have and lists its models', async () => {
     const thrown = await refusal({}, { ...fixed, model: 'another' });
     expect(thrown.message).toContain(
-      'learner.model "another" is not there: the service has /models/starter',
+      'learner.model "another" does not exist: the service has /models/starter',
     );
   });
 
@@ -338,7 +338,7 @@ describe('The opening of a learner', () => {
       return json(200, { metrics: { 'skyrl.ai/grad_norm': norm } });
     };
     const thrown = await refusal({}, { patienceS: 0 }, { changed });
-    expect(thrown.message).toContain('has another norm in other sequences');
+    expect(thrown.message).toContain('sequence-mean: 16 and');
     expect(thrown.message).toContain('sum: 4 and 8; sequence-mean: 16 and 32');
   });
 });

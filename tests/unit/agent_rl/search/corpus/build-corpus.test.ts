@@ -43,6 +43,17 @@ beforeAll(async () => {
   await build(both, { embedder });
 });
 
+/** What a backend opened for one search finds. */
+async function searched(
+  [settings, options = {}]: Parameters<typeof openCorpusBackend>,
+  request: { query: string; topK: number },
+) {
+  const backend = await openCorpusBackend(settings, options);
+  const hits = await backend.search(request);
+  await backend.close();
+  return hits;
+}
+
 /** A copy of an index, for damage. */
 function copyOf(index: string, name: string): string {
   const copy = join(folder, name);
@@ -52,9 +63,7 @@ function copyOf(index: string, name: string): string {
 
 describe('A built index', () => {
   test('finds what it was built from, with addresses', async () => {
-    const backend = await openCorpusBackend({ path: words });
-    const [hit] = await backend.search({ query: 'harbour of town 25', topK: 3 });
-    await backend.close();
+    const [hit] = await searched([{ path: words }], { query: 'harbour of town 25', topK: 3 });
     expect(hit).toMatchObject({
       documentId: 'town-25',
       title: 'Town 25',
@@ -94,9 +103,8 @@ describe('A built index', () => {
   });
 
   test('can be searched by words only although it has vectors', async () => {
-    const backend = await openCorpusBackend({ path: both, dense: 'none' });
-    expect(await backend.search({ query: 'aaaa', topK: 3 })).toEqual([]);
-    await backend.close();
+    const hits = await searched([{ path: both, dense: 'none' }], { query: 'aaaa', topK: 3 });
+    expect(hits).toEqual([]);
   });
 
   test('limits the passages per document', async () => {
@@ -113,9 +121,7 @@ describe('A built index', () => {
     });
     const ids = async (passagesPerDocument?: number) => {
       const limit = passagesPerDocument === undefined ? {} : { passagesPerDocument };
-      const backend = await openCorpusBackend({ path: output, ...limit });
-      const hits = await backend.search({ query: 'tower', topK: 20 });
-      await backend.close();
+      const hits = await searched([{ path: output, ...limit }], { query: 'tower', topK: 20 });
       return hits.map(({ documentId }) => documentId);
     };
     // 40 sentences of 5 words, 20 words a passage.
@@ -134,9 +140,8 @@ describe('A built index', () => {
       settings: { chunking: { tokens: 20 } },
     });
     const ids = async (candidates: number) => {
-      const backend = await openCorpusBackend({ path: output, candidates, passagesPerDocument: 1 });
-      const hits = await backend.search({ query: 'tower', topK: 2 });
-      await backend.close();
+      const settings = { path: output, candidates, passagesPerDocument: 1 };
+      const hits = await searched([settings], { query: 'tower', topK: 2 });
       return hits.map(({ documentId }) => documentId);
     };
     expect(await ids(50)).toEqual(['long', 'far']);
@@ -157,10 +162,11 @@ describe('A built index', () => {
       settings: { annFrom: 300 },
     });
     expect(manifest.approximate).toBe(true);
-    const backend = await openCorpusBackend({ path: output }, { embedder });
-    // a 3 times and b 7 times: index 2 + 20 x 6. Nobody holds the query's word but itself.
-    const [hit] = await backend.search({ query: 'aaabbbbbbb', topK: 1 });
-    await backend.close();
+    // a 3 times and b 7 times: index 2 + 20 x 6. No other document has the query's word.
+    const [hit] = await searched([{ path: output }, { embedder }], {
+      query: 'aaabbbbbbb',
+      topK: 1,
+    });
     expect(hit?.documentId).toBe('d122');
   });
 });
@@ -261,9 +267,7 @@ describe('A damaged index', () => {
     });
     expect(await rejectionOf(build(index))).toMatchObject({ code: 'CORPUS_INVALID' });
     expect(await build(index, { rebuild: true })).toMatchObject({ built: true });
-    const backend = await openCorpusBackend({ path: index });
-    expect(await backend.search({ query: 'abbey', topK: 1 })).toHaveLength(1);
-    await backend.close();
+    expect(await searched([{ path: index }], { query: 'abbey', topK: 1 })).toHaveLength(1);
   });
 });
 

@@ -90,7 +90,7 @@ describe('A budget', () => {
     await start();
     const { code, message } = await rejectionOf(start());
     expect(code).toBe('WEB_BUDGET_SPENT');
-    expect(message).toContain('2 calls were made and budget.maxCalls = 2');
+    expect(message).toContain('2 calls (budget.maxCalls = 2)');
     expect([begun, budget.calls]).toEqual([2, 2]);
   });
 

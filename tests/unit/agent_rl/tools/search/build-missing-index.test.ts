@@ -19,7 +19,7 @@ test('an index of the same documents is reused, and one of different documents i
   writeBelow(root, 'documents.jsonl', document('The bridge is new.'));
   const { code, message } = await rejectionOf(buildMissingIndex(settings));
   expect(code).toBe('CORPUS_MISMATCH');
-  expect(message).toMatch(/other input.*delete/);
+  expect(message).toMatch(/different input.*delete/);
 });
 
 const index = (...args: readonly string[]) => commandLine(['data', 'index', ...args], { jobs });

@@ -4,15 +4,7 @@ import { openSearch } from '#agent_rl/tools/search/open-search.ts';
 import { SearchTool } from '#agent_rl/tools/search/search-tool.ts';
 import { callOf, searching } from '#tests/support/searching.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
-import {
-  type Answer,
-  drip,
-  flood,
-  hang,
-  inTurn,
-  json,
-  webServer,
-} from '#tests/support/web-server.ts';
+import { type Answer, flood, hang, inTurn, json, webServer } from '#tests/support/web-server.ts';
 
 const secret = 'tvly-secret-0123456789';
 const environment = { KEY_OF_TEST: secret };
@@ -148,23 +140,12 @@ describe('A failed provider becomes text for the model', () => {
   });
 
   test.each<FailureCase>([
-    ['500 again and again', {}, status(500), 'server-error', 3],
     ['429 again and again', {}, status(429), 'rate-limited', 3],
-    ['a hang', { timeoutS: 0.02 }, hang, 'timeout', 3],
     ['a hang up to the deadline', { deadlineS: 0.05 }, hang, 'timeout', 1],
-    ['a slow drip', { timeoutS: 0.05, maxRetries: 0 }, drip, 'timeout', 1],
-    ['broken JSON', {}, (_, response) => response.end('{"results": ['), 'bad-response', 1],
     ['JSON of another shape', {}, json({ results: 'none' }), 'bad-response', 1],
     ['a list where an object belongs', {}, json(7), 'bad-response', 1],
     ['a body of 100 MB', {}, flood(100 << 20), 'too-large', 1],
-    [
-      'a redirect into this machine',
-      {},
-      status(302, { location: 'http://127.0.0.1:9/' }),
-      'redirect',
-      1,
-    ],
-    ['a status nobody expects', {}, status(418), 'client-error', 1],
+    ['an unexpected status', {}, status(418), 'client-error', 1],
   ])('%s', async (_name, ...[web, answer, failure, requests]) => {
     const { result, seconds } = await searched({ ...tavily, ...web }, answer);
     expect(result).toMatchObject({ isError: true, data: { failure } });

@@ -26,7 +26,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return text;
 }
 
-/** A server that answers as it is told and remembers what it was asked. */
+/** A server with scripted answers that records its requests. */
 async function serve(answer: Answer) {
   const asked: Asked[] = [];
   const server = createServer((request, response) => {
