@@ -27,17 +27,6 @@ describe('OnnxEngine', () => {
     expect([...same!]).toEqual([1, 2, 3]);
   });
 
-  test('compiles constants in and requires only the other inputs', async () => {
-    const weight = { name: 'weight', shape: [3], dtype: 'float32' } as const;
-    const program = await engine.compile(
-      [vector, weight],
-      ({ x, weight: w }) => ({ y: tf.mul(x!, w!) }),
-      { constants: { weight: Float32Array.of(1, 10, 100) } },
-    );
-    const { y } = await program.run({ x: Float32Array.of(1, 2, 3) });
-    expect([...y!]).toEqual([1, 20, 300]);
-  });
-
   test('takes and returns whole numbers as int32', async () => {
     const ids = { name: 'ids', shape: [2], dtype: 'int32' } as const;
     const program = await engine.compile([ids], ({ ids: i }) => ({

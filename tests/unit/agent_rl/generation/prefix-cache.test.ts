@@ -60,7 +60,7 @@ describe('PrefixCache', () => {
   });
 });
 
-test('computes a failed prefix again on the next request', async () => {
+test('the cache computes a failed prefix again on the next request', async () => {
   const cache = new PrefixCache({ prefixes: 2, tokens: 100 });
   await expect(cache.get([1, 2], () => Promise.reject(new Error('busy')))).rejects.toThrow('busy');
   const prefix = { length: 2, keys: [], values: [] };

@@ -33,12 +33,6 @@ const completes = (answer: { status: number; json: unknown }): OpenaiDoubleOptio
 });
 
 describe('The opening refuses', () => {
-  test('a server that does not exist', async () => {
-    const thrown = await rejectionOf(openedOpenai(['http://127.0.0.1:9']));
-    expect(thrown).toMatchObject({ code: 'CONFIG_INVALID' });
-    expect(String(thrown)).toMatch(/127\.0\.0\.1:9 .*Start the server first/);
-  });
-
   test.each<[string, ServerKind, OpenaiDoubleOptions, RegExp]>([
     [
       'that gives no ids',

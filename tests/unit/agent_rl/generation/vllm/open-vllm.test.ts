@@ -102,21 +102,6 @@ describe('The opening accepts', () => {
     expect(thrown).toMatchObject({ code: 'CONFIG_INVALID' });
   });
 
-  test('the weights of the model of an evaluation', async () => {
-    const { url } = await started();
-    const host = { trains: false, scorer: new ScoredModel(0, 1024) };
-    const { generator } = await opened([url], { compareInEvaluation: true }, host);
-    expect((await generator.describe()).takes).toEqual([]);
-  });
-
-  test('a server that does not show how it tokenizes conversations, with a note in the log', async () => {
-    const instead: VllmDoubleOptions['instead'] = ({ path }) =>
-      path.endsWith('/render') ? { status: 404, json: {} } : undefined;
-    const { url } = await started({ instead });
-    const { warnings } = await opened([url]);
-    expect(warnings).toEqual([expect.stringContaining('chat template are not compared')]);
-  });
-
   test('no model with its own adapters, which cannot be sent', async () => {
     const { url } = await started();
     const host = { adapters: ['runs/a/checkpoints/step-4'] };

@@ -261,7 +261,7 @@ describe('The pool of several servers', () => {
     expect([changes(), first.models.get('starter')]).toEqual([0, 3]);
     expect((await generator.generate(request('one'))).version).toBe(3);
     hangs = false;
-    await until(() => warnings.some((one) => one.endsWith(`${second.url} is asked again.`)));
+    await until(() => warnings.some((one) => one.endsWith(`${second.url} is back in use.`)));
     expect([second.models.get('starter'), second.version]).toEqual([3, first.version]);
   });
 
@@ -269,7 +269,7 @@ describe('The pool of several servers', () => {
     const { doubles, generator, warnings } = await started(2, {}, { deadlineS: 5 });
     const [, second] = doubles as [VllmDouble, VllmDouble];
     await generator.use!(await published(1), undefined, scores(1));
-    const isBack = (): boolean => warnings.some((one) => one.endsWith('is asked again.'));
+    const isBack = (): boolean => warnings.some((one) => one.endsWith('is back in use.'));
     second.version = 'default';
     let isLoading = false;
     let go = (): void => undefined;

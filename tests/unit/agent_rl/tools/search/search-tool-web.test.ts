@@ -7,7 +7,8 @@ import { rejectionOf } from '#tests/support/thrown.ts';
 import { type Answer, flood, hang, inTurn, json, webServer } from '#tests/support/web-server.ts';
 
 const secret = 'tvly-secret-0123456789';
-const environment = { KEY_OF_TEST: secret };
+// A key has one rate limit.
+const environment = { KEY_OF_TEST: secret, KEY_OF_LIMIT: 'tvly-limited-0123456789' };
 
 const server = webServer();
 
@@ -137,6 +138,13 @@ describe('A failed provider becomes text for the model', () => {
     expect(server.received).toHaveLength(3);
     // From the start, and not from where it broke off.
     expect(server.received[2]?.headers).not.toHaveProperty('range');
+  });
+
+  test('a retry waits for the rate limit like every attempt', async () => {
+    const limited = { ...tavily, apiKeyEnv: 'KEY_OF_LIMIT', rateLimitPerMin: 1, deadlineS: 0.5 };
+    const { result } = await searched(limited, status(500));
+    expect(result.data).toEqual({ failure: 'timeout' });
+    expect(server.received).toHaveLength(1);
   });
 
   test.each<FailureCase>([

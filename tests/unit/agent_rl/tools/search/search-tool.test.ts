@@ -77,7 +77,7 @@ describe('The search tool', () => {
   });
 });
 
-test('may show the source of passages, and needs no title', () => {
+test('the list of passages may show sources, and needs no titles', () => {
   const hits = [
     { documentId: 'd1', title: '', text: 'a', score: 1 },
     { documentId: 'd2', title: 'T', text: '', url: 'https://x.example', score: 1 },
