@@ -210,7 +210,7 @@ describe('A memory plan', () => {
     expect(message).toMatch(
       /largest first: lower algorithm\.microBatchTokens .* lower model\.lora\.rank/,
     );
-    expect(message).not.toContain('train an adapter');
+    expect(message).not.toContain('train an adapter instead');
   });
 
   test('advises no episode settings when it trains on demonstrations', async () => {
