@@ -81,7 +81,7 @@ describe('The reader of calls', () => {
   ]);
 
   test.each(formats.map((format) => [format.constructor.name, format] as const))(
-    'of %s reads every text as a call, or as malformed with the reason',
+    '%s: every text is a call, or malformed with the reason',
     (_, format) => {
       fc.assert(
         fc.property(call, fc.boolean(), (text, inThought) => {

@@ -96,6 +96,7 @@ export function describeOperation(
   name: string,
   { inputs, differentiated, operation, composed }: CheckedOperation,
 ): void {
+  // oxlint-disable-next-line jest/valid-title -- what it is given
   describe(name, () => {
     test('has the value and the gradients of its composition', () =>
       expectSameGradients(inputs, differentiated, [operation, composed]));

@@ -81,11 +81,11 @@ describe('A message of the Tinker protocol', () => {
     ['cut off', Buffer.from(answer, 'base64').subarray(0, 60)],
     ['of a wire type that does not exist', Buffer.from([0x0f])],
     ['a number that does not end', Buffer.alloc(20, 0xff)],
-  ])('with bytes that are %s is refused', (_, bytes) => {
+  ])('is refused with bytes that are %s', (_, bytes) => {
     expect(() => readForwardBackwardOutput(bytes)).toThrow('no protobuf message');
   });
 
-  test('with offsets outside its tensor is refused', () => {
+  test('is refused with offsets outside its tensor', () => {
     const bytes = Buffer.from(answer, 'base64');
     // Field 2 of 16 bytes: 0 and 16, each in 8 bytes.
     const at = bytes.indexOf(Buffer.from([0x12, 16, 0, 0, 0, 0, 0, 0, 0, 0, 16]));

@@ -10,7 +10,7 @@ describe('The draft model', () => {
     expect(new Drafts().after(context, 9)).toEqual([7, 8, 1, 2, 3]);
   });
 
-  test('then tries the last four tokens drawn, then two of the context, then two drawn', () => {
+  test('tries the last four tokens drawn next, then two of the context, then two drawn', () => {
     const drafts = new Drafts();
     drafts.learn([1, 2, 3, 4, 50, 51], 4);
     drafts.learn([7, 8, 60], 2);

@@ -48,8 +48,8 @@ async function drawnBy(generator: LocalGenerator, seed: number) {
   return { tokens, version };
 }
 
-describe('The drawing programs, on an engine that copies inputs,', () => {
-  test('hold frozen weights, draw the same, and are recompiled for other weights', async () => {
+describe('A generator on an engine that copies inputs', () => {
+  test('keeps frozen weights in its programs, draws the same, and recompiles for other weights', async () => {
     const [own, other] = [openOn(copying), openOn(plain)];
     const first = baseOf(3);
     const copied = new Map([...first].map(([name, values]) => [name, values.slice()]));
@@ -74,7 +74,7 @@ describe('The drawing programs, on an engine that copies inputs,', () => {
     await Promise.all([own.programs.dispose(), other.programs.dispose()]);
   });
 
-  test('use the new weights for a request that arrives while old programs are disposed', async () => {
+  test('uses the new weights for a request that arrives while old programs are disposed', async () => {
     const [own, other] = [openOn(copying), openOn(plain)];
     const weights = (seed: number) => new Map([...baseOf(seed), ...adapterTimes(1)]);
     await own.generator.setWeights(weights(3), 1);
@@ -94,7 +94,7 @@ describe('The drawing programs, on an engine that copies inputs,', () => {
     copying.takeHeld();
   });
 
-  test('hold all weights when nothing is trained', async () => {
+  test('keeps all weights in its programs when nothing is trained', async () => {
     const { programs, generator } = openOn(copying, { trains: false });
     const weights = new Map([...baseOf(3), ...adapterTimes(1)]);
     await generator.setWeights(weights, 1);

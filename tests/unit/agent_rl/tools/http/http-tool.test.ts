@@ -225,7 +225,7 @@ describe('The description of an http tool', () => {
     ],
     ['a body without POST', { body: {} }, /Use method: POST/],
     ['money without a price', { budget: { maxCost: 1 } }, /budget\.costPerCall/],
-  ])('with %s is refused at the start', (_name, more, message) => {
+  ])('is refused at the start with %s', (_name, more, message) => {
     expect(() => configureHttp(settingsOf(more))).toThrow(message);
   });
 });

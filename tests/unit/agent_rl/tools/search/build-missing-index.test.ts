@@ -43,7 +43,7 @@ test('the advice for an index with other settings builds one that is accepted', 
   await index(documents, '--output', path, '--set', 'text.stem=false');
   const { code, message } = await rejectionOf(buildMissingIndex({ path, documents }));
   expect(code).toBe('CORPUS_MISMATCH');
-  expect(message).toContain('leave corpus.documents out');
+  expect(message).toContain('remove corpus.documents');
   const command = /agent-rl data index (\S+) --output (\S+) --rebuild/.exec(message) ?? [];
   const [, input = '', output = ''] = command;
   expect(await index(input, '--output', output, '--rebuild')).toMatchObject({ code: 0 });

@@ -187,22 +187,19 @@ describe('A cassette', () => {
       { failure: { kind: 'timeout', message: '' } },
       'must have required properties call, repeat',
     ],
-  ])(
-    'with a line edited to hold %s is refused with the line number',
-    async (_name, edit, problem) => {
-      const path = newPath();
-      await opened(path, 'record').answer(ask('q'), async () => 1);
-      const [start = '', line = ''] = readFileSync(path, 'utf8').split('\n');
-      const edited = { ...(JSON.parse(line) as object), ...edit };
-      writeFileSync(path, `${start}\n${JSON.stringify(edited)}\n`);
-      for (const mode of ['replay', 'record'] as const) {
-        const { code, message } = thrownBy(() => opened(path, mode));
-        expect(code).toBe('CASSETTE_INVALID');
-        expect(message).toContain('is invalid in line 2: ');
-        expect(message).toContain(problem);
-      }
-    },
-  );
+  ])('is refused with the line number after an edit to %s', async (_name, edit, problem) => {
+    const path = newPath();
+    await opened(path, 'record').answer(ask('q'), async () => 1);
+    const [start = '', line = ''] = readFileSync(path, 'utf8').split('\n');
+    const edited = { ...(JSON.parse(line) as object), ...edit };
+    writeFileSync(path, `${start}\n${JSON.stringify(edited)}\n`);
+    for (const mode of ['replay', 'record'] as const) {
+      const { code, message } = thrownBy(() => opened(path, mode));
+      expect(code).toBe('CASSETTE_INVALID');
+      expect(message).toContain('is invalid in line 2: ');
+      expect(message).toContain(problem);
+    }
+  });
 
   test('stays valid when a request held a secret or another tool recorded', async () => {
     const path = newPath();
@@ -215,7 +212,7 @@ describe('A cassette', () => {
   });
 
   test.each(['no json', '[]', '{"scope":"search"}', '{"scope":"search","key":"k"}', '7'])(
-    'with the line %s is refused with the line number',
+    'is refused with the line number of %s',
     async (line) => {
       const path = newPath();
       await opened(path, 'record').answer(ask('q'), async () => 1);
