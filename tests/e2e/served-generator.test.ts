@@ -100,7 +100,7 @@ describe('a training whose generator is in another process', () => {
     expect(own!.length).toBeGreaterThan(8);
     expect(others).toEqual(own);
     const log = readFileSync(join(String(ended['run']), 'run.log'), 'utf8');
-    expect(log).toContain('they are sent again');
+    expect(log).toContain('sending them again');
   });
 });
 
