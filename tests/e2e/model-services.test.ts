@@ -105,7 +105,7 @@ describe('weights', () => {
     const first = await publish();
     await learnOnce(learner);
     await publish();
-    await expect(generator.use(first)).rejects.toThrow('holds 1');
+    await expect(generator.use(first)).rejects.toThrow('it has 1');
   });
 
   test('that cannot get to a generator are refused with the reason', async () => {

@@ -223,10 +223,11 @@ describe('agent-rl serve', () => {
     const generator = await open({ trains: false, scorer, warn }, keeping);
     expect(await generator.describe()).toMatchObject({ takes: [], maxContextTokens: 64 });
     await generator.close();
-    const compared = expect.stringMatching(
-      /and of the run's model differ by up to [\d.e-]+ nats/,
-    );
-    expect(notes).toEqual([expect.stringMatching(/packs its weights: .*floating-point differences/), compared]);
+    const compared = expect.stringMatching(/and of the run's model differ by up to [\d.e-]+ nats/);
+    expect(notes).toEqual([
+      expect.stringMatching(/packs its weights: .*floating-point differences/),
+      compared,
+    ]);
     notes.length = 0;
     await (await open({ trains: false, scorer, warn }, accepting)).close();
     // One whose weights may be replaced does not pack them.
