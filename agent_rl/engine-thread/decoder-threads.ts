@@ -111,7 +111,7 @@ export class SpreadSampler implements Sampler {
   }
 }
 
-/** Of samplers that draw side by side: what they did together, and the seconds of the busiest. */
+/** Totals of parallel samplers: sums, and the seconds of the busiest. */
 export const sideBySide = (all: readonly GenerationTotals[]): GenerationTotals =>
   all.reduce((one, other) => ({
     steps: one.steps + other.steps,

@@ -53,7 +53,7 @@ export function memorySettings({ training }: Pick<EngineServiceOptions, 'trainin
   return `algorithm.microBatchTokens${isSupervised ? '' : ` first, then ${ofEpisodes}`}`;
 }
 
-/** What is known of a model once it is open. */
+/** Facts about an open model. */
 export interface ModelFacts extends ParameterCounts {
   /** Bytes it was expected to hold at most. */
   plan: MemoryPlan;

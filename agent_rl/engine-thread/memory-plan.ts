@@ -17,7 +17,7 @@ import { mebibytes } from '../telemetry/mebibytes.ts';
 import { rowsOfThread } from './decoding-threads.ts';
 import { bytesOf, bytesPerFloat, weightBytes } from '../../model/adapters/weight-bytes.ts';
 
-/** What an engine is to hold at once. */
+/** The memory that an engine needs at once. */
 export interface MemoryRequest {
   /** Most episodes generated at once. */
   rows: number;
@@ -251,7 +251,7 @@ export function checkPlanFits(
   );
 }
 
-/** What several engines hold together. */
+/** The sum of the plans of several engines. */
 export function sumOfPlans(plans: readonly MemoryPlan[]): MemoryPlan {
   const whole = { weights: 0, optimizer: 0, cache: 0, activations: 0, runtime: 0, total: 0 };
   for (const plan of plans)

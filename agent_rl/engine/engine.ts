@@ -38,7 +38,7 @@ export interface Program {
   dispose(): Promise<void>;
 }
 
-/** Of a program's outputs those that a run fetches. */
+/** The outputs of a program that a run fetches. */
 export const wantedOf = (
   outputs: readonly TensorSpec[],
   wanted: readonly string[] | undefined,

@@ -2,7 +2,7 @@ import { isRecord } from '../core/is-record.ts';
 import type { Generation, GenerationRequest } from '../core/services/generator.ts';
 import { showValue } from '../core/show-value.ts';
 
-/** What a generation must answer to. */
+/** The limits that a generation must keep. */
 export interface AskedOf extends Pick<GenerationRequest, 'maxTokens' | 'stopTokens'> {
   /** Of the weights that were to draw; any where it is absent. */
   version?: number | undefined;

@@ -10,10 +10,10 @@ const mostKnownBytes = 128 * 2 ** 20;
 export const knownContextBytes = (rowBytes: number): number =>
   Math.min(rowBytes / 2, mostKnownBytes);
 
-/** What it holds for them at most: arrays that wait to be used again too, and what small arrays take besides their numbers. */
+/** The most that it holds for them, including arrays kept for reuse and the overhead of small arrays. */
 export const plannedContextBytes = (rowBytes: number): number => 2 * knownContextBytes(rowBytes);
 
-/** What a token is drawn from. */
+/** The distribution that a token is drawn from. */
 export interface NextTokens {
   /** At which it was computed. */
   temperature: number;
@@ -38,7 +38,7 @@ export interface KnownContext {
   readonly prompt: KnownPrompt;
 }
 
-/** What was computed of a context, in copies to be made. */
+/** The results for a context, to be copied. */
 export interface ComputedContext {
   kv: (copy: CopyPart) => KvPrefix;
   next?: ((copy: CopyPart) => NextTokens) | undefined;

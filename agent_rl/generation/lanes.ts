@@ -10,7 +10,7 @@ import { inputsOfSteps } from './several-steps.ts';
 import type { Feed } from './drafts/feeds.ts';
 import type { Slot } from './slot.ts';
 
-/** What a step computed of some slots; `place` counts the tokens that were fed to a row. */
+/** The results of a step for some slots; `place` counts the tokens that were fed to a row. */
 export interface LanesStep extends Pick<StepResult, 'runS'> {
   /** After a token of the slot in a row. */
   drawnIn: (row: number, place: number) => { token: number; logProb: number };
@@ -20,7 +20,7 @@ export interface LanesStep extends Pick<StepResult, 'runS'> {
   fedIn: (row: number, place: number, copy: CopyPart) => KvPrefix;
 }
 
-/** What several steps computed of some slots. */
+/** The results of several steps for some slots. */
 export interface LanesSteps {
   count: number;
   /** Seconds inside the runtime. */

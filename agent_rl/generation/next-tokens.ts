@@ -6,7 +6,7 @@ import type { Feed } from './drafts/feeds.ts';
 import type { LanesStep } from './lanes.ts';
 import type { ActiveRequest, Slot } from './slot.ts';
 
-/** What a request draws after a known context; absent where that is not known for its sampling. */
+/** The token that a request draws after a known context; absent where its distribution is not known at this sampling. */
 export const drawnAfter = (
   { next }: KnownContext,
   active: ActiveRequest | undefined,
@@ -17,7 +17,7 @@ export const drawsFromWhole = ({ slot: { active, context, pending }, tokens }: F
   pending.length <= tokens.length &&
   (truncates(active!.request.sampling) || (context !== undefined && isShared(context)));
 
-/** What a slot's token is drawn from, to be kept; absent where it was not fetched. */
+/** The distribution of a slot's token, to be kept; absent where it was not fetched. */
 export function nextOf({ row, active }: Slot, step: LanesStep, place: number) {
   const temperature = active?.request.sampling.temperature;
   if (step.wholeIn === undefined || temperature === undefined) return undefined;
@@ -30,7 +30,7 @@ export function nextOf({ row, active }: Slot, step: LanesStep, place: number) {
   });
 }
 
-/** Of slots with one context and one token to feed, that in the first row: the others follow it. */
+/** Among slots with the same context and the same token to feed, the one in the first row: the others follow it. */
 export function firstOfEach(slots: readonly Slot[]): Slot[] {
   const known = new Map<KnownContext, Set<number>>();
   return slots.filter(({ context, pending: [token] }) => {

@@ -15,7 +15,7 @@ export function stepsOfNextRun(slots: readonly Slot[], most: number): number {
   return Math.min(most, largest(left, 1));
 }
 
-/** What `count` steps feed to the rows of some slots. */
+/** The tokens that `count` steps feed to the rows of some slots. */
 export function inputsOfSteps(slots: readonly Slot[], rows: number, count: number): StepsInputs {
   const inputs = {
     tokens: new Int32Array(count * rows).fill(-1),

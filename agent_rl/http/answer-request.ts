@@ -12,7 +12,7 @@ import { refuseStrangers } from './refuse-strangers.ts';
 /** Why the signal of an answered request is aborted: not because the caller left. */
 export const requestAnswered = new Error('the request was answered');
 
-/** What a path answers. */
+/** The answer of a path. */
 export interface Page {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Its groups are handed on. */

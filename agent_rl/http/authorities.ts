@@ -35,7 +35,7 @@ function readAuthority(file: string): string {
 const unusable = (file: string, why: string): AgentRlError =>
   new AgentRlError('CONFIG_INVALID', `caFile ${file} cannot be used: ${why}.`);
 
-/** What a server shows to be known by, as PEM. */
+/** The certificate and key of a server, as PEM. */
 export interface Certificate {
   cert: string;
   key: string;

@@ -43,7 +43,7 @@ function flagOf(cause: unknown): string {
     : '--port';
 }
 
-/** Where a server is found; `https:` where it is one of that kind. */
+/** The address of a server, with `https:` if it uses TLS. */
 export function urlOf(server: Server): string {
   const { address, family, port } = server.address() as AddressInfo;
   const scheme = server instanceof SecureServer ? 'https' : 'http';

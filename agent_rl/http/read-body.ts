@@ -4,7 +4,7 @@ import { messageOf } from '../core/errors.ts';
 import { JsonShape } from '../core/wire/json-shape.ts';
 import { Refusal } from './refusal.ts';
 
-/** What one body may have. */
+/** The limits of one body. */
 export interface BodyBounds {
   bytes: number;
   /**

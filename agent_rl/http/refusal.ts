@@ -19,7 +19,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Of a body whose one field is wrong. */
+/** The refusal of a body with a wrong field. */
 export const wrongField = (
   field: string,
   why: string,

@@ -23,7 +23,7 @@ export interface PaddingOptions {
   hasTrees: boolean;
 }
 
-/** What is common to the micro-batches that one program serves: all else may be of any size. */
+/** The properties shared by all micro-batches that one program serves; everything else may have any size. */
 export interface BatchKind {
   hasTrees: boolean;
   /** Tokens of a row, where attention takes them in blocks. */
@@ -63,7 +63,7 @@ export const openSizesOf = (
   ...(hasTrees && perSequence ? (['members'] as const) : []),
 ];
 
-/** What a program of a kind runs with. */
+/** The sizes with which a program of a kind runs. */
 export const sizesOf = (shape: BatchShape, { pieces }: BatchKind): OpenSizes => ({
   sequences: shape.sequences,
   length: shape.length,

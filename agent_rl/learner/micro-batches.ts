@@ -5,7 +5,7 @@ import { plantTrees, prefixTree } from './prefix-tree.ts';
 import { mostTreeTokens, paddedLength, paddedRows, type PaddingOptions } from './batch-shape.ts';
 import type { TrainRow } from './train-batch.ts';
 
-/** What is computed at a time. */
+/** The rows that are computed at a time. */
 export interface MicroBatch {
   rows: readonly TrainRow[];
   /** Indices of the rows in the whole list, in their order. */

@@ -32,7 +32,7 @@ type Tensors = Readonly<Record<string, Tensor>>;
 /** Layers kept whole, and a quarter of a gibibyte of logits. */
 export const noRecompute: ProgramMemory = { recompute: 'none', logitBytes: 2 ** 28 };
 
-/** Of how many predictions logits are held at once: of all, where the loss has a gradient of the entropy. */
+/** The number of predictions whose logits are held at once: all, where the loss has a gradient of the entropy. */
 export const rowsAtOnce = (
   { logitBytes }: ProgramMemory,
   { vocabSize }: ModelConfig,
@@ -205,7 +205,7 @@ const usesReference = (loss: LossSpec): boolean =>
 /** Which token is of which sequence, for a loss per sequence. */
 export const membershipInput = 'membership';
 
-/** What a loss reads of a batch besides the tokens, one number per trained token. */
+/** The inputs of a loss besides the tokens, one number per trained token. */
 export const lossInputs = (loss: LossSpec) => {
   const names = ['weights', 'advantages', 'oldLogProbs', 'refLogProbs'] as const;
   return names.slice(0, loss.name === 'cross_entropy' ? 1 : usesReference(loss) ? 4 : 3);

@@ -10,7 +10,7 @@ import {
   toSentError,
 } from './thread.ts';
 
-/** What a thread answers to, by name: each method is given the list of its arguments and the caller's signal. */
+/** The methods of a thread, by name: each method is given the list of its arguments and the caller's signal. */
 export type Methods = Readonly<Record<string, (args: never, signal: AbortSignal) => unknown>>;
 
 type ArgsOf<Method extends Methods[string]> =

@@ -14,7 +14,7 @@ export interface StallWatchOptions {
   onStall?: ((problem: AgentRlError) => void) | undefined;
 }
 
-/** What the thread is started with. */
+/** The data that the thread starts with. */
 export interface StallWatchStart extends Pick<StallWatchOptions, 'limitS' | 'log'> {
   /** Whether the process is the run's own. */
   kills: boolean;

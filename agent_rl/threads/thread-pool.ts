@@ -6,7 +6,7 @@ import { TransientError } from '../core/failure.ts';
 import { type Methods, RpcClient } from './rpc.ts';
 import type { ThreadStart } from './thread.ts';
 
-/** What a kept thread answers to: one request at a time. */
+/** The method of a pooled thread, which handles one request at a time. */
 export interface Answers<Request, Answer> extends Methods {
   answer: (args: [Request]) => Answer | Promise<Answer>;
 }

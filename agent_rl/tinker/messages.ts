@@ -14,7 +14,7 @@ import {
 
 const dtypes = { float32: 1, int64: 2 } as const;
 
-/** What a loss is given for each token of a sequence: whole numbers or floats. */
+/** The inputs of a loss for each token of a sequence: whole numbers or floats. */
 export type LossInput = Int32Array | Float32Array;
 
 /** A sequence and what its loss is given. */
@@ -34,7 +34,7 @@ export interface ForwardBackward {
   forwardOnly: boolean;
 }
 
-/** What was computed of each sequence, by name: `logprobs`, and with some servers `elementwise_loss`. */
+/** The results for each sequence, by name: `logprobs`, and with some servers `elementwise_loss`. */
 export interface ForwardBackwardOutput {
   perDatum: ReadonlyMap<string, readonly Float32Array[]>;
   metrics: ReadonlyMap<string, number>;

@@ -10,7 +10,7 @@ export function callName(random: KeyedRng): string {
   return [0, 1].map((place) => (own.at(place) * 0x1000000).toString(16).padStart(6, '0')).join('');
 }
 
-/** What the model reads of a call that failed, and what environments and rewards may know of it. */
+/** The result of a failed call: the text for the model, and the facts for environments and rewards. */
 export const failed = (text: string, data: object): ToolResult => ({
   content: `Error: ${text}.`,
   isError: true,

@@ -1,7 +1,7 @@
 import type { TrackedMetrics } from '../core/run-event.ts';
 
 /**
- * Of each metric, the last step it was recorded at. An evaluation's numbers come again with their iteration, and what a
+ * The last step at which each metric was recorded. An evaluation's numbers come again with their iteration, and what a
  * resume does again comes a second time: neither is recorded twice.
  */
 export class RecordedSteps {

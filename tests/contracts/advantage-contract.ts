@@ -43,7 +43,7 @@ export function describeAdvantageContract(
       expect(Object.keys(properties)).not.toContain('type');
     });
 
-    test('is a finite number for each reward and undefined where there is none', () => {
+    test('is a finite number for each reward and undefined for a missing one', () => {
       for (const groups of collections) {
         const values = advantagesOf(groups);
         expect(values.map((group) => group.map((value) => value === undefined))).toEqual(
@@ -79,7 +79,7 @@ export function describeAdvantageContract(
       }
     });
 
-    test('depends on the rewards alone and leaves them as they were', () => {
+    test('depends only on the rewards and leaves them unchanged', () => {
       for (const groups of collections) {
         const given = groups.map((group) => Object.freeze([...group]));
         expect(advantagesOf(Object.freeze(given))).toEqual(advantagesOf(groups));

@@ -36,7 +36,7 @@ export function describeCorrectionContract(
       expect(Object.keys(properties)).not.toContain('type');
     });
 
-    test('is a finite factor from 0 up for each token, however far the two are apart', () => {
+    test('is a finite factor of at least 0 for each token, however far apart the two are', () => {
       for (const episode of episodes) {
         const factors = Array.from(factorsOf(episode));
         expect(factors).toHaveLength(episode.behaviour.length);
@@ -44,12 +44,12 @@ export function describeCorrectionContract(
       }
     });
 
-    test('is 1 where nothing has to be corrected', () => {
+    test('is 1 where nothing needs a correction', () => {
       const same = tokens([-1, -0.3, -7], [-1, -0.3, -7]);
       for (const factor of Array.from(factorsOf(same))) expect(factor).toBeCloseTo(1, 6);
     });
 
-    test('depends on the tokens alone and leaves them as they were', () => {
+    test('depends only on the tokens and leaves them unchanged', () => {
       for (const episode of episodes) {
         const before = structuredClone(episode);
         expect(Array.from(factorsOf(episode))).toEqual(Array.from(factorsOf(episode)));

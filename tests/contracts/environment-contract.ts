@@ -40,7 +40,7 @@ export function describeEnvironmentContract(name: string, contract: EnvironmentC
       expect(spec?.settings).toMatchObject({ type: 'object', additionalProperties: false });
     });
 
-    test('is what its kind asks for, made with one object', () => {
+    test('has the interface of its kind and is created with one object', () => {
       expect(environments.problemsOf(plugin)).toEqual([]);
     });
 

@@ -47,7 +47,7 @@ export function describeExternalEnvironmentContract(
       },
     );
 
-    test('does not take its own failures for those of the model', () => {
+    test('does not count its own failures as failures of the model', () => {
       const environment = create();
       for (const thrown of [new Error('mine'), new TypeError('mine'), 'mine', undefined])
         expect(environment.isModelError(thrown)).toBe(false);

@@ -19,8 +19,8 @@ export interface GeneratorContract {
   /** Tokens that exist: ids from 0 to this, exclusive. */
   vocabSize: number;
   /**
-   * Two model folders of its shape with different weights, for one that takes folders: it is told to use the weights of each, as
-   * a learner publishes them. Without it nothing is said of other weights.
+   * Two model folders of its shape with different weights, for a generator that takes folders: it receives the weights of each, as
+   * a learner publishes them. Without it other weights are not tested.
    */
   weights?: readonly [string, string];
   /** Of each test; 60 by default. */
@@ -67,14 +67,14 @@ export function describeGeneratorContract(
     }, 1000 * timeoutS);
     afterAll(() => generator.close());
 
-    inTime('says what it is and what it can', async () => {
+    inTime('describes itself', async () => {
       expect(info.name).toMatch(/\S/);
       expect(info.maxContextTokens).toBeGreaterThan(some + 3);
       expect(['memory', 'folder', 'service']).toEqual(expect.arrayContaining([...info.takes]));
       expect(info.takes.length === 0 || generator.use !== undefined).toBe(true);
     });
 
-    inTime('draws as many tokens as are asked for, each with its log-probability', async () => {
+    inTime('draws as many tokens as requested, each with its log-probability', async () => {
       const { tokens, logProbs, stop } = await generator.generate(request('many'));
       expect([tokens.length, logProbs.length, stop]).toEqual([some, some, 'max-tokens']);
       for (const [i, token] of tokens.entries()) {
@@ -126,7 +126,7 @@ export function describeGeneratorContract(
       for (const episode of ['again', 'other 1', 'other 2', 'other 3']) generator.release(episode);
     });
 
-    inTime('continues an episode with its next turn, kept or computed anew', async () => {
+    inTime('continues an episode with its next turn, cached or recomputed', async () => {
       const first = await generator.generate(request('turns'));
       const tokens = [1, 2, 3, ...first.tokens, 4, 5];
       const key = { seed: 1, taskId: 'contract', sample: 0, turn: 1 };
@@ -144,7 +144,7 @@ export function describeGeneratorContract(
       generator.release('full');
     });
 
-    inTime('draws from the weights it was last told to use, under their version', async () => {
+    inTime('draws from the weights it was last given, under their version', async () => {
       if (weights === undefined) return;
       expect(info.takes).toContain('folder');
       const [first, other] = await Promise.all(weights.map(asPublished));
@@ -161,7 +161,7 @@ export function describeGeneratorContract(
       await Promise.all([first!, other!].map((one) => rm(one, { recursive: true })));
     });
 
-    inTime('gives up a request that is aborted, and no other', async () => {
+    inTime('aborts only the aborted request', async () => {
       const abort = new AbortController();
       const doomed = generator.generate(
         request('doomed', { maxTokens: info.maxContextTokens }),

@@ -73,7 +73,7 @@ export function describeLearnerContract(
       }
     };
 
-    inTime('says what it is and how it publishes its weights', async () => {
+    inTime('describes itself and how it publishes its weights', async () => {
       const info = await learner.describe();
       expect(info.name).toMatch(/\S/);
       expect(info.trainedParameters).toBeLessThanOrEqual(info.parameters);
@@ -89,7 +89,7 @@ export function describeLearnerContract(
       closeTo([alone!], [atStart[1]!]);
     });
 
-    inTime('scores only what is wanted', async () => {
+    inTime('scores only what is requested', async () => {
       const wanted = tokens.map(({ length }) => Array.from({ length }, (_, i) => Number(i === 4)));
       const some = await learner.forward(tokens, { ...asPolicy, wanted });
       closeTo(
@@ -99,7 +99,7 @@ export function describeLearnerContract(
     });
 
     inTime(
-      'gives the log-probabilities of what it learns from, and becomes surer of it',
+      'returns the log-probabilities of the data it learns from, and raises them',
       async () => {
         let told: readonly Float32Array[] = [];
         const learned = await after(async (one) => {
@@ -135,7 +135,7 @@ export function describeLearnerContract(
       });
     });
 
-    inTime('saves its state and goes on from it: the next step is the same', async () => {
+    inTime('saves its state and continues from it: the next step is the same', async () => {
       const saved = join(folder, 'state');
       const step = async (one: Learner) => {
         await one.forwardBackward(batchOf(data), crossEntropy);

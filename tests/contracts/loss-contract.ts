@@ -119,7 +119,7 @@ export function describeLossContract(name: string, contract: LossContract): void
       expect(exported.map((value) => losses.specOf(value)?.name)).toContain(spec.name);
     });
 
-    test('raises the log-probabilities of a better episode and lowers those of a worse one', async () => {
+    test('raises the log-probabilities of a better episode and lowers the ones of a worse episode', async () => {
       const better = (await at([onPolicy(1)])).gradient.flat();
       const worse = (await at([onPolicy(-1)])).gradient.flat();
       expect(better.every((slope) => slope <= 0) && better.some((slope) => slope < 0)).toBe(true);

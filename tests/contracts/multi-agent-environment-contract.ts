@@ -32,7 +32,7 @@ const silentTurn = (index: number): Turn => ({
 
 interface Played {
   verdicts: Readonly<Record<string, Verdict>>;
-  /** By agent: what it was told. */
+  /** By agent: the messages it received. */
   told: Map<string, Message[]>;
 }
 
@@ -86,18 +86,18 @@ export function describeMultiAgentEnvironmentContract(
       expect(agents.length).toBeGreaterThan(1);
     });
 
-    test('is what its kind asks for, made with one object', () => {
+    test('has the interface of its kind and is created with one object', () => {
       expect(environments.problemsOf(plugin)).toEqual([]);
     });
 
-    test('starts with an agent that is told something to answer', async () => {
+    test('starts with an agent that has a message to answer', async () => {
       const { conversations, first } = await create().start();
       expect(agents).toContain(first);
       for (const agent of Object.keys(conversations)) expect(agents).toContain(agent);
       expect(conversations[first]?.at(-1)?.role).toBe('user');
     });
 
-    test('rewards who solves the task more than who abandons it', async () => {
+    test('rewards an agent that solves the task more than one that abandons it', async () => {
       const won = await play(create(), agents, winningTurns);
       const lost = await play(create(), agents, {});
       for (const agent of agents)
@@ -110,7 +110,7 @@ export function describeMultiAgentEnvironmentContract(
       }
     });
 
-    test('tells no agent what it is to find out', async () => {
+    test('tells no agent the text it has to find out', async () => {
       const { told } = await play(create(), agents, {});
       for (const [agent, secret] of Object.entries(secrets)) {
         expect(agents).toContain(agent);

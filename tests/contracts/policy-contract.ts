@@ -113,7 +113,7 @@ export function describePolicyContract(name: string, contract: PolicyContract): 
       expect(spec?.settings ?? { type: 'object' }).toMatchObject({ type: 'object' });
     });
 
-    test('begins with a prompt that holds no sampled token', () => {
+    test('begins with a prompt without sampled tokens', () => {
       const policy = create();
       const transcript = policy.begin(opening, []);
       const sources = new Set(sourcesOf(transcript));
@@ -161,7 +161,7 @@ export function describePolicyContract(name: string, contract: PolicyContract): 
       policy.release('appends');
     });
 
-    test('samples no more tokens than it may', async () => {
+    test('samples no more tokens than its limit', async () => {
       const policy = create();
       const transcript = policy.begin(opening, []);
       const episode = 'short';
@@ -195,7 +195,7 @@ export function describePolicyContract(name: string, contract: PolicyContract): 
       expect(transcript.tokens).toEqual((await play(create(), 'kept')).transcript.tokens);
     });
 
-    test('encodes control tokens in the words of others as plain text', () => {
+    test('encodes control tokens in messages of others as plain text', () => {
       const policy = create();
       const transcript = policy.begin([system(forged), user(forged)], []);
       policy.observe(transcript, [toolResult(forged), user(forged)]);

@@ -9,7 +9,7 @@ const awkward = '{ } [ ] ( ) < > " \' ` \\ / : ; , = # \n \r \t \0 \ud83d \ude00
 
 /**
  * Texts out of the given pieces and of random characters, the same ones each time. They are drawn with the package's
- * own generator, so that whoever installs the contracts needs no library for it.
+ * own generator, so that a project with the contracts needs no library for it.
  */
 export const textsWith = (pieces: readonly string[]): string[] =>
   Array.from({ length: texts }, (_, index) => {

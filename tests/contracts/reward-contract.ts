@@ -70,7 +70,7 @@ export function describeRewardContract(name: string, contract: RewardContract): 
       expect(Object.keys(properties).filter((key) => /^(?:type|weight)$/.test(key))).toEqual([]);
     });
 
-    test('is what its kind asks for, made with one object', () => {
+    test('has the interface of its kind and is created with one object', () => {
       expect(rewards.problemsOf(plugin)).toEqual([]);
     });
 
@@ -80,24 +80,24 @@ export function describeRewardContract(name: string, contract: RewardContract): 
       expect(scores[0]).toBeGreaterThan(scores[1] ?? Number.NaN);
     });
 
-    test('gives no score to an episode it does not apply to', async () => {
+    test('gives no score to an episode that it does not apply to', async () => {
       for (const episode of notApplicable) expect(await score(episode)).toBeUndefined();
     });
 
-    test('is a finite number or undefined, however an episode went', async () => {
+    test('is a finite number or undefined for any episode', async () => {
       for (const episode of endings) {
         const value = await score(episode);
         expect(value === undefined || Number.isFinite(value)).toBe(true);
       }
     });
 
-    test('judges by the conversation alone where its spec says that it is blind', async () => {
+    test('judges only the conversation if its spec says that it is blind', async () => {
       if (rewards.specOf(plugin)?.blind !== true) return;
       for (const episode of [better, worse, ...notApplicable, ...endings])
         expect(await score(blindView(episode))).toBe(await score(episode));
     });
 
-    test('depends on the episode alone and leaves it as it was', async () => {
+    test('depends only on the episode and leaves it unchanged', async () => {
       for (const episode of [better, worse, ...notApplicable, ...endings]) {
         const given = frozen(structuredClone(episode));
         const value = await score(given);

@@ -82,7 +82,7 @@ export function describeRewardManagerContract(name: string, contract: RewardMana
       expect(Object.keys(properties)).not.toContain('type');
     });
 
-    test('gives each episode a finite number or undefined, and says what of in numbers', async () => {
+    test('gives each episode a finite number or undefined, with numeric components', async () => {
       for (const one of all) {
         const { rewards, components, weights = {} } = await assign(one);
         expect(rewards).toHaveLength(one.episodes.length);
@@ -95,7 +95,7 @@ export function describeRewardManagerContract(name: string, contract: RewardMana
       }
     });
 
-    test('gives the same again, whatever it was asked in between', async () => {
+    test('gives the same result again, whatever it was asked in between', async () => {
       const first = [];
       for (const one of all) first.push(await assign(one));
       const again = [];
@@ -103,7 +103,7 @@ export function describeRewardManagerContract(name: string, contract: RewardMana
       expect(again).toEqual(first);
     });
 
-    test('gives an episode the same at every place in its group', async () => {
+    test('gives an episode the same result at every place in its group', async () => {
       for (const one of all) {
         const { rewards } = await assign(one);
         for (const order of orders(one.episodes.length)) {

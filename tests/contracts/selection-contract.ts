@@ -35,18 +35,18 @@ export function describeSelectionContract(
       expect(Object.keys(properties)).not.toContain('type');
     });
 
-    test('says of every episode whether it is learned from, or of none', () => {
+    test('decides for every episode whether it is trained on, or for none', () => {
       for (const rewards of groups) {
         const { members } = select({ rewards, round: 0 });
         expect(members?.length ?? rewards.length).toBe(rewards.length);
       }
     });
 
-    test('settles for a group in the end', () => {
+    test('decides for every group in the end', () => {
       for (const rewards of groups) expect(select({ rewards, round: 1000 }).again).not.toBe(true);
     });
 
-    test('depends on the group alone and leaves it as it was', () => {
+    test('depends only on the group and leaves it unchanged', () => {
       for (const rewards of groups) {
         const given = { rewards: Object.freeze([...rewards]), round: 1 };
         expect(select(given)).toEqual(select({ rewards, round: 1 }));

@@ -38,7 +38,7 @@ export function describeTaskGeneratorContract(
       expect(Object.keys(properties)).not.toContain('type');
     });
 
-    test('makes the same training task of a seed and an index, whatever was made before', () => {
+    test('makes the same training task for a seed and an index, whatever was made before', () => {
       const first = create();
       const keys = seeds.flatMap((seed) => indexes.map((index) => [seed, index] as const));
       const rows = keys.map(([seed, index]) => structuredClone(first.train(seed, index)));
@@ -48,7 +48,7 @@ export function describeTaskGeneratorContract(
       expect(keys.map(([seed, index]) => first.train(seed, index))).toEqual(rows);
     });
 
-    test('makes other tasks of other indexes, each with an id of its own, and of other seeds', () => {
+    test('makes different tasks for other indexes, each with its own id, and for other seeds', () => {
       const [one, other] = [trained(1), trained(2)];
       // Of two tasks with one id `trainingTasks` throws.
       expect(new Set(one.map(({ taskId }) => taskId)).size).toBe(tasks);
@@ -78,7 +78,7 @@ export function describeTaskGeneratorContract(
       }
     });
 
-    test('makes rows that would be the same as lines of a file', () => {
+    test('makes rows that are the same after a round trip through a file', () => {
       const generator = create();
       const rows = [
         ...generator.evaluation(),

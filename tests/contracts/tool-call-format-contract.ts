@@ -66,7 +66,7 @@ export function describeToolCallFormatContract(
       ).not.toContain('type');
     });
 
-    test('can be used with the tools of this test', () => {
+    test('supports the tools of this test', () => {
       expect(format.problemWith?.(tools)).toBeUndefined();
     });
 
@@ -89,7 +89,7 @@ export function describeToolCallFormatContract(
       expect(read('')).toEqual({ role: 'assistant', content: '' });
     });
 
-    test('explains what is wrong with text it cannot read, and makes no call of it', () => {
+    test('explains what is wrong with text it cannot read and makes no call of it', () => {
       for (const text of broken) {
         const { toolCalls, malformedCalls = [] } = read(text);
         expect(toolCalls).toBeUndefined();
@@ -123,7 +123,7 @@ export function describeToolCallFormatContract(
       }
     });
 
-    test('tells its own templates from others', () => {
+    test('distinguishes its own templates from others', () => {
       const call = { name: 'contract_tool', arguments: { code: '1' } };
       for (const turn of [undefined, '', 'words']) {
         expect(format.fits({ source: 'words', call, turn })).toBe(false);

@@ -39,7 +39,7 @@ export function describeToolContract(name: string, contract: ToolContract): void
       expect(spec?.parameters).toMatchObject({ type: 'object', additionalProperties: false });
     });
 
-    test('is what its kind asks for, made with one object', () => {
+    test('has the interface of its kind and is created with one object', () => {
       expect(tools.problemsOf(plugin)).toEqual([]);
     });
 

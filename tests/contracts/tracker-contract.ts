@@ -111,14 +111,14 @@ export function describeTrackerContract(
         expect(Object.keys(properties)).not.toContain(own);
     });
 
-    test('takes every event of a session and changes none', async () => {
+    test('accepts every event of a session and changes none', async () => {
       await inFolder(async (folder) => {
         await told(whole(folder));
         expect(await recorded?.(folder)).toEqual(recorded && [1, 2, 3]);
       });
     });
 
-    test('has each iteration once after a resume', async () => {
+    test('records each iteration once after a resume', async () => {
       await inFolder(async (folder) => {
         await told([
           start(folder),
@@ -133,7 +133,7 @@ export function describeTrackerContract(
       });
     });
 
-    test('forgets what came before when a run without a checkpoint begins again', async () => {
+    test('forgets earlier events when a run without a checkpoint starts again', async () => {
       await inFolder(async (folder) => {
         await told([start(folder), evaluation('before', 0), iteration(1)]);
         await told([start(folder, { resumed: true }), evaluation('before', 0), iteration(1)]);
@@ -141,12 +141,12 @@ export function describeTrackerContract(
       });
     });
 
-    test('can be closed whatever it was told', async () => {
+    test('can be closed after any events', async () => {
       await told([]);
       await inFolder((folder) => told([start(folder), { type: 'end', status: 'failed' }]));
     });
 
-    test('neither hangs nor opens anything when it is told or closed again after its close', async () => {
+    test('neither hangs nor opens anything when it is used or closed again after its close', async () => {
       await inFolder(async (folder) => {
         const tracker = create();
         await tracker.track({ ...start(folder), time }, signal);

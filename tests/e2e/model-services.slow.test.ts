@@ -105,7 +105,7 @@ describe('Published weights', () => {
     const first = await publish();
     await learnOnce(learner);
     await publish();
-    await expect(generator.use(first)).rejects.toThrow('holds 1');
+    await expect(generator.use(first)).rejects.toThrow('it has 1');
   });
 
   test('weights that cannot reach a generator are refused with the reason', async () => {

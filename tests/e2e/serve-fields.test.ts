@@ -179,7 +179,7 @@ test('the stop text that is complete first ends the answer', async () => {
 test('a request may not have two limits', async () => {
   const both = { ...plain, messages, max_tokens: 4 };
   const { status, text } = await client.ask('/v1/chat/completions', both);
-  expect([status, text]).toEqual([400, expect.stringContaining('give one of them')]);
+  expect([status, text]).toEqual([400, expect.stringContaining('Send only one of them')]);
 });
 
 test.each(['tools', 'metadata', 'logit_bias', 'messages', 'a_field_of_tomorrow'])(

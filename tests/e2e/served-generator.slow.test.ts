@@ -100,7 +100,7 @@ describe('A training whose generator is in another process', () => {
     expect(own!.length).toBeGreaterThan(8);
     expect(others).toEqual(own);
     const log = readFileSync(join(String(ended['run']), 'run.log'), 'utf8');
-    expect(log).toContain('they are sent again');
+    expect(log).toContain('sending them again');
   });
 });
 
@@ -223,10 +223,11 @@ describe('The command agent-rl serve', () => {
     const generator = await open({ trains: false, scorer, warn }, keeping);
     expect(await generator.describe()).toMatchObject({ takes: [], maxContextTokens: 64 });
     await generator.close();
-    const compared = expect.stringMatching(
-      /and of the run's model differ by up to [\d.e-]+ nats/,
-    );
-    expect(notes).toEqual([expect.stringMatching(/packs its weights: .*floating-point differences/), compared]);
+    const compared = expect.stringMatching(/and of the run's model differ by up to [\d.e-]+ nats/);
+    expect(notes).toEqual([
+      expect.stringMatching(/packs its weights: .*floating-point differences/),
+      compared,
+    ]);
     notes.length = 0;
     await (await open({ trains: false, scorer, warn }, accepting)).close();
     // One whose weights may be replaced does not pack them.

@@ -31,8 +31,8 @@ const sameNumbers = (
   expect(Math.max(0, ...gaps)).toBeLessThan(1e-6);
 };
 
-describe('groupAdvantages', () => {
-  test('sum to 0 over those that exist', () => {
+describe('The group of advantages', () => {
+  test('sums to 0 over the members with rewards', () => {
     fc.assert(
       fc.property(group, std, (rewards, divisor) => {
         const { advantages } = groupAdvantages(rewards, { std: divisor, eps: 1e-4 });
@@ -41,7 +41,7 @@ describe('groupAdvantages', () => {
     );
   });
 
-  test('do not change when all rewards are shifted or, divided by their deviation, scaled', () => {
+  test('does not change when all rewards are shifted or, divided by their deviation, scaled', () => {
     fc.assert(
       fc.property(group, reward, fc.integer({ min: 1, max: 50 }), (rewards, shift, scale) => {
         const moved = rewards.map((r) => (r === undefined ? undefined : r * scale + shift));
@@ -52,7 +52,7 @@ describe('groupAdvantages', () => {
     );
   });
 
-  test('follow their members through any order', () => {
+  test('follows its members through any order', () => {
     fc.assert(
       fc.property(group, std, (rewards, divisor) => {
         const options = { std: divisor, eps: 1e-4 };
@@ -63,7 +63,7 @@ describe('groupAdvantages', () => {
     );
   });
 
-  test('are those of the group without its absent members', () => {
+  test('equals the advantages of the group without its absent members', () => {
     fc.assert(
       fc.property(group, std, (rewards, divisor) => {
         const options = { std: divisor, eps: 1e-4 };
@@ -78,7 +78,7 @@ describe('groupAdvantages', () => {
   });
 });
 
-describe('every advantage that compares within groups', () => {
+describe('Every advantage that compares within groups', () => {
   test.each([
     [
       'group-relative',
@@ -101,7 +101,7 @@ const mask = fc
   .array(fc.constantFrom(0, 1), { maxLength: 12 })
   .map((bits) => Uint8Array.from(bits));
 
-describe('tokenWeights', () => {
+describe('The token weighting', () => {
   test('prompt-mean gives every group with trained tokens the same weight, whatever is duplicated', () => {
     fc.assert(
       fc.property(fc.array(mask, { minLength: 1, maxLength: 6 }), (masks) => {
@@ -122,7 +122,7 @@ describe('tokenWeights', () => {
     );
   });
 
-  test('sum to 1 for both means, and weigh nothing that is not trained', () => {
+  test('sums to 1 for both means and gives untrained tokens no weight', () => {
     fc.assert(
       fc.property(fc.array(mask, { maxLength: 6 }), (masks) => {
         const trained = masks.some((row) => row.includes(1));
@@ -176,8 +176,8 @@ const relative = (value: number, expected: number): number =>
 const tokens = fc.array(token, { minLength: 1, maxLength: 10 });
 const kind = fc.constantFrom('k1', 'k2', 'k3' as const);
 
-describe('policyLoss', () => {
-  test('has a k2 and k3 penalty that is never negative', () => {
+describe('The policy loss', () => {
+  test('has k2 and k3 penalties that are never negative', () => {
     fc.assert(
       fc.property(tokens, fc.constantFrom('k2', 'k3' as const), (batch, which) => {
         // k3 at a difference near 0 subtracts nearly equal fp32 numbers.
@@ -196,7 +196,7 @@ describe('policyLoss', () => {
     );
   });
 
-  test('does not see padding, nor the order of tokens', () => {
+  test('ignores padding and the order of tokens', () => {
     fc.assert(
       fc.property(tokens, kind, (batch, which) => {
         const padding = {
@@ -215,7 +215,7 @@ describe('policyLoss', () => {
   });
 });
 
-test('packMicroBatches holds every sequence once, within the budget unless alone', () => {
+test('packMicroBatches packs every sequence once, within the budget unless alone', () => {
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: 1, max: 60 })),
@@ -232,7 +232,7 @@ test('packMicroBatches holds every sequence once, within the budget unless alone
   );
 });
 
-test('wilson95 holds the rate, inside [0, 1], and narrows with more trials', () => {
+test('wilson95 contains the rate, stays inside [0, 1] and narrows with more trials', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 500 }), fc.nat(500), (n, some) => {
       const successes = some % (n + 1);

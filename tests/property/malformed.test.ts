@@ -51,7 +51,7 @@ const near = (pieces: readonly string[]): fc.Arbitrary<string> =>
     )
     .map((parts) => parts.join(''));
 
-describe('malformed calls', () => {
+describe('The reader of calls', () => {
   const tools = [
     { name: 'code_exec', description: 'Runs', parameters: Type.Object({ code: Type.String() }) },
   ];
@@ -81,7 +81,7 @@ describe('malformed calls', () => {
   ]);
 
   test.each(formats.map((format) => [format.constructor.name, format] as const))(
-    'are read by %s: each is a call, or malformed with the reason',
+    '%s: every text is a call, or malformed with the reason',
     (_, format) => {
       fc.assert(
         fc.property(call, fc.boolean(), (text, inThought) => {
@@ -100,7 +100,7 @@ describe('malformed calls', () => {
   );
 });
 
-describe('malformed transcripts', () => {
+describe('A malformed transcript', () => {
   const argument = fc.oneof(fc.anything(), fc.constantFrom('x', '__proto__', 'toString', Infinity));
   const turn = fc.record({
     name: fc.constantFrom('echo', 'ech', '__proto__', 'constructor', ''),
@@ -110,7 +110,7 @@ describe('malformed transcripts', () => {
     result: fc.oneof(fc.anything(), fc.string(), fc.constant('ok')),
   });
 
-  test('of whatever a policy writes and a tool answers are whole, and their masks are what was sampled', async () => {
+  test('is whole whatever a policy writes and a tool answers, and its mask marks what was sampled', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(turn, { minLength: 1, maxLength: 4 }), async (turns) => {
         const sampled: number[] = [];
@@ -135,7 +135,7 @@ describe('malformed transcripts', () => {
   });
 });
 
-describe('malformed lines', () => {
+describe('A malformed line', () => {
   const line = near([
     '{"task_id": "a", "prompt": "b"}',
     '{"task_id": "a", "prompt": "b", "tests": {"kind": "stdin", "cases": []}}',
@@ -176,7 +176,7 @@ describe('malformed lines', () => {
   ];
   let textOfLines = '';
 
-  test.each(readers)('of %s are read, or refused with file and line', async (_, read) => {
+  test.each(readers)('of %s is read, or refused with file and line', async (_, read) => {
     await fc.assert(
       fc.asyncProperty(fc.array(line, { maxLength: 4 }), async (lines) => {
         textOfLines = lines.join('\n');
@@ -192,7 +192,7 @@ describe('malformed lines', () => {
   });
 });
 
-describe('malformed headers of safetensors', () => {
+describe('A malformed safetensors header', () => {
   const header = near([
     '{"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}',
     '{"a": ',
@@ -209,7 +209,7 @@ describe('malformed headers of safetensors', () => {
     '1e308',
   ]);
 
-  test('are read, or refused with the file', () => {
+  test('is read, or refused with the file', () => {
     fc.assert(
       fc.property(header, fc.nat(64), (text, bytes) => {
         try {
@@ -226,7 +226,7 @@ describe('malformed headers of safetensors', () => {
   });
 });
 
-describe('malformed checkpoints', () => {
+describe('A malformed checkpoint', () => {
   const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
   const manifest = near([
     `{"schema": 1, "step": 2, "weightsSha256": "", "files": {"trainer-state.json": "${sha256('{}')}"}}`,
@@ -242,7 +242,7 @@ describe('malformed checkpoints', () => {
     'null',
   ]);
 
-  test('are whole, or skipped with the reason and refused with the folder', async () => {
+  test('is whole, or skipped with the reason and refused with the folder', async () => {
     const step = join(folder, 'checkpoints', 'step-2');
     mkdirSync(step, { recursive: true });
     await fc.assert(

@@ -66,7 +66,7 @@ const edit: fc.Arbitrary<Edit> = fc.oneof(
   ),
 );
 
-test('a run file with any lines spoiled is read, or refused with a code and a place', async () => {
+test('a run file with any spoiled lines is read, or refused with a code and a place', async () => {
   const edits = fc.array(fc.tuple(edit, fc.nat()), { minLength: 1, maxLength: 4 });
   const training = fc.boolean();
   let read = 0;

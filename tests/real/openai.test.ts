@@ -186,7 +186,7 @@ describe('The server llama.cpp', () => {
     const ended = builtProgram('agent-rl', args, folder);
     expect(ended).toMatchObject({ code: 0 });
     const measured =
-      /Log-probabilities of .* differ .* by up to (\S+) nats, (\S+) in the mean/.exec(ended.stderr);
+      /Log-probabilities of .* differ .* by up to (\S+) nats, (\S+) on average/.exec(ended.stderr);
     process.stderr.write(`${measured?.[0] ?? 'nothing measured'}\n`);
     expect(Number(measured?.[1])).toBeLessThan(1);
     expect(JSON.parse(ended.stdout)).toMatchObject({ tasks: 3, n: 3, failed: 0 });

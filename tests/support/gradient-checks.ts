@@ -1,7 +1,15 @@
+import { describe, test } from '@jest/globals';
+
 import { tf, type Tensor } from '#agent_rl/engine/ops.ts';
 import type { ProgramBody, TensorData, TensorSpec } from '#agent_rl/engine/engine.ts';
 import { EagerEngine } from '#agent_rl/engine/eager-engine.ts';
-import { dataOf, expectClose, specsOf, type RandomInputs } from './engine-oracle.ts';
+import {
+  dataOf,
+  expectClose,
+  expectSameAsOracle,
+  specsOf,
+  type RandomInputs,
+} from './engine-oracle.ts';
 
 export type Operation = (inputs: Record<string, Tensor>) => Tensor;
 
@@ -74,4 +82,29 @@ export async function expectFiniteDifferences(
     }
     expectClose(analytic[`gradient ${name}`]!, numeric, 5e-3);
   }
+}
+
+/** An operation, on random inputs, beside the plain operations that it stands for. */
+export interface CheckedOperation {
+  inputs: RandomInputs;
+  differentiated: readonly string[];
+  operation: Operation;
+  composed: Operation;
+}
+
+export function describeOperation(
+  name: string,
+  { inputs, differentiated, operation, composed }: CheckedOperation,
+): void {
+  // oxlint-disable-next-line jest/valid-title -- what it is given
+  describe(name, () => {
+    test('has the value and the gradients of its composition', () =>
+      expectSameGradients(inputs, differentiated, [operation, composed]));
+
+    test('has the gradients of finite differences', () =>
+      expectFiniteDifferences(inputs, differentiated, operation));
+
+    test('compiles to the same value and gradients', () =>
+      expectSameAsOracle(inputs, valueAndGradients(operation, differentiated)));
+  });
 }

@@ -1,7 +1,7 @@
 import { tfjs as tf, type Tensor } from '../tfjs.ts';
 import { computedAfter, evenParts, partsOf, withCustomGradient } from './custom-operation.ts';
 
-/** What attention reads. */
+/** The inputs of attention. */
 export interface AttentionInputs {
   /** [batch, heads, tokens, head width] */
   query: Tensor;

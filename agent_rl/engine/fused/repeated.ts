@@ -3,7 +3,7 @@ import { traceBackend } from '../trace/install.ts';
 import { computed, type Value } from '../trace/value.ts';
 import { fused } from './custom-operation.ts';
 
-/** What a round leaves to the next, and what it gives away. */
+/** The values that a round passes to the next, and the values that it returns. */
 export interface Round {
   /** As many as the first round began with, of the same shapes. */
   carried: readonly Tensor[];

@@ -72,7 +72,7 @@ export const encodePort = ({ name, shape, dtype }: Port): object => {
   return { name, type: { tensorType: { elemType: elementTypes[dtype], shape: { dim } } } };
 };
 
-/** What every model says of itself. */
+/** The header that every model has. */
 export const modelHead = {
   irVersion: 8,
   producerName: 'agent_rl',
@@ -88,7 +88,7 @@ export const outputLabel = (name: string): string => `output:${name}`;
 /** Most bytes a protobuf message may have. */
 export const mostBytes = 2 ** 31 - 1;
 
-/** What a model is encoded from. */
+/** The parts that a model is encoded from. */
 export interface ModelGraph {
   nodes: readonly GraphNode[];
   initializers: readonly Initializer[];

@@ -6,7 +6,7 @@ import { checkTensorData } from '../check-inputs.ts';
 import { type TensorData, type TensorSpec, wantedOf } from '../engine.ts';
 import { outputLabel } from './encode-model.ts';
 
-/** What is given to a session: an array under the name of an input, with its shape. */
+/** An input of a session: an array under its name, with its shape. */
 export interface Feed extends Pick<TensorSpec, 'name' | 'shape'> {
   dtype: TensorSpec['dtype'] | 'int64';
   data: TensorData | BigInt64Array;

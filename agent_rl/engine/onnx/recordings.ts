@@ -7,7 +7,7 @@ import { type Growth, growths, mostSizes, together, valueAt } from './size-growt
 /** How much larger each size is where it alone is another. */
 const alone = 62;
 
-/** What may differ of a recorded program between sizes. */
+/** The parts of a recorded program that may differ between sizes. */
 export interface Recording extends Pick<TracedProgram, 'inputs' | 'outputs'> {
   graph: Pick<Graph, 'initializers' | 'results'>;
 }

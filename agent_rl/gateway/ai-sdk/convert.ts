@@ -12,7 +12,7 @@ const numbers = {
 } as const;
 type Numbers = (typeof numbers)[keyof typeof numbers];
 
-/** What the AI SDK asks a model with. */
+/** The options with which the AI SDK calls a model. */
 export interface ModelCall extends Partial<Record<Numbers, number | undefined>> {
   prompt: readonly { role: string; content: string | readonly PromptPart[] }[];
   tools?: readonly object[] | undefined;

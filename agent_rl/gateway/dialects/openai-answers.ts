@@ -5,7 +5,7 @@ import { argumentsText, saidIn } from '../turns/asked.ts';
 import type { Session } from '../turns/session.ts';
 import type { Refusal } from '../../http/refusal.ts';
 
-/** What a request is answered with. */
+/** The settings with which a request is answered. */
 export interface Answering {
   session: Session;
   /** Said of every answer. */

@@ -21,7 +21,7 @@ export function preparedFor(
   return session.prepare({ ...asked, body: sha256(JSON.stringify(given)), retried });
 }
 
-/** What a turn says, by the names of the fields in which pieces of it are sent, while it is sampled. */
+/** The texts of a turn, by the fields in which their pieces are streamed. */
 export const turnPieces = (
   prepared: Prepared,
   { model: { reader } }: Answering['session'],

@@ -11,7 +11,7 @@ export const nullable = <Schema extends TSchema>(schema: Schema) =>
 const mostAnswers = 16;
 const mostStops = 16;
 
-/** What all kinds of requests hold. */
+/** Fields of all kinds of requests. */
 export const samplingFields = {
   model: nullable(Type.String()),
   temperature: nullable(Type.Number({ minimum: 0, maximum: 2 })),
@@ -38,7 +38,7 @@ export const samplingFields = {
   ),
 };
 
-/** What requests for completions hold, chat or not. */
+/** Fields of requests for completions, chat or not. */
 export const completionFields = {
   ...samplingFields,
   max_tokens: nullable(Type.Integer({ minimum: 1 })),

@@ -15,7 +15,7 @@ export interface TurnRequest {
   signal?: AbortSignal | undefined;
 }
 
-/** What `/health` says of them. */
+/** The counts that `/health` reports. */
 export interface PlaceCounts {
   all: number;
   /** Where a turn is under way. */

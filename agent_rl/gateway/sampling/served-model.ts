@@ -57,7 +57,7 @@ export interface TurnRequest extends Pick<SamplingRequest, 'sampling' | 'stop' |
 /** Receives the text of an answer so far. */
 export type OnText = (text: string) => void;
 
-/** What a served model is made of. */
+/** The parts of a served model. */
 export interface ServedParts {
   text: LanguageModel;
   vocabSize: number;

@@ -34,7 +34,7 @@ export interface TurnNode {
   readonly children: TurnNode[];
 }
 
-/** What clients change of a turn when they send it back. */
+/** The parts of a turn that clients may change when they send it back. */
 export const drifts = ['thoughts', 'arguments', 'content', 'history', 'tools'] as const;
 export type Drift = (typeof drifts)[number];
 
@@ -107,7 +107,7 @@ export function isTurn({ message, turn, ids = [] }: AskedMessage, node: TurnNode
 
 const given = ({ toolCalls = [] }: AssistantMessage) => toolCalls.map(argumentsText);
 
-/** What a client changed of a turn that it sent back. */
+/** The parts of a turn that a client changed before it sent the turn back. */
 export function driftsOf({ message }: AskedMessage, node: TurnNode): readonly Drift[] {
   if (message.role !== 'assistant') return [];
   const { message: own } = node;

@@ -109,7 +109,7 @@ export class KvCache {
   }
 }
 
-/** Of some rows' tokens, the first `length` of one row: a view. @param entries per layer [rows, kvHeads, tokens, headDim] */
+/** A view of the first `length` tokens of one row among several. @param entries per layer [rows, kvHeads, tokens, headDim] */
 export function rowOf(
   entries: Pick<KvPrefix, 'keys' | 'values'>,
   { rows, row, length }: { rows: number; row: number; length: number },

@@ -10,7 +10,7 @@ export interface Feed {
   tokens: readonly number[];
 }
 
-/** What a step feeds, at most `width` tokens to a slot. */
+/** The tokens that a step feeds, at most `width` to a slot. */
 export interface Feeds {
   feeds: readonly Feed[];
   width: number;
@@ -22,7 +22,7 @@ export interface Feeds {
  */
 const leastSaved = 0.75;
 
-/** What the next step feeds to some slots: as little as can be, or more where that is expected to save time. */
+/** The tokens that the next step feeds to some slots: as few as possible, or more where that is expected to save time. */
 export function feedsOf(slots: readonly Slot[], { least, most }: Widths, drafts: Drafts): Feeds {
   const whole = slots.map((slot) => feedOf(slot, most, drafts));
   const saved = sum(

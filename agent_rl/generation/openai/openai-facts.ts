@@ -85,7 +85,7 @@ export async function requireVocabulary(
   );
 }
 
-/** Whose the log-probabilities are that a server gives; unknown also where it does not list the likeliest tokens. */
+/** Whether a server returns log-probabilities of the model or of the distribution it draws from; unknown also where it does not list the likeliest tokens. */
 export async function logProbKindOf(
   { server, model, deadlineS, signal }: FactsRequest,
   dialect: Dialect,

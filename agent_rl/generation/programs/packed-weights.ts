@@ -4,7 +4,7 @@ import type { ModelConfig } from '../../../model/config/architecture.ts';
 /** Programs of a generator that hold weights at once: three of steps and one of chunks. */
 const packedCopies = 4;
 
-/** What the programs of a generator hold of packed weights. An embedding that is the head too is held as both. */
+/** The packed weights that the programs of a generator hold. An embedding that is the head too is held as both. */
 export const packedBytes = (config: ModelConfig): number => {
   const { tiedEmbeddings, vocabSize, hiddenSize } = config;
   const head = tiedEmbeddings ? bytesPerFloat * vocabSize * hiddenSize : 0;

@@ -11,7 +11,7 @@ import type {
 import type { Scorer } from '../../core/services/scorer.ts';
 import type { WeightRef } from '../../core/services/weights.ts';
 
-/** Where generations are kept, by what was asked. */
+/** A store of generations by their requests. */
 export interface GenerationRecord {
   /** What was drawn for it before, and not given since. */
   take(asked: string): Generation | undefined;

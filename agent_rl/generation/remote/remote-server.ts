@@ -92,7 +92,7 @@ export class RemoteServer {
     } catch (thrown) {
       if (!(thrown instanceof NoAnswer)) throw thrown;
       if (thrown instanceof EndlessAnswer)
-        throw new UnusableAnswer(thrown.message, { cause: thrown });
+        throw new UnusableAnswer(`${thrown.message}.`, { cause: thrown });
       const late = performance.now() - asked >= 1000 * request.deadlineS;
       throw new ServerGone(`${thrown.message}.`, late, { cause: thrown });
     }
@@ -106,7 +106,7 @@ export class RemoteServer {
 /** Most of an answer that a message shows. */
 const shown = 300;
 
-/** What an error says, where servers put it. */
+/** The message of an error, where servers put it. */
 export function wordsOf({ json, text }: Pick<HttpAnswer, 'json' | 'text'>): string {
   const error = isRecord(json) ? (json['error'] ?? json['detail']) : undefined;
   const message = isRecord(error) ? error['message'] : error;

@@ -1,6 +1,6 @@
 import type { GenerationRequest } from '../../core/services/generator.ts';
 
-/** What a generation is asked with besides the request. */
+/** The parts of a request for a generation that come from the server's state. */
 export interface Asked {
   /** Of the model or adapter, as the server calls it. */
   model: string;

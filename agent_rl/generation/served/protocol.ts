@@ -36,7 +36,7 @@ export const weightFile = (client: string, name: string): string =>
 /** Code of the answer 409 to a request for a version that the server does not draw from. */
 export const otherWeights = 'other_weights';
 
-/** What a server says of itself. */
+/** The description that a server gives of itself. */
 export interface ServerInfo {
   protocol: number;
   name: string;

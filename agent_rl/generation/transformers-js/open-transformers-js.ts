@@ -23,7 +23,7 @@ export interface TransformersJsOptions extends Pick<
   dtype: keyof typeof suffixes;
 }
 
-/** What is used of the package, so that tests can leave it out. */
+/** The parts of the package that are used, so that tests can replace it. */
 export type LoadTransformers = () => Promise<
   Pick<typeof Transformers, 'AutoModelForCausalLM' | 'Tensor'>
 >;

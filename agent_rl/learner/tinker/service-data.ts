@@ -9,7 +9,7 @@ import type { Datum } from '../../tinker/messages.ts';
  */
 export type Reduction = 'sum' | 'sequence-mean';
 
-/** What is sent at once, and where its rows come from. */
+/** The data sent in one request, and the sequences that its rows come from. */
 export interface ServiceBatch {
   data: readonly Datum[];
   /** Of each row of `data` but those that only fill up: its place in the whole list. */
@@ -119,7 +119,7 @@ function datumOf(
   };
 }
 
-/** What the service computed of a batch's rows, as arrays over the tokens of each sequence, 0 for the first. */
+/** The results of the service for a batch's rows, as arrays over the tokens of each sequence, 0 for the first. */
 export function byToken(
   rows: readonly Float32Array[],
   { indices }: Pick<ServiceBatch, 'indices'>,

@@ -9,7 +9,7 @@ import {
 import type { TinkerSession } from '../../tinker/tinker-session.ts';
 import type { ServiceLoss } from './service-loss.ts';
 
-/** Of one pass of a model at the service. */
+/** The results of one pass of a model at the service. */
 export interface Pass {
   data: readonly Datum[];
   loss: ServiceLoss;

@@ -29,7 +29,7 @@ import { append } from '../../core/long-lists.ts';
 /** One thing to index: a document, which is cut if it is long, or a passage that was cut before. */
 export type CorpusItem = { document: SearchDocument } | { passage: Passage };
 
-/** What an index is built from. */
+/** The inputs of an index build. */
 export interface CorpusSource {
   /** Of everything that is read, so that a changed input is noticed. */
   sha256: string;

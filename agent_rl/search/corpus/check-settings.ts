@@ -9,7 +9,7 @@ type Settings = Pick<TaskDocumentsSettings, 'dense' | 'fusion' | 'chunking' | 't
 // LanceDB 0.27 has stems of these and no list of their stop words.
 const withoutStopWords = new Set(['Arabic', 'Greek', 'Romanian', 'Tamil', 'Turkish']);
 
-/** What settings have wrong that each fit their schema, `key: …`; nothing when they go together. */
+/** The problem of settings that fit their schema but not each other, as `key: …`; undefined without one. */
 export function settingsProblem(settings: Settings): string | undefined {
   const { dense = 'none', fusion, chunking = {}, text = {} } = settings;
   if (fusion !== undefined && dense === 'none') {

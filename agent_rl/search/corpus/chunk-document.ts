@@ -58,7 +58,7 @@ function trimmed(text: string, start: number, end: number): { start: number; end
   return { start: start + lead, end: start + lead + piece.trim().length };
 }
 
-/** What is wrong when passages share as much as they hold. */
+/** The problem of an overlap as long as a passage. */
 export const overlapProblem = ({
   tokens = defaultTokens,
   overlap = 0,

@@ -41,7 +41,7 @@ const ManifestFile = Type.Object({
   ),
 });
 
-/** What an index says about itself, in `manifest.json`. */
+/** The description of an index, in `manifest.json`. */
 export type CorpusManifest = Static<typeof ManifestFile>;
 
 export const probeText = 'What does the index say about itself?';

@@ -23,12 +23,12 @@ export const wholeDocument = ({ id, title, text, url }: SearchDocument): Passage
   url,
 });
 
-/** What is embedded of a passage. A piece from the middle of a document is still about its title. */
+/** The text of a passage that is embedded. A piece from the middle of a document is still about its title. */
 export const searchedText = ({ title, text }: Pick<Passage, 'title' | 'text'>): string =>
   title === '' ? text : `${title}\n${text}`;
 
 /**
- * What is searched for words: the words of a title count twice, so that a document about a thing comes before one that mentions
+ * The text of a passage for the word search: the words of a title count twice, so that a document about a thing comes before one that mentions
  * it.
  */
 export const indexedText = ({ title, text }: Pick<Passage, 'title' | 'text'>): string =>

@@ -27,7 +27,7 @@ const lasting: ReadonlySet<CrawlFailureKind> = new Set([
 
 export const isLasting = ({ kind }: CrawlFailure): boolean => lasting.has(kind);
 
-/** What is known of a page: its text, or why it has none. */
+/** A stored page: its text, or why it has no text. */
 export type PageContent =
   { url: string; title: string; text: string } | { url: string; failure: CrawlFailure };
 

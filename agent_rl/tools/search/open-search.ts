@@ -11,7 +11,7 @@ import { joinWebReports, openWebSearch } from '../../search/web/index.ts';
 import { readCorpus } from './read-corpus.ts';
 import type { SearchSettings } from './settings.ts';
 
-/** What all search tools of a run share. */
+/** The parts that all search tools of a run share. */
 export interface SharedSearch extends ToolShared {
   /** Absent in `mode: task`, where every episode has its own. */
   backend?: SearchBackend;

@@ -15,7 +15,7 @@ export interface MlflowRun {
 const longestShown = 300;
 const proxied = 'mlflow-artifacts:/';
 
-/** What MLflow said against a request, and what to do about it. */
+/** The reason why MLflow refused a request, and what to do about it. */
 export function refusalText(answer: HttpAnswer): string {
   const { json, text } = answer;
   const said = isRecord(json) ? `${String(json['error_code'])}: ${String(json['message'])}` : text;

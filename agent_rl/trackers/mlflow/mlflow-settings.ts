@@ -44,7 +44,7 @@ export const MlflowSettings = Type.Object(
 );
 export type MlflowSettings = Static<typeof MlflowSettings>;
 
-/** Where the server is and what it is shown. @throws AgentRlError `CONFIG_INVALID` */
+/** The address of the server and the credentials for it. @throws AgentRlError `CONFIG_INVALID` */
 export function accessOf(
   settings: MlflowSettings,
 ): Pick<HttpClientOptions, 'url' | 'token' | 'login'> {

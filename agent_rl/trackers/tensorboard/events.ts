@@ -44,7 +44,7 @@ export function textEvent(place: EventPlace, tag: string, text: string): Buffer 
   return event(place, bytes(5, bytes(1, bytes(1, tag), tensor, metadata)));
 }
 
-/** What of an event a resume asks for. */
+/** The parts of an event that a resume needs. */
 export interface ReadEvent {
   step: number;
   /** Names of its scalars. */

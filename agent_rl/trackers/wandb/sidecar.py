@@ -78,9 +78,9 @@ class Sidecar:
         self.exit_code = request["exit_code"]
 
     def opened(self):
-        if self.run is None:
-            raise RuntimeError("the run could not be started in W&B")
-        return self.run
+        if self.run is not None:
+            return self.run
+        raise RuntimeError("the run could not be started in W&B")
 
     def keep(self):
         os.makedirs(os.path.dirname(self.state_file), exist_ok=True)

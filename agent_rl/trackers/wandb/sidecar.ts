@@ -6,7 +6,7 @@ import type { Readable, Writable } from 'node:stream';
 import { packageRoot } from '../../core/package-root.ts';
 import { abortable } from '../../core/stopping/abort.ts';
 
-/** What the sidecar is asked to do. */
+/** A request to the sidecar. */
 export type SidecarRequest = { readonly do: 'start' | 'log' | 'summary' | 'end' } & Readonly<
   Record<string, unknown>
 >;

@@ -8,7 +8,7 @@ import { clientsOf, type RemoteSettings } from '../remote-settings.ts';
 import { type DrawScored, ScoreCheck } from '../score-check.ts';
 import { isPassing } from '../server-failures.ts';
 
-/** What is needed to ask a server what it is. */
+/** The parts needed to find out what a server is. */
 export interface FactsRequest {
   server: RemoteServer;
   /** The server's name of the model. */

@@ -122,7 +122,7 @@ const prompts = 4;
 const apart = 0.05;
 const nearly = 0.1;
 
-/** Whose a server's log-probabilities are: two tokens are twice as far apart at temperature 0.5, or as far as at 1. */
+/** Whether a server's log-probabilities follow the temperature: two tokens are twice as far apart at 0.5 as at 1, or equally far. */
 export async function logProbKind(likeliest: Likeliest, vocabSize: number): Promise<LogProbKind> {
   const ratios: string[] = [];
   for (let index = 0; index < prompts; index++) {

@@ -11,7 +11,7 @@ import type { TransformersSettings } from '../settings.ts';
 import { unitVector } from './unit-vector.ts';
 import { append } from '../../../core/long-lists.ts';
 
-/** What is used of the package, so that tests can leave it out. */
+/** The parts of the package that are used, so that tests can replace it. */
 export type LoadTransformers = () => Promise<Pick<typeof Transformers, 'pipeline'>>;
 
 const load: LoadTransformers = () => import('@huggingface/transformers');

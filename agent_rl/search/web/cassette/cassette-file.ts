@@ -11,7 +11,7 @@ import { canonicalJson } from '../../../core/services/canonical-json.ts';
 import { JsonShape } from '../../../core/wire/json-shape.ts';
 import { webFailureKinds } from '../web-failure.ts';
 
-/** What a recorded request is known by. Holds no secret. */
+/** The key of a recorded request; it contains no secret. */
 export type CanonicalRequest = Readonly<Record<string, unknown>>;
 
 /** SHA-256 of a request's canonical JSON. */

@@ -34,8 +34,8 @@ class Witness implements Sampler {
   }
 }
 
-describe('episodes spread over samplers', () => {
-  test('go to the one that has fewest, and stay there', async () => {
+describe('The episode spreader', () => {
+  test('gives an episode to the sampler with the fewest and keeps it there', async () => {
     const [one, two] = [new Witness(), new Witness()];
     const spread = new SpreadSampler([one, two]);
     for (const episode of ['a', 'b', 'c', 'a', 'b']) await spread.generate(request(episode));
@@ -50,7 +50,7 @@ describe('episodes spread over samplers', () => {
     expect([one.asked.slice(3), two.asked.slice(2)]).toEqual([['d', 'e'], []]);
   });
 
-  test('go where others of their task are, unless that one has eight more than another', async () => {
+  test('puts an episode beside others of its task unless that sampler has eight more than another', async () => {
     const [one, two] = [new Witness(), new Witness()];
     const spread = new SpreadSampler([one, two]);
     await spread.generate(request('a0', 'a'));
@@ -62,14 +62,14 @@ describe('episodes spread over samplers', () => {
     expect(two.asked).toEqual(['b0', 'a9', 'b1']);
   });
 
-  test('go elsewhere than others of their task where no row is left', async () => {
+  test('puts an episode elsewhere when the sampler of its task has no free row', async () => {
     const [one, two] = [new Witness(), new Witness()];
     const spread = new SpreadSampler([one, two], 2);
     for (const episode of ['a0', 'a1', 'a2']) await spread.generate(request(episode, 'a'));
     expect([one.asked, two.asked]).toEqual([['a0', 'a1'], ['a2']]);
   });
 
-  test('are released once, and what nobody knows is not', async () => {
+  test('releases an episode once and ignores unknown ones', async () => {
     const one = new Witness();
     const spread = new SpreadSampler([one]);
     await spread.generate(request('a'));
@@ -77,7 +77,7 @@ describe('episodes spread over samplers', () => {
     expect(one.released).toEqual(['a']);
   });
 
-  test('are counted while they are drawn for, failed ones too', async () => {
+  test('counts the requests under way, including failed ones', async () => {
     const spread = new SpreadSampler([new Witness(), new Witness()]);
     const drawing = spread.generate(request('a'));
     const failing = spread.generate(request('failing'));
@@ -88,7 +88,7 @@ describe('episodes spread over samplers', () => {
   });
 });
 
-test('totals of samplers side by side add up, but for seconds, which are of the busiest', () => {
+test('the totals of parallel samplers are sums, except seconds, which come from the busiest', () => {
   const totals = {
     steps: 1,
     sampledTokens: 2,
@@ -113,7 +113,7 @@ test('totals of samplers side by side add up, but for seconds, which are of the 
   });
 });
 
-test('shared weights are copies, and so are those that a thread makes of them', () => {
+test('shared weights are copies, and so are the copies that a thread makes of them', () => {
   const weights = new Map<string, Float32Array | Uint8Array>([
     ['floats', Float32Array.from([1, 2])],
     ['codes', Uint8Array.from([3])],

@@ -47,8 +47,8 @@ const weightBytes = 4 * parameterCount(tinyModelConfig);
 /** q_proj is [32, 16]: A [2, 16] and B [32, 2] in each of two layers. */
 const adapterBytes = 4 * 2 * (2 * 16 + 32 * 2);
 
-describe('a plan of memory', () => {
-  test('holds weights twice, with their gradients and moments, where all are trained beside a reference', async () => {
+describe('A memory plan', () => {
+  test('counts weights twice, with gradients and moments, when all are trained beside a reference', async () => {
     const plan = await memoryPlan(tinyModelConfig, request);
     expect(plan.weights).toBe(2 * weightBytes);
     expect(plan.optimizer).toBe(4 * weightBytes);
@@ -59,17 +59,17 @@ describe('a plan of memory', () => {
     expect(total).toBe(weights + optimizer + cache + activations + runtime);
   });
 
-  test('holds the weights once where an adapter is trained, and moments of the adapter alone', async () => {
+  test("counts the weights once for an adapter, and only the adapter's moments", async () => {
     const plan = await memoryPlan(adapted, request);
     expect(plan.weights).toBe(weightBytes + adapterBytes);
     expect(plan.optimizer).toBe(4 * adapterBytes);
   });
 
-  test('holds no moments where nothing is trained', async () => {
+  test('counts no moments without training', async () => {
     expect(await memoryPlan(adapted, sampling)).toMatchObject({ optimizer: 0 });
   });
 
-  test('counts what four programs of each thread that draws hold of packed weights', async () => {
+  test('counts the packed weights of four programs for each drawing thread', async () => {
     const runtimeOf = async (config: ModelConfig, changes: Partial<MemoryRequest>) =>
       (await memoryPlan(config, { ...sampling, ...changes })).runtime;
     const head = 4 * tinyModelConfig.vocabSize * tinyModelConfig.hiddenSize;
@@ -83,7 +83,7 @@ describe('a plan of memory', () => {
     expect(more).toBe(4 * (weightBytes + head));
   });
 
-  test('has packed weights where they are asked for, on the processor, if four copies take a quarter of the memory or less', () => {
+  test('uses packed weights on request, on the processor, if four copies take at most a quarter of the memory', () => {
     const head = 4 * tinyModelConfig.vocabSize * tinyModelConfig.hiddenSize;
     const needed = 4 * 4 * (weightBytes + head);
     const asked = { packs: true, device: 'cpu' };
@@ -93,7 +93,7 @@ describe('a plan of memory', () => {
     expect(packsWeights(tinyModelConfig, { ...asked, packs: false }, needed)).toBe(false);
   });
 
-  test('has no packed weights where they have four bits or take more than 640 MiB', () => {
+  test('does not pack weights in four bits or above 640 MiB', () => {
     const packs = (config: ModelConfig) =>
       packsWeights(config, { packs: true, device: 'cpu' }, Infinity);
     const wide = { ...tinyModelConfig, hiddenSize: 144, intermediateSize: 16, layers: 1 };
@@ -103,7 +103,7 @@ describe('a plan of memory', () => {
     expect(packs({ ...wide, quantization: { bits: 4, blockSize: 16 } })).toBe(false);
   });
 
-  test('counts four-bit weights as half a byte, and their scales', async () => {
+  test('counts four-bit weights as half a byte, plus their scales', async () => {
     const wide = { ...tinyModelConfig, hiddenSize: 32, vocabSize: 64 };
     const quantization = { bits: 4, blockSize: 16 } as const;
     const [whole, packed] = [
@@ -115,7 +115,7 @@ describe('a plan of memory', () => {
     expect(whole.weights - packed.weights).toBe(linear * 4 - (linear / 16) * 12);
   });
 
-  test('grows with the tokens of a micro-batch, and less where layers are computed again', async () => {
+  test('grows with the tokens of a micro-batch, and less when layers are recomputed', async () => {
     const deep = { ...adapted, layers: 12 };
     const activations = async (microBatchTokens: number, recompute: 'none' | 'blocks') => {
       const training = { ...request.training!, microBatchTokens };
@@ -127,7 +127,7 @@ describe('a plan of memory', () => {
     expect(await activations(1024, 'blocks')).toBeLessThan(0.5 * kept);
   });
 
-  test('grows where rows may be trees of twice the longest sequence, which dropout rules out', async () => {
+  test('grows when rows may be trees of twice the longest sequence, which dropout rules out', async () => {
     const activations = async (config: ModelConfig, prefixTrees: boolean) =>
       (await memoryPlan(config, { ...request, prefixTrees })).activations;
     const apart = await activations(adapted, false);
@@ -143,7 +143,7 @@ describe('a plan of memory', () => {
     ['an adapter', adapted, 'blocks'],
     ['a large vocabulary', { ...tinyModelConfig, vocabSize: 5000 }, 'blocks'],
   ] as const)(
-    'need not count the pass of a KL term or a correction, which takes less: %s',
+    'ignores the smaller pass of a KL term or a correction: %s',
     async (_, config, recompute) => {
       const memory = { ...request.memory, recompute };
       const shape = longestShape({ longestTokens: 64, microBatchTokens: 256 });
@@ -153,7 +153,7 @@ describe('a plan of memory', () => {
     },
   );
 
-  test('counts the micro-batches of an engine that only scores, which take less than training on them', async () => {
+  test('counts the micro-batches of an engine that only scores, which take less than training', async () => {
     const scores = { microBatchTokens: 256, longestTokens: 64 };
     const scoring = await memoryPlan(tinyModelConfig, { ...sampling, scores, prefixTrees: false });
     const shape = longestShape({ longestTokens: 64, microBatchTokens: 256 });
@@ -168,21 +168,19 @@ describe('a plan of memory', () => {
     expect(scoring.activations).toBeLessThan(activations);
   });
 
-  test('is refused where it does not fit beside the other engines', async () => {
+  test('is refused when it does not fit beside the other engines', async () => {
     const plan = await memoryPlan(tinyModelConfig, sampling);
     const has = plan.total + 2 ** 20;
     const refuse = (beside: number) =>
       checkPlanFits(plan, tinyModelConfig, { ...sampling, beside }, has);
     expect(() => refuse(2 ** 20)).not.toThrow();
     const { message } = thrownBy(() => refuse(2 ** 20 + 1));
-    expect(message).toMatch(
-      /^This model would need about .* beside the 1 MiB of the run's other models/,
-    );
+    expect(message).toMatch(/^This model would need about .* the 1 MiB of the run's other models/);
     // It is not the model that model.quantize is about.
     expect(message).not.toContain('model.quantize');
   });
 
-  test('that does not fit is refused with what takes how much and what to change', async () => {
+  test('names every part and every remedy when it does not fit', async () => {
     const plan = await memoryPlan(tinyModelConfig, request);
     expect(() => checkPlanFits(plan, tinyModelConfig, request, plan.total)).not.toThrow();
     const error = thrownBy(() => checkPlanFits(plan, tinyModelConfig, request, plan.total - 1));
@@ -198,36 +196,36 @@ describe('a plan of memory', () => {
       expect(error.message).toContain(part);
   });
 
-  test('of what is far too large is made at once, from what no program can do without', async () => {
+  test('is made quickly for a model that is far too large', async () => {
     const training = { ...request.training!, microBatchTokens: 64e9 };
     const plan = await memoryPlan(tinyModelConfig, { ...request, training }, 2 ** 40);
     // 64e9 tokens x 16 numbers x 2 layers.
     expect(plan.activations).toBe(4 * 64e9 * 16 * 2);
   });
 
-  test('names first what helps most, for an adapter its rank', async () => {
+  test('advises the largest saving first, for an adapter its rank', async () => {
     const wide = { ...tinyModelConfig, adapters: [{ ...adapter, rank: 100_000 }] };
     const plan = await memoryPlan(wide, request);
     const { message } = thrownBy(() => checkPlanFits(plan, wide, request, 1));
     expect(message).toMatch(
-      /the largest first: lower algorithm\.microBatchTokens .* lower model\.lora\.rank/,
+      /largest first: lower algorithm\.microBatchTokens .* lower model\.lora\.rank/,
     );
-    expect(message).not.toContain('train an adapter');
+    expect(message).not.toContain('train an adapter instead');
   });
 
-  test('names no setting of episodes where demonstrations are trained on', async () => {
+  test('advises no episode settings when it trains on demonstrations', async () => {
     const training = { ...request.training!, loss: { name: 'cross_entropy' } as const };
     const plan = await memoryPlan(tinyModelConfig, { ...request, training });
     const { message } = thrownBy(() =>
       checkPlanFits(plan, tinyModelConfig, { ...request, training }, 1),
     );
-    expect(message).toContain('lower algorithm.microBatchTokens, or leave out the longest');
+    expect(message).toContain('lower algorithm.microBatchTokens, or remove the longest');
     expect(message).not.toContain('rollout.');
     expect(memorySettings({ training })).toBe('algorithm.microBatchTokens');
     expect(memorySettings(request)).toContain('rollout.workers');
   });
 
-  test('gives no advice that would do nothing', async () => {
+  test('advises nothing that would have no effect', async () => {
     const packed = { ...adapted, quantization: { bits: 4, blockSize: 16 } } as const;
     const plan = await memoryPlan(packed, sampling);
     const { message } = thrownBy(() => checkPlanFits(plan, packed, sampling, 1));
@@ -236,24 +234,24 @@ describe('a plan of memory', () => {
   });
 });
 
-describe('the cache of a generator', () => {
+describe('The cache check', () => {
   const model = { ...tinyModelConfig, layers: 2, kvHeads: 1, headDim: 4, maxPositions: 64 };
 
-  test('takes keys and values of 4 bytes for each layer, head, position and episode', () => {
+  test('counts 4 bytes for the key and value of each layer, head, position and episode', () => {
     // 2 x 4 bytes x 3 episodes x 2 layers x 1 head x 16 positions x 4 numbers.
     expect(cacheBytes(model, { workers: 3, maxContextTokens: 16 })).toBe(3072);
   });
 
-  test('is refused when longer than the positions of the model', () => {
+  test('refuses contexts longer than the positions of the model', () => {
     expect(() => checkCacheFits(model, { workers: 1, maxContextTokens: 80 })).toThrow(
-      'policy.maxContextTokens is 80, and the model has 64 positions. Use at most 64.',
+      'Use at most 64.',
     );
   });
 
-  test('is refused when larger than the memory of the machine, and taken when it just fits', () => {
+  test('refuses a cache larger than the memory of the machine and accepts one that just fits', () => {
     const cache = { workers: 3, maxContextTokens: 16 };
     expect(() => checkCacheFits(model, cache, 3071)).toThrow(
-      'The cache of rollout.workers = 3 episodes of policy.maxContextTokens = 16 tokens takes',
+      '3 episodes (rollout.workers) of 16 tokens (policy.maxContextTokens) takes',
     );
     expect(() => checkCacheFits(model, cache, 3072)).not.toThrow();
   });

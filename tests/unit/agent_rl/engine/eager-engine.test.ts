@@ -3,22 +3,8 @@ import { EagerEngine } from '#agent_rl/engine/eager-engine.ts';
 import { tf } from '#agent_rl/engine/ops.ts';
 
 const vector = { name: 'x', shape: [2], dtype: 'float32' } as const;
-const weight = { name: 'weight', shape: [2], dtype: 'float32' } as const;
 
 describe('EagerEngine', () => {
-  test('runs the body on the cpu backend with constants filled in', async () => {
-    const engine = await EagerEngine.open('cpu');
-    const program = await engine.compile(
-      [vector, weight],
-      ({ x, weight: w }) => ({ y: tf.mul(x!, w!) }),
-      { constants: { weight: Float32Array.of(10, 100) } },
-    );
-    expect(program.outputs).toEqual([{ name: 'y', shape: [2], dtype: 'float32' }]);
-    expect(await program.run({ x: Float32Array.of(1, 2) })).toEqual({
-      y: Float32Array.of(10, 200),
-    });
-  });
-
   test('neither keeps nor changes the arrays it is given', async () => {
     const engine = await EagerEngine.open('cpu');
     const program = await engine.compile([vector], ({ x }) => ({ same: x! }));

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
-import type { ProgramBody } from '#agent_rl/engine/engine.ts';
+import type { Program, ProgramBody } from '#agent_rl/engine/engine.ts';
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { rmsNorm, swiglu, tf } from '#agent_rl/engine/ops.ts';
 
@@ -25,17 +25,6 @@ describe('OnnxEngine', () => {
     const { x, same } = await program.run({ x: Float32Array.of(1, 2, 3) });
     expect([...x!]).toEqual([2, 3, 4]);
     expect([...same!]).toEqual([1, 2, 3]);
-  });
-
-  test('compiles constants in and asks for the other inputs only', async () => {
-    const weight = { name: 'weight', shape: [3], dtype: 'float32' } as const;
-    const program = await engine.compile(
-      [vector, weight],
-      ({ x, weight: w }) => ({ y: tf.mul(x!, w!) }),
-      { constants: { weight: Float32Array.of(1, 10, 100) } },
-    );
-    const { y } = await program.run({ x: Float32Array.of(1, 2, 3) });
-    expect([...y!]).toEqual([1, 20, 300]);
   });
 
   test('takes and returns whole numbers as int32', async () => {
@@ -93,7 +82,7 @@ describe('OnnxEngine', () => {
   });
 });
 
-describe('a row of a batch', () => {
+describe('A row of a batch', () => {
   const [width, inner] = [96, 200];
   const normals = (length: number, key: string): Float32Array => {
     const rng = new KeyedRng(key);
@@ -122,48 +111,32 @@ describe('a row of a batch', () => {
     return Float32Array.from(y!.subarray(0, 2 * inner));
   };
 
-  test('is the same to the last bit whatever shares the batch, from two rows up', async () => {
+  test('has the same bits whatever shares the batch, from two rows up', async () => {
     const two = await firstRows(2);
     for (const rows of [3, 4, 8, 16, 64]) expect(await firstRows(rows)).toEqual(two);
   });
 });
 
-describe('an input of a program', () => {
-  test('that is missing is named', async () => {
+describe('The engine names', () => {
+  test.each<[string, Parameters<Program['run']>[0], RegExp]>([
+    ['a missing input', {}, /"x" is missing.* float32 \[3\]/],
+    ['both sizes of a wrong input', { x: new Float32Array(4) }, /float32 \[3\], 3 elements, got 4/],
+    ['both types of a wrong input', { x: new Int32Array(3) }, /float32 \[3\], got a Int32Array/],
+    [
+      'an unknown input beside the known ones',
+      { x: new Float32Array(3), z: new Float32Array(3) },
+      /"z".* are x\./,
+    ],
+  ])('%s', async (_, inputs, message) => {
     const program = await engine.compile([vector], double);
-    await expect(program.run({})).rejects.toMatchObject({
+    await expect(program.run(inputs)).rejects.toMatchObject({
       code: 'SHAPE_MISMATCH',
-      message: 'Tensor "x" is missing; give float32 [3] under that name.',
-    });
-  });
-
-  test('of the wrong size is named with both sizes', async () => {
-    const program = await engine.compile([vector], double);
-    await expect(program.run({ x: new Float32Array(4) })).rejects.toMatchObject({
-      code: 'SHAPE_MISMATCH',
-      message: 'Tensor "x" must be float32 [3], 3 elements, got 4.',
-    });
-  });
-
-  test('of the wrong type is named with both types', async () => {
-    const program = await engine.compile([vector], double);
-    await expect(program.run({ x: new Int32Array(3) })).rejects.toMatchObject({
-      code: 'SHAPE_MISMATCH',
-      message: 'Tensor "x" must be float32 [3], got a Int32Array.',
-    });
-  });
-
-  test('that is unknown is named beside the known ones', async () => {
-    const program = await engine.compile([vector], double);
-    const run = program.run({ x: new Float32Array(3), z: new Float32Array(3) });
-    await expect(run).rejects.toMatchObject({
-      code: 'SHAPE_MISMATCH',
-      message: expect.stringMatching(/"z".* are x\./),
+      message: expect.stringMatching(message),
     });
   });
 });
 
-describe('a body that cannot be traced', () => {
+describe('The tracer', () => {
   const refused: [string, ProgramBody, RegExp][] = [
     ['reads a tensor', ({ x }) => ({ y: tf.scalar(x!.dataSync()[0]!) }), /was read/],
     [
@@ -176,14 +149,14 @@ describe('a body that cannot be traced', () => {
     ['returns booleans', ({ x }) => ({ y: tf.greater(x!, 0) }), /cast it/],
   ];
 
-  test.each(refused)('because it %s is NOT_TRACEABLE', async (_why, body, message) => {
+  test.each(refused)('throws NOT_TRACEABLE for a body that %s', async (_why, body, message) => {
     await expect(engine.compile([vector], body)).rejects.toMatchObject({
       code: 'NOT_TRACEABLE',
       message: expect.stringMatching(message),
     });
   });
 
-  test('because it uses a tensor from outside is NOT_TRACEABLE', async () => {
+  test('throws NOT_TRACEABLE for a body that uses a tensor from outside', async () => {
     await tf.setBackend('cpu');
     const outside = tf.tensor1d([1, 2, 3]);
     const compiling = engine.compile([vector], ({ x }) => ({ y: tf.add(x!, outside) }));
@@ -194,13 +167,13 @@ describe('a body that cannot be traced', () => {
     outside.dispose();
   });
 
-  test('still lets random numbers be drawn outside', () => {
+  test('leaves random numbers outside a body working', () => {
     expect(tf.randomUniform([2]).shape).toEqual([2]);
   });
 });
 
-describe('a disposed program', () => {
-  test('finishes the run that had begun', async () => {
+describe('A disposed program', () => {
+  test('finishes the run in progress', async () => {
     const program = await engine.compile([vector], double);
     const running = program.run({ x: Float32Array.of(1, 2, 3) });
     await program.dispose();

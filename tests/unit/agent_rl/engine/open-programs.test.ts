@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 import { float, type Engine, type SizedBody, type Sizes } from '#agent_rl/engine/engine.ts';
-import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { tf, type Tensor } from '#agent_rl/engine/ops.ts';
 import { bothEngines } from '#tests/support/both-engines.ts';
+import { cpuEngine } from '#tests/support/cpu-engine.ts';
 import { numbersOf } from '#tests/support/numbers-of.ts';
 
 /** Sums of the rows of a product, and the transposed sum of both: shapes with one size, with the other, with both. */
@@ -20,14 +20,14 @@ const inputsAt = (rows: number, columns: number) => ({
   y: Float32Array.from({ length: 2 * columns }, (_, i) => i + 1),
 });
 
-describe.each(bothEngines)('a program of open sizes, $kind', ({ open: openEngine }) => {
+describe.each(bothEngines)('A program of open sizes, $kind', ({ open: openEngine }) => {
   let engine: Engine;
   beforeAll(async () => {
     engine = await openEngine();
   });
   afterAll(() => engine.close());
 
-  test('gives at each size what a program of that size gives', async () => {
+  test('equals, at each size, a program of that size', async () => {
     const open = await engine.compileSized(bodyAt, ['rows', 'columns']);
     for (const [rows, columns] of [
       [1, 1],
@@ -45,7 +45,7 @@ describe.each(bothEngines)('a program of open sizes, $kind', ({ open: openEngine
     await open.dispose();
   });
 
-  test('may have shapes with the product of two sizes, and numbers that are counted to a size', async () => {
+  test('may have shapes with the product of two sizes and counters up to a size', async () => {
     const grid = ({ rows, columns }: Sizes<'rows' | 'columns'>): SizedBody => ({
       specs: [float('x', [rows, columns, 2]), float('weight', [2, 2])],
       body: ({ x, weight }) => {
@@ -71,7 +71,7 @@ describe.each(bothEngines)('a program of open sizes, $kind', ({ open: openEngine
     }
   });
 
-  test('holds what it was given once, small or large, and is given the rest', async () => {
+  test('uploads an unchanged input only once, small or large', async () => {
     const weighted = ({ rows }: Sizes<'rows'>): SizedBody => ({
       specs: [float('x', [rows, 512]), float('weight', [512, 2]), float('bias', [2])],
       body: ({ x, weight, bias }) => ({ y: tf.add(tf.matMul(x!, weight!), bias!) }),
@@ -98,7 +98,7 @@ describe.each(bothEngines)('a program of open sizes, $kind', ({ open: openEngine
     await one.dispose();
   });
 
-  test('has the sums that can be worked out by hand', async () => {
+  test('has sums that match hand-worked ones', async () => {
     const open = await engine.compileSized(bodyAt, ['rows', 'columns']);
     const sizes = { rows: 2, columns: 2 };
     // Rows (0, 1) and (2, 3) on columns (1, 2) and (3, 4).
@@ -115,16 +115,15 @@ describe.each(bothEngines)('a program of open sizes, $kind', ({ open: openEngine
     await open.dispose();
   });
 
-  test('fetches what is wanted only', async () => {
+  test('fetches only the requested outputs', async () => {
     const { specs, body } = bodyAt({ rows: 2, columns: 2 });
     const program = await engine.compile(specs, body);
     expect(Object.keys(await program.run(inputsAt(2, 2), ['both']))).toEqual(['both']);
   });
 });
 
-describe('a body that is compiled for all sizes', () => {
-  const engine = new OnnxEngine({ device: 'cpu', threads: 1 });
-  afterAll(() => engine.close());
+describe('A program for all sizes', () => {
+  const engine = cpuEngine();
   const compiled = (body: (x: Tensor, rows: number) => Tensor) =>
     engine.compileSized(
       ({ rows }: Sizes<'rows'>) => ({
@@ -147,7 +146,7 @@ describe('a body that is compiled for all sizes', () => {
     await expect(compiled(body)).rejects.toThrow('Which operations are recorded');
   });
 
-  test('may have five open sizes', async () => {
+  test('may have at most five open sizes', async () => {
     const names = ['a', 'b', 'c', 'd', 'e', 'f'] as const;
     const some = (sizes: Sizes): SizedBody => ({
       specs: Object.entries(sizes).map(([name, size]) => float(name, [size])),
@@ -159,14 +158,14 @@ describe('a body that is compiled for all sizes', () => {
     const inputs = { a: given([1]), b: given([2, 3]), c: given([4]), d: given([5]), e: given([6]) };
     expect(numbersOf(await open.run(inputs, { sizes }))).toEqual({ y: [1, 2, 3, 4, 5, 6] });
     await open.dispose();
-    await expect(engine.compileSized(some, names)).rejects.toThrow('5 open sizes at most, got 6');
+    await expect(engine.compileSized(some, names)).rejects.toThrow('at most 5 open sizes, got 6');
   });
 
   test('may not have shapes that stop growing', async () => {
     // The largest size that is recorded is 10,218, and 20,034 more in the second attempt.
     const some = (x: Tensor, rows: number): Tensor =>
       tf.slice(x, [0], [Math.min(rows % 20_034, 10_150)]);
-    await expect(compiled(some)).rejects.toThrow('A number of a shape');
+    await expect(compiled(some)).rejects.toThrow('A dimension');
   });
 
   test('may not have shapes with a product of three sizes', async () => {
@@ -175,7 +174,7 @@ describe('a body that is compiled for all sizes', () => {
       specs: [float('x', [a, b, c])],
       body: ({ x }) => ({ y: tf.reshape(x!, [a * b * c]) }),
     });
-    await expect(engine.compileSized(cube, names)).rejects.toThrow('A number of a shape');
+    await expect(engine.compileSized(cube, names)).rejects.toThrow('A dimension');
   });
 
   test('may not have shapes that grow unevenly', async () => {
@@ -184,7 +183,7 @@ describe('a body that is compiled for all sizes', () => {
     await expect(compiled(square)).rejects.toMatchObject({ code: 'NOT_TRACEABLE' });
   });
 
-  test('is compiled where a size that is recorded equals a number of its shapes by chance', async () => {
+  test('compiles when a recorded size equals another dimension by chance', async () => {
     // 10,007 is the first size that is tried, and both ones are then one constant.
     const program = await compiled((x) => tf.concat([x, tf.onesLike(x), tf.ones([10_007])]));
     const { y } = await program.run({ x: Float32Array.of(1, 2) }, { sizes: { rows: 2 } });
@@ -192,11 +191,11 @@ describe('a body that is compiled for all sizes', () => {
     expect(y).toHaveLength(4 + 10_007);
   });
 
-  test('is not run once it is disposed', async () => {
+  test('cannot run once it is disposed', async () => {
     const program = await compiled((x) => tf.neg(x));
     await program.dispose();
     await expect(program.run({ x: new Float32Array(1) }, { sizes: { rows: 1 } })).rejects.toThrow(
-      'A disposed program was run',
+      'after it was disposed',
     );
   });
 });

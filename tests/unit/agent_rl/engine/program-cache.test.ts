@@ -68,7 +68,7 @@ describe('bucketSize', () => {
     [65, 80],
     [81, 112],
     [113, 144],
-  ])('of %i in multiples of 16 is %i', (n, bucket) => {
+  ])('rounds %i in multiples of 16 to %i', (n, bucket) => {
     expect(bucketSize(n, { multipleOf: 16 })).toBe(bucket);
   });
 

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 
 import { sameData } from '#agent_rl/engine/same-data.ts';
 
-test('compares the bytes of arrays, of whatever memory and of whatever part of it', () => {
+test('sameData compares the bytes of arrays, whatever their memory and offset', () => {
   const own = Float32Array.of(0, 1, 2, 1, 2);
   expect(sameData(own, own)).toBe(true);
   expect(sameData(own.subarray(1, 3), own.subarray(3))).toBe(true);

@@ -36,7 +36,7 @@ async function expectSequences(name: string, sequences: Sequences, drift: object
   expect(counted).toEqual(drift);
 }
 
-describe('each client gets one sequence of the very tokens that were drawn', () => {
+describe('Each client gets one sequence of exactly the drawn tokens', () => {
   // Arguments that the model writes as JSON.stringify does are sent back the same by those who read and write them anew.
   test.each<[string, object]>([
     ['ai6-compat-two-gen', { arguments: 1 }],
@@ -81,7 +81,7 @@ describe('each client gets one sequence of the very tokens that were drawn', () 
   );
 });
 
-describe('a request that does not extend a known conversation begins a sequence of its own', () => {
+describe('A request that does not extend a known conversation begins its own sequence', () => {
   test.each<[string, Sequences, object]>([
     // The third request has lost the calls of the first turn and keeps its text.
     [
@@ -113,7 +113,7 @@ describe('a request that does not extend a known conversation begins a sequence 
   ])('%s', (name, sequences, drift) => expectSequences(name, sequences, drift));
 });
 
-test('a turn that the run cut is kept as it was drawn', async () => {
+test('a turn that the run cut off keeps its drawn tokens', async () => {
   const [{ turn }] = capture('agents-chat-length-gen') as [ReturnType<typeof capture>[number]];
   const { text } = await scriptedSession(() => '');
   const maxTurnTokens = text.encodeText(turn.text).length;
@@ -137,7 +137,7 @@ test.each([
   expect(given).toEqual(roles);
 });
 
-test('an image is refused by its place', async () => {
+test('an image is refused with its position', async () => {
   const { session } = await scriptedSession(() => 'never');
   const [{ path, body }] = capture('more-image') as [ReturnType<typeof capture>[number]];
   const call = { method: 'POST', path, header: () => undefined, body };

@@ -10,7 +10,7 @@ const called = (given: unknown, id = 'c1') => ({
 const turn = (...calls: object[]) => ({ role: 'assistant', content: null, tool_calls: calls });
 const result = { role: 'tool', tool_call_id: 'c1', content: '1' };
 
-describe('arguments that are sent back', () => {
+describe('The reader of returned arguments', () => {
   test.each<[unknown, string]>([
     ['{"code": ', '{"name": "run", "arguments": {"code": }'],
     ['[1]', '{"name": "run", "arguments": [1]}'],
@@ -18,7 +18,7 @@ describe('arguments that are sent back', () => {
     ['{"x": NaN}', '{"name": "run", "arguments": {"x": NaN}}'],
     [[1], '{"name": "run", "arguments": [1]}'],
     [7, '{"name": "run", "arguments": 7}'],
-  ])('%j, which are no object, stay as they were written', (given, text) => {
+  ])('keeps %j, which is not an object, as it was written', (given, text) => {
     const [message, answer] = messagesOf([turn(called(given), called('{}', 'c2')), result]);
     expect(message).toMatchObject({
       content: '',
@@ -28,7 +28,7 @@ describe('arguments that are sent back', () => {
     expect(answer).toEqual({ role: 'tool', content: '1', name: 'run', callId: 'call_0_0' });
   });
 
-  test.each([undefined, null, ''])('%j are those of a call without arguments', (given) => {
+  test.each([undefined, null, ''])('reads %j as a call without arguments', (given) => {
     expect(messagesOf([turn(called(given))])[0]).toEqual({
       role: 'assistant',
       content: '',
@@ -37,7 +37,7 @@ describe('arguments that are sent back', () => {
   });
 });
 
-test('notes that clients leave in answers are left alone', () => {
+test('the reader ignores notes that clients leave in answers', () => {
   const call = called('{"code": "1"}');
   const noted = { ...call.function, parsed_arguments: { code: '1' } };
   const dumped = {
@@ -75,11 +75,11 @@ test.each([
     },
     'ab',
   ],
-])('%s of the assistant is a text', (_, message, content) => {
+])('%s from the assistant becomes a text', (_, message, content) => {
   expect(messagesOf([message])).toEqual([{ role: 'assistant', content }]);
 });
 
-test('a developer speaks as the system does, and a tool that names no call answers the next one', () => {
+test('a developer message counts as the system, and a tool result without an id answers the next call', () => {
   const nameless = { ...called('{}'), id: undefined };
   const parts = [
     { type: 'text', text: '1' },
@@ -113,7 +113,7 @@ test.each([
   [{ role: 'user', content: [{ type: 'file' }] }, /^messages\[0\]\.content: a part is not text/],
   [{ role: 'tool', tool_call_id: 'c9', content: '1' }, /^messages\[0\]\.tool_call_id: is "c9"/],
   [turn({ type: 'custom', custom: { name: 'f' } }), /^messages\[0\]\.tool_calls\[0\]/],
-])('a message %j is refused by name', (message, problem) => {
+])('a message %j is refused with its path', (message, problem) => {
   const refused = { status: 400, message: expect.stringMatching(problem) };
   expect(() => messagesOf([message])).toThrow(expect.objectContaining(refused));
 });

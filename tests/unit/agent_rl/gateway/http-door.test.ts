@@ -13,7 +13,7 @@ import { scriptedGateway } from '#tests/support/scripted-gateway.ts';
 import { rolloutRules, scriptedModel, scriptedSession } from '#tests/support/scripted-session.ts';
 import { until } from '#tests/support/until.ts';
 
-describe('the server of a gateway', () => {
+describe('The server of a gateway', () => {
   let opened: Awaited<ReturnType<typeof scriptedGateway>>;
   beforeAll(async () => {
     opened = await scriptedGateway(() => 't</think>yes');
@@ -28,7 +28,7 @@ describe('the server of a gateway', () => {
     return askBy((_, init) => fetch(`${baseURL}/chat/completions`, init))(body, { headers });
   };
 
-  test('answers the key of a rollout until it ends, and no other', async () => {
+  test('accepts the key of a rollout until it ends, and no other key', async () => {
     const door = opened.enter('one');
     const body = { messages: [user('Q')] };
     expect((await asking(door, body)).choices[0]?.message.content).toBe('yes');
@@ -47,7 +47,7 @@ describe('the server of a gateway', () => {
     ]);
   });
 
-  test('takes tool results of many megabytes, and refuses them by their length alone', async () => {
+  test('accepts tool results of many megabytes and limits them by length alone', async () => {
     const door = opened.enter('large');
     const large = await asking(door, { messages: [user('word '.repeat(6 * 2 ** 20))] });
     expect([large.status, large.error?.code]).toEqual([400, 'context_length_exceeded']);
@@ -59,7 +59,7 @@ describe('the server of a gateway', () => {
     await door.end('yes');
   });
 
-  test('keeps connections for longer than clients are silent, and answers no page of another site', async () => {
+  test('keeps connections open longer than clients are silent and refuses pages of other sites', async () => {
     const door = opened.enter('guarded');
     const answered = await fetch(`${door.baseURL}/models`, {
       headers: { authorization: `Bearer ${door.apiKey}` },
@@ -80,7 +80,7 @@ describe('the server of a gateway', () => {
   });
 });
 
-describe('a client that waits', () => {
+describe('A client that waits', () => {
   /** A server that lets its clients hear something every 10 ms. */
   async function beating() {
     const { waiting, script } = held(counting());
@@ -134,7 +134,7 @@ describe('a client that waits', () => {
     return { before, all, type: response.headers.get('content-type') };
   }
 
-  test('for JSON hears blanks before it', async () => {
+  test('receives blanks before JSON', async () => {
     const { before, all, type } = await heard({ messages: [user('Q')] }, '  ');
     expect(type).toBe('application/json');
     expect(before.trim()).toBe('');
@@ -142,7 +142,7 @@ describe('a client that waits', () => {
     expect(JSON.parse(all)).toMatchObject({ choices: [{ message: { content: 'answer 1' } }] });
   });
 
-  test('for a stream hears comments, no empty events', async () => {
+  test('receives comments before a stream, not empty events', async () => {
     const { all, type } = await heard({ messages: [user('Q')], stream: true }, ': waiting\n\n');
     expect(type).toBe('text/event-stream');
     const lines = all.split('\n\n').filter((line) => line !== '');
@@ -152,7 +152,7 @@ describe('a client that waits', () => {
     expect(others.at(-1)).toBe('data: [DONE]');
   });
 
-  test('and goes, leaves a turn that is not trained and a number that is free', async () => {
+  test('leaves an untrained turn and a free request number when it disconnects', async () => {
     const { server, session, waiting, url } = await beating();
     const gone = new AbortController();
     const asked = fetch(url, post({ messages: [user('Q')] }, { signal: gone.signal })).then(
@@ -170,7 +170,7 @@ describe('a client that waits', () => {
   });
 });
 
-describe('the session of a server', () => {
+describe('The session of a server', () => {
   const served = {
     sampling: undefined,
     maxTurns: Infinity,
@@ -178,7 +178,7 @@ describe('the session of a server', () => {
     live: true,
   };
 
-  test('continues its own tokens where a client drops thoughts, as in training', async () => {
+  test('continues its own tokens when a client drops thoughts, as in training', async () => {
     const { session } = await scriptedSession(counting(), served);
     const ask = askBy(doorTo(session));
     const first = await ask({ messages: [user('Q')], return_token_ids: true });
@@ -195,7 +195,7 @@ describe('the session of a server', () => {
     expect(second.prompt_token_ids!.slice(0, whole.length)).toEqual(whole);
   });
 
-  test('forgets the oldest turns when it holds as many tokens as it may, and goes on from texts', async () => {
+  test('forgets the oldest turns at its token limit and then continues from texts', async () => {
     const { model } = await scriptedModel(counting());
     const session = new Session(model, rolloutRules({ ...served, mostTokens: 120 }));
     const ask = askBy(doorTo(session));

@@ -87,7 +87,7 @@ class Turns {
   }
 }
 
-test('in 10,000 interleavings of 64 rollouts, each request is asked in the name of its own', async () => {
+test('each request belongs to its own rollout in 10,000 interleavings of 64 rollouts', async () => {
   const doors = Array.from({ length: many }, (_, index): { fetch: Fetch } => ({
     fetch: async () => index as unknown as Response,
   }));
@@ -112,7 +112,7 @@ test('in 10,000 interleavings of 64 rollouts, each request is asked in the name 
   expect({ asked, wrong }).toEqual({ asked: 640_000, wrong: 0 });
 });
 
-describe('sessions of 64 rollouts at once', () => {
+describe('A gateway with 64 sessions at once', () => {
   /** Calls a tool once, and then says whose question it was. */
   const naming = (prompt: string): string => {
     const name = /question of (?<name>r\d+)/.exec(prompt)?.groups?.['name'] ?? '';
@@ -141,7 +141,7 @@ describe('sessions of 64 rollouts at once', () => {
       }
     };
 
-  test('each has its own turns and no other', async () => {
+  test('gives each session its own turns and no others', async () => {
     for (let run = 0; run < 12; run++) {
       const rng = new KeyedRng('sessions', run);
       const turns = new Turns();
@@ -170,7 +170,7 @@ describe('sessions of 64 rollouts at once', () => {
     }
   });
 
-  test('worker threads ask by HTTP, each rollout with its key', async () => {
+  test('serves worker threads over HTTP, each rollout with its key', async () => {
     const doors = Array.from({ length: 16 }, (_, index) => opened.enter(`r${index}`));
     const jobs = doors.map(({ baseURL, apiKey }, index) => ({
       url: `${baseURL}/chat/completions`,
@@ -200,13 +200,13 @@ describe('sessions of 64 rollouts at once', () => {
     for (const door of doors) expect((await door.end('x')).requests.turns).toBe(2);
   });
 
-  test('outside of any rollout, rolloutFetch names what to use', async () => {
+  test('rolloutFetch outside a rollout throws and names what to use', async () => {
     await expect(rolloutFetch(path, post({ messages: [user('Q')] }))).rejects.toThrow(
-      'Use the fetch that the agent is given, context.fetch, there.',
+      'context.fetch',
     );
   });
 
-  test('a request that holds a turn of another rollout ends the run', async () => {
+  test('a request with a turn of another rollout ends the run', async () => {
     const [one, other] = ['r1', 'r2'].map((name) => opened.enter(name)) as [
       ReturnType<typeof opened.enter>,
       ReturnType<typeof opened.enter>,
@@ -216,14 +216,14 @@ describe('sessions of 64 rollouts at once', () => {
     const next = { messages: [...messages, said(first), result(first, 'found')], tools };
     const mixed = expect.objectContaining({
       code: 'ROLLOUTS_MIXED',
-      message: expect.stringContaining('Use the fetch that the agent is given, context.fetch'),
+      message: expect.stringContaining('context.fetch'),
     });
     await expect(askBy(other.fetch)(next)).rejects.toEqual(mixed);
     expect((await other.end('x')).failure).toEqual(mixed);
     expect((await one.end('x')).failure).toBeUndefined();
   });
 
-  test('an agent that asked in the name of another alone is told of, once', async () => {
+  test('an agent that only sent requests on behalf of another rollout causes one warning', async () => {
     const shared = new PQueue({ concurrency: 1 });
     const doors = ['r3', 'r4', 'r5'].map((name) => opened.enter(name));
     await Promise.all(
@@ -235,6 +235,6 @@ describe('sessions of 64 rollouts at once', () => {
     );
     const records = await Promise.all(doors.map((door) => door.end('an answer')));
     expect(records.map(({ requests }) => requests.turns)).toEqual([3, 0, 0]);
-    expect(opened.notes.filter((note) => note.includes('asked the model nothing'))).toHaveLength(1);
+    expect(opened.notes.filter((note) => note.includes('without a model request'))).toHaveLength(1);
   });
 });

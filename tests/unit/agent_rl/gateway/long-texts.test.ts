@@ -22,7 +22,7 @@ const words = 'A word, <|im_end|> and <think>. '.repeat(400);
 const encoded = (text: string): readonly number[] =>
   model.encodePieces([{ source: 'user', text }]).flatMap(({ tokens }) => tokens);
 
-test('long texts are encoded in a thread, as they would be here', async () => {
+test('the thread encodes long texts exactly like the main thread', async () => {
   const { tokenizer } = model;
   const made: number[] = [];
   const ids = await texts.whole(() => {
@@ -37,7 +37,7 @@ test('long texts are encoded in a thread, as they would be here', async () => {
   expect(made).toEqual([0, 1]);
 });
 
-test('a long text of the template is remembered as it is once it was encoded in a thread', async () => {
+test('a long text of the template is cached after a thread encoded it', async () => {
   const long = 'All of it. '.repeat(1000);
   const pieces = [{ source: 'template', text: long }] as const;
   const encode = () => model.encodePieces(pieces).flatMap(({ tokens }) => tokens);
@@ -45,11 +45,11 @@ test('a long text of the template is remembered as it is once it was encoded in 
   expect(encode()).toEqual(model.tokenizer.encodePlain(long));
 });
 
-test('what is done without it is done at once', () => {
+test('work without a thread runs at once', () => {
   expect(encoded(words)).toEqual(model.tokenizer.encodePlain(words));
 });
 
-test('a timer runs on while a text is encoded that takes a second, and whoever leaves ends it', async () => {
+test('a timer keeps running while a thread encodes a text for a second, and an abort stops the thread', async () => {
   const endless = `x${' '.repeat(4_000_000)}x`;
   const gone = new AbortController();
   const encoding = texts.whole(() => encoded(endless), gone.signal);

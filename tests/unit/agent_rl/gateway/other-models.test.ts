@@ -42,7 +42,7 @@ afterAll(async () => {
   await judge.close();
 });
 
-test('a request for another model goes to where it is, by its name there and with its key, and is no turn', async () => {
+test('a request for another model reaches its server, with its name there and its key, and is not a turn', async () => {
   const messages = [{ role: 'user', content: 'Is it right?' }];
   const answer = await ask({ model: 'judge', messages });
   expect(await answer.json()).toEqual({ choices: ['judged'] });
@@ -54,14 +54,14 @@ test('a request for another model goes to where it is, by its name there and wit
   expect(turns()).toBe(0);
 });
 
-test('its other addresses and its streams are passed on', async () => {
+test('the gateway forwards other addresses and streams of another model', async () => {
   const embedded = await ask({ model: 'judge', input: 'text' }, 'embeddings');
   expect(await embedded.json()).toEqual({ data: [[1, 2]] });
   const streamed = await ask({ model: 'judge', stream: true, messages: [] });
   expect(await streamed.text()).toBe('data: {"piece":1}\n\ndata: [DONE]\n\n');
 });
 
-test('what it refuses is refused by its status, with its name', async () => {
+test('an error of another model keeps its status, with the name of the model', async () => {
   const refused = await ask({ model: 'missing', messages: [] });
   expect(refused.status).toBe(404);
   expect(await refused.json()).toMatchObject({
@@ -69,7 +69,7 @@ test('what it refuses is refused by its status, with its name', async () => {
   });
 });
 
-test('a request of any other name is answered by the model that is trained', async () => {
+test('a request with any other name is answered by the trained model', async () => {
   const messages = [{ role: 'user', content: 'Who?' }];
   const answer = (await (await ask({ model: 'gpt-9', messages })).json()) as {
     choices: { message: { content: string } }[];
@@ -78,7 +78,7 @@ test('a request of any other name is answered by the model that is trained', asy
   expect(turns()).toBe(1);
 });
 
-test('a key that is not set is refused before anything starts', () => {
+test('a missing key is reported before anything starts', () => {
   expect(() =>
     otherModels(
       { judge: { url: judge.url, apiKeyEnv: 'AGENT_RL_TEST_UNSET' } },

@@ -23,7 +23,7 @@ function opened(all: number) {
   return { places, freed, begun, turn, end };
 }
 
-test('an episode that is idle longest gives its place to one that waits for none', async () => {
+test('the longest idle episode gives its place to a client that waits for one', async () => {
   const { places, freed, turn, end } = opened(2);
   const turns = ['a', 'b'].map((episode) => turn('killed', episode));
   await sleep(0);
@@ -39,7 +39,7 @@ test('an episode that is idle longest gives its place to one that waits for none
   await chat;
 });
 
-test('turns that are under way keep their places, and clients that wait take turns', async () => {
+test('turns in progress keep their places, and waiting clients are served in order', async () => {
   const { places, freed, begun, turn, end } = opened(1);
   const turns = [turn('many', 'm1'), turn('many', 'm2'), turn('many', 'm3'), turn('few', 'f1')];
   await sleep(0);
@@ -52,7 +52,7 @@ test('turns that are under way keep their places, and clients that wait take tur
   expect(freed).toEqual(['m1', 'm2', 'f1']);
 });
 
-test('an episode whose place nobody needs keeps it, and a turn that is given up takes none', async () => {
+test('an episode keeps a place that no client needs, and an aborted turn takes no place', async () => {
   const { places, freed, turn, end } = opened(1);
   for (let i = 0; i < 3; i++) {
     const one = turn('client', 'a');
@@ -68,7 +68,7 @@ test('an episode whose place nobody needs keeps it, and a turn that is given up 
   expect(places.counts).toEqual({ all: 1, used: 0, idle: 1, waiting: 0 });
 });
 
-test('an episode that was released while its turn was under way holds no place after it', async () => {
+test('an episode released during its turn holds no place afterwards', async () => {
   const { places, turn, end } = opened(1);
   const one = turn('client', 'a');
   await sleep(0);
@@ -78,7 +78,7 @@ test('an episode that was released while its turn was under way holds no place a
   expect(places.counts).toEqual({ all: 1, used: 0, idle: 0, waiting: 0 });
 });
 
-test('other weights leave no episode in its place', async () => {
+test('other weights free all places', async () => {
   const { places, freed, turn, end } = opened(2);
   const one = turn('client', 'a');
   await sleep(0);
@@ -88,7 +88,7 @@ test('other weights leave no episode in its place', async () => {
   expect([freed, places.counts.idle]).toEqual([['a'], 0]);
 });
 
-test('the sweep releases what is idle, and never a turn that is being drawn', async () => {
+test('the sweep releases idle episodes and never a turn in progress', async () => {
   const { places, freed } = opened(2);
   const clients = new TrainingClients(places, 0.05);
   let end: (() => void) | undefined;
@@ -107,7 +107,7 @@ test('the sweep releases what is idle, and never a turn that is being drawn', as
   clients.close();
 });
 
-test('a client that leaves releases its own episodes alone', async () => {
+test('a client that disconnects releases only its own episodes', async () => {
   const { places, freed } = opened(4);
   const clients = new TrainingClients(places, 60);
   const signal = new AbortController().signal;
@@ -118,7 +118,7 @@ test('a client that leaves releases its own episodes alone', async () => {
   expect([freed, places.counts.idle]).toEqual([['one/e'], 1]);
 });
 
-test('the owner of the weights is named by how long it has been silent', () => {
+test('the owner of the weights is reported with its idle time', () => {
   const { places } = opened(1);
   const clients = new TrainingClients(places, 60);
   clients.own('one');

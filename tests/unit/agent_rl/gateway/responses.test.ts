@@ -101,7 +101,7 @@ test('an answer has the fields of the API', async () => {
   expect(usage['total_tokens']).toBe(usage['input_tokens']! + usage['output_tokens']!);
 });
 
-test('a turn that its limit cut is incomplete', async () => {
+test('a turn cut off by its limit is incomplete', async () => {
   const { session } = await scriptedSession(() => 'so</think>A long answer to it.');
   const answer = await ask(session, { input: 'What is a?', max_output_tokens: 6 });
   expect(answer).toMatchObject({
@@ -111,7 +111,7 @@ test('a turn that its limit cut is incomplete', async () => {
   });
 });
 
-describe('a turn goes on', () => {
+describe('A turn continues', () => {
   test.each<[string, (items: readonly Item[]) => readonly object[]]>([
     ['by its items', (items) => items],
     ['by references to them', (items) => items.map(({ id }) => reference(id))],
@@ -137,7 +137,7 @@ describe('a turn goes on', () => {
     expect(became(session)).toEqual({ sequences: 1, turns: 2, drift: {} });
   });
 
-  test('by the id of the response, again and again', async () => {
+  test('a turn continues by the id of its response, any number of times', async () => {
     const { session } = await scriptedSession((prompt) =>
       prompt.includes('found it') ? 'so b</think>b' : call,
     );
@@ -154,7 +154,7 @@ describe('a turn goes on', () => {
     expect(became(session)).toEqual({ sequences: 1, turns: 3, drift: {} });
   });
 
-  test('where two turns of text alone say the same', async () => {
+  test('the right turn continues when two turns have the same text', async () => {
     const { session, requests } = await scriptedSession(() => '</think>Hello.');
     const first = await ask(session, { input: 'Hi.' });
     const second = await ask(session, { input: 'Hi.' });
@@ -165,7 +165,7 @@ describe('a turn goes on', () => {
   });
 });
 
-test('what follows a turn of other ids is a turn of its own', async () => {
+test('a request with other ids begins its own turn', async () => {
   const { session } = await scriptedSession(() => '</think>Hello.');
   const first = await ask(session, { input: 'Hi.' });
   const second = await ask(session, { input: [user('Hi.'), ...first.output, user('And?')] });
@@ -174,7 +174,7 @@ test('what follows a turn of other ids is a turn of its own', async () => {
   expect(given).toEqual(['user', 'assistant', 'assistant', 'user']);
 });
 
-test('a developer speaks as the system does, and texts may be in parts', async () => {
+test('a developer message counts as the system, and texts may be in parts', async () => {
   const { session } = await scriptedSession(() => '</think>Hello.');
   const parts = [
     { type: 'input_text', text: 'H' },
@@ -210,7 +210,7 @@ test('a developer speaks as the system does, and texts may be in parts', async (
   ]);
 });
 
-describe('a stream', () => {
+describe('A stream', () => {
   test('has the events of the API, one item after the other', async () => {
     const { session } = await scriptedSession(() => call);
     const events = await streamed(session, { input: 'What is a?', tools: [search] });
@@ -244,7 +244,7 @@ describe('a stream', () => {
     expect(sessionRecord(session, undefined).requests.delivered).toBe(1);
   });
 
-  test('of a turn that says nothing has an empty message', async () => {
+  test('has an empty message for a turn without text', async () => {
     const { session } = await scriptedSession(() => '</think>');
     const last = (await streamed(session, { input: 'What is a?' })).at(-1);
     expect(last).toMatchObject({
@@ -253,7 +253,7 @@ describe('a stream', () => {
     });
   });
 
-  test('of thoughts between texts gives each an item, which together are the turn', async () => {
+  test('gives each thought between texts an item, and the items together are the turn', async () => {
     const said = 'one</think>First.<think>two</think> Then.';
     const { session } = await scriptedSession(() => said, { live: true });
     const last = (await streamed(session, { input: 'What is a?' })).at(-1);
@@ -266,17 +266,14 @@ describe('a stream', () => {
   });
 });
 
-describe('what is refused says where', () => {
+describe('A refusal names the place', () => {
   test.each<[object, string]>([
     [
       { input: [reference('rs_0123456789abcdef0123')] },
-      'input[0]: "rs_0123456789abcdef0123" is no item',
+      'input[0]: "rs_0123456789abcdef0123" is not',
     ],
-    [{ input: [user('a'), reference('x')] }, 'input[1]: "x" is no item'],
-    [
-      { input: 'a', previous_response_id: 'resp_1' },
-      'previous_response_id: "resp_1" is no response',
-    ],
+    [{ input: [user('a'), reference('x')] }, 'input[1]: "x" is not'],
+    [{ input: 'a', previous_response_id: 'resp_1' }, 'previous_response_id: "resp_1" is not'],
     [
       { input: [{ type: 'web_search_call', id: 'ws_1' }] },
       'input[0]: an item of type "web_search_call"',
@@ -292,7 +289,7 @@ describe('what is refused says where', () => {
     [{ input: 'a', background: true }, 'background: true is not supported'],
     [{ input: [] }, 'input'],
     [{ messages: [] }, 'messages'],
-  ])('%j', async (body, message) => {
+  ])('%j is refused there', async (body, message) => {
     const { session } = await scriptedSession(() => 'never');
     await expect(asked(session, body)).rejects.toMatchObject({
       status: 400,
@@ -300,7 +297,7 @@ describe('what is refused says where', () => {
     });
   });
 
-  test('unless the run ignores what the model cannot do', async () => {
+  test('the run may ignore what the model cannot do', async () => {
     const { session } = await scriptedSession(() => '</think>Hello.');
     await asked(session, { input: 'a', reasoning: { effort: 'low' } }, 'ignore');
     expect(session.ignored).toEqual({ reasoning: 1 });

@@ -74,7 +74,7 @@ test('a client that drops thoughts and rewrites arguments continues the sampled 
   expect(sha256('')).toHaveLength(64);
 });
 
-test('a turn with a call that can be read and one that cannot is recognised when it comes back', async () => {
+test('a turn with a valid and a malformed call is recognised when it comes back', async () => {
   const { session } = await scriptedSession((prompt) =>
     prompt.includes('found it')
       ? '<think>so b</think>b'
@@ -96,7 +96,7 @@ test('a turn with a call that can be read and one that cannot is recognised when
 
 const asked = (content: string) => ({ messages: [{ role: 'user', content }] });
 
-test('the messages of a rollout are those of the request that was made last, whatever the agent returns', async () => {
+test('the messages of a rollout come from its last request, whatever the agent returns', async () => {
   const { session } = await scriptedSession(() => '</think>said');
   for (const name of ['Ferzuri', 'Mirneda', 'Walrami']) await ask(session, asked(`Who? ${name}`));
   await session.end();
@@ -106,7 +106,7 @@ test('the messages of a rollout are those of the request that was made last, wha
     });
 });
 
-test('an agent that asks without end is refused after 64 times as many turns as one sequence may have', async () => {
+test('an agent that sends requests endlessly is refused after 64 times the turns of one sequence', async () => {
   const { session } = await scriptedSession(() => '</think>said', { maxTurns: 2 });
   for (let turn = 0; turn < 128; turn++) await ask(session, asked('Again?'));
   await expect(ask(session, asked('Again?'))).rejects.toMatchObject({

@@ -80,11 +80,11 @@ async function streamed(
   return { joined, order, whole: await result };
 }
 
-describe.each(Object.entries(formats))('a turn in the format %s', (_, format) => {
+describe.each(Object.entries(formats))('A turn in the format %s', (_, format) => {
   test.each([
     ['tools', [tool]],
     ['no tools', []],
-  ])('streams what it says whole, with %s', async (_with, tools) => {
+  ])('streams its whole content, with %s', async (_with, tools) => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(parts, { maxLength: 14 }),
@@ -106,7 +106,7 @@ test('a thought is streamed piece by piece before the content', async () => {
   expect(joined).toEqual({ reasoning: 'I think.', content: 'It is 4.\n<tool_call>{"name"' });
 });
 
-describe('a format of a plugin', () => {
+describe('A format of a plugin', () => {
   class React implements ToolCallFormat {
     readonly opensCall?: readonly string[];
     constructor(...opensCall: readonly string[]) {
@@ -122,18 +122,18 @@ describe('a format of a plugin', () => {
   }
   const steps = ['Let me. ', 'Act', 'ion: ', 'run'];
 
-  test('that does not name what opens a call is streamed when the turn is whole', async () => {
+  test('streams a turn only when it is whole if it does not name how calls begin', async () => {
     const { joined, order } = await streamed(new TurnReader(new React(), false), steps, [tool]);
     expect(order).toEqual(['content']);
     expect(joined['content']).toBe('Let me.');
   });
 
-  test('that names something else fails the stream, and the message says what to name', async () => {
+  test('fails the stream if it names something else, and the message says what to name', async () => {
     const streaming = streamed(new TurnReader(new React('Call: '), false), steps, [tool]);
-    await expect(streaming).rejects.toThrow(/must name in opensCall/);
+    await expect(streaming).rejects.toThrow(/must list in opensCall/);
   });
 
-  test('that names it streams what is said before', async () => {
+  test('streams text before a call if it names how calls begin', async () => {
     const { order } = await streamed(new TurnReader(new React('Action: '), false), steps, [tool]);
     expect(order).toEqual(['content']);
   });

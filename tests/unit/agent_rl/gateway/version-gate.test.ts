@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 
 import { VersionGate } from '#agent_rl/gateway/sampling/places.ts';
 
-test('weights change when the turns under way have ended and before the next begin', async () => {
+test('weights change after the turns in progress and before the next turn', async () => {
   const gate = new VersionGate();
   const order: string[] = [];
   const turn = (name: string, ms: number) =>
@@ -27,7 +27,7 @@ test('weights change when the turns under way have ended and before the next beg
   ]);
 });
 
-test('a change that fails lets the next turns through', async () => {
+test('a failed change lets the next turns through', async () => {
   const gate = new VersionGate();
   await expect(gate.between(() => Promise.reject(new Error('not read')))).rejects.toThrow(
     'not read',

@@ -59,7 +59,7 @@ const playedBy = (workers: number): Promise<readonly Rollout[]> =>
     { signal: new AbortController().signal },
   );
 
-test('1, 8 and 64 workers give the same rollouts, however long agents take between their requests', async () => {
+test('1, 8 and 64 workers produce the same rollouts, however long agents pause between requests', async () => {
   const [one, eight, all] = [await playedBy(1), await playedBy(8), await playedBy(64)];
   // What was played, but for how long it took.
   const timeless = (rollouts: readonly Rollout[]) =>

@@ -43,8 +43,8 @@ const open = (inner: unknown) =>
 const answering = async (answer: unknown) =>
   rejectionOf((await open(generator({ generate: async () => answer }))).generate(request));
 
-describe('a generator of others', () => {
-  test('is passed on as it is where it keeps its contract', async () => {
+describe('A checked generator', () => {
+  test('passes a correct generator through unchanged', async () => {
     const checked = await open(generator());
     expect(await checked.describe()).toEqual(info);
     expect(await checked.generate(request)).toEqual(good);
@@ -60,27 +60,27 @@ describe('a generator of others', () => {
     [{ ...good, logProbs: [-1, Number.NaN] }, 'logProbs[1] is NaN; expected a finite number'],
     [{ ...good, logProbs: [0.5, -1] }, 'logProbs[0] is 0.5; expected a finite number of at most 0'],
     [{ ...good, stop: 'length' }, 'stop is "length"; expected one of stop-token, max-tokens,'],
-    [{ ...good, tokens: [4, 5] }, 'stop is stop-token, and the last token is 5; expected one of'],
+    [{ ...good, tokens: [4, 5] }, 'stop is stop-token, but the last token is 5; expected one of'],
     [{ ...good, version: undefined }, 'version is nothing; expected a whole number'],
-  ])('that answers %p is told what is allowed', async (answer, problem) => {
+  ])('refuses the answer %p and says what is allowed', async (answer, problem) => {
     const thrown = await answering(answer);
     expect(thrown).toMatchObject({ code: 'GENERATION_FAILED' });
     expect((thrown as Error).message).toContain(`Generator "mine", generate(): ${problem}`);
   });
 
-  test('must name the version of the weights it was told to use', async () => {
+  test('requires the version of the weights it was last given', async () => {
     const checked = await open(generator());
     await checked.use({ version: 3, kind: 'folder', location: 'x' });
     expect(await rejectionOf(checked.generate(request))).toMatchObject({
-      message: expect.stringContaining('version is 0; expected 3, that of the weights'),
+      message: expect.stringContaining('version is 0; expected 3'),
     });
   });
 
-  test('cannot take weights without a method that does', async () => {
+  test('cannot receive weights without the method use', async () => {
     const checked = await open(generator({ use: undefined }));
     expect(await rejectionOf(checked.describe())).toMatchObject({
       code: 'PLUGIN_LOAD_FAILED',
-      message: expect.stringContaining('takes is ["folder"], and it has no method use'),
+      message: expect.stringContaining('takes is ["folder"], but the generator has no method use'),
     });
   });
 
@@ -90,7 +90,7 @@ describe('a generator of others', () => {
     [{ ...info, maxContextTokens: 0 }, 'maxContextTokens is 0'],
     [{ ...info, reproducible: undefined }, 'reproducible is nothing'],
     [{ ...info, takes: ['http'] }, 'takes is ["http"]'],
-  ])('that says %p of itself is refused', async (said, problem) => {
+  ])('refuses the description %p', async (said, problem) => {
     const checked = await open(generator({ describe: async () => said }));
     expect(await rejectionOf(checked.describe())).toMatchObject({
       code: 'PLUGIN_LOAD_FAILED',
@@ -98,14 +98,14 @@ describe('a generator of others', () => {
     });
   });
 
-  test('is refused where what is opened lacks methods', async () => {
+  test('refuses an object without the required methods', async () => {
     expect(await rejectionOf(open({ generate: () => good }))).toMatchObject({
       code: 'PLUGIN_LOAD_FAILED',
       message: expect.stringContaining('lacks the methods describe, release, close'),
     });
   });
 
-  test('is named, with the method and the place, in what it throws', async () => {
+  test('adds plugin, method and place to a thrown error', async () => {
     const fails = async () => {
       throw new Error('no server');
     };
@@ -126,7 +126,7 @@ describe('a generator of others', () => {
     expect(await rejectionOf(opening)).toMatchObject({ code: 'GENERATION_FAILED' });
   });
 
-  test('may throw an error of ours, which stays as it is', async () => {
+  test('passes an AgentRlError on unchanged', async () => {
     const ours = new AgentRlError('CONFIG_INVALID', 'generator.url is missing.');
     const checked = await open(
       generator({

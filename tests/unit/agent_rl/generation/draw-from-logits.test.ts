@@ -7,7 +7,7 @@ import { drawFromLogits } from '#agent_rl/generation/draw-truncated.ts';
 // Probabilities 1/2, 1/8, 1/4 and 1/8 at temperature 1.
 const logits = Float32Array.from([4, 1, 2, 1], (share) => Math.log(share));
 
-describe('a draw from logits', () => {
+describe('A draw from logits', () => {
   test.each([
     [0, 0],
     [0.49, 0],
@@ -16,7 +16,7 @@ describe('a draw from logits', () => {
     [0.87, 2],
     [0.88, 3],
     [0.9999999, 3],
-  ])('at %f of the mass takes token %i', (uniform, token) => {
+  ])('has, at %f of the mass, token %i', (uniform, token) => {
     const drawn = drawFromLogits(logits, unbiased, uniform);
     expect(drawn.token).toBe(token);
     expect(drawn.logProb).toBeCloseTo(Math.log([0.5, 0.125, 0.25, 0.125][token]!), 6);
@@ -29,7 +29,7 @@ describe('a draw from logits', () => {
     expect(drawn.logProb).toBeCloseTo(Math.log(4 / 22), 6);
   });
 
-  test('at temperature 0 takes the first of the likeliest, with its log-probability at 1', () => {
+  test('takes the first likeliest token at temperature 0, with its log-probability at 1', () => {
     const tied = Float32Array.from([1, 3, 3, 1], (share) => Math.log(share));
     const drawn = drawFromLogits(tied, greedy, 0.99);
     expect(drawn.token).toBe(1);
@@ -37,7 +37,7 @@ describe('a draw from logits', () => {
   });
 
   test.each([{ topK: 2 }, { topP: 0.7 }, { minP: 0.2 }])(
-    'at temperature 0 takes the likeliest with its whole log-probability, whatever truncates (%p)',
+    'takes the likeliest token at temperature 0 with its full log-probability, whatever truncates (%p)',
     (over) => {
       const drawn = drawFromLogits(logits, { ...greedy, ...over }, 0.99);
       expect(drawn.token).toBe(0);

@@ -7,7 +7,7 @@ import { cumulateByBlocks } from '#agent_rl/generation/draw-tokens.ts';
 import * as fc from '#tests/support/properties.ts';
 import { numbersOf } from '#tests/support/numbers-of.ts';
 
-test('sums by blocks are the sums of each row up to each of its numbers, whatever their count', async () => {
+test('block-wise sums equal the cumulative sums of each row, whatever their length', async () => {
   const engine = new OnnxEngine({ device: 'cpu', threads: 1 });
   await fc.assert(
     fc.asyncProperty(

@@ -17,8 +17,8 @@ const kvOf = (value: number): ComputedContext => ({
   },
 });
 
-describe('known contexts', () => {
-  test('are those after a prompt, shared once two episodes come to it', () => {
+describe('The store of known contexts', () => {
+  test('shares the context after a prompt once two episodes reach it', () => {
     const known = new KnownContexts(100);
     const start = known.enter([1, 2]);
     expect(isShared(start)).toBe(false);
@@ -31,7 +31,7 @@ describe('known contexts', () => {
     expect(known.add(start, 7, kvOf(9))).toBe(after);
   });
 
-  test('give room back only where no episode is left, the prompt entered first at first', () => {
+  test('frees only contexts without episodes, the oldest prompt first', () => {
     const known = new KnownContexts(16);
     const [a, b] = [known.enter([1]), known.enter([2])];
     known.enter([1]);
@@ -48,7 +48,7 @@ describe('known contexts', () => {
     expect(known.add(a, 5, kvOf(1))).toBeUndefined();
   });
 
-  test('keep what is drawn from only where there is room for it, and are not shared where there is none', () => {
+  test('keeps and shares a context only while there is room for it', () => {
     const known = new KnownContexts(30);
     const start = known.enter([1]);
     known.enter([1]);
@@ -75,7 +75,7 @@ describe('known contexts', () => {
     expect(b.next).toBeUndefined();
   });
 
-  test('are forgotten at once with their only episode, and all of them with the weights', () => {
+  test('forgets a context with its only episode, and all contexts with the weights', () => {
     const known = new KnownContexts(8);
     const alone = known.enter([1]);
     known.add(alone, 5, kvOf(1));
@@ -88,7 +88,7 @@ describe('known contexts', () => {
     expect(known.enter([2])).not.toBe(next);
   });
 
-  test('are left by an episode that no other can follow, and by none that one still may', () => {
+  test('keeps the context of an episode only while another episode may follow', () => {
     const known = new KnownContexts(1000);
     const enter = (name: string): Slot => new Slot(name, known.enter([1]));
     const goOn = (slot: Slot, token: number): void => {
@@ -102,7 +102,7 @@ describe('known contexts', () => {
     };
     const first = enter('first');
     goOn(first, 5);
-    // Whoever comes may go the same way.
+    // An episode that arrives may go the same way.
     expect(stays(first, 9)).toBe(true);
     const second = enter('second');
     // What the second is fed is not known, and then that it goes another way, and then the same.
@@ -136,7 +136,7 @@ describe('known contexts', () => {
     expect(stays(sixth, 4)).toBe(false);
   });
 
-  test('of a prompt that nothing was kept of are forgotten with its last episode', () => {
+  test('forgets a prompt without kept arrays with its last episode', () => {
     const known = new KnownContexts(0);
     const start = known.enter([1]);
     expect(known.enter([1])).toBe(start);
@@ -148,7 +148,7 @@ describe('known contexts', () => {
     expect(isShared(start)).toBe(false);
   });
 
-  test('draw the first token whose cumulative mass is more than the share, at their own temperature', () => {
+  test('draws the first token whose cumulative mass exceeds the share, at its temperature', () => {
     const next = {
       temperature: 1,
       logProbs: Float32Array.of(-1, -2, -3),

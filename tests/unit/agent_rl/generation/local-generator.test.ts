@@ -1,21 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 
 import { type GenerationRequest, greedy, unbiased } from '#agent_rl/core/services/generator.ts';
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
-import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { DecoderPrograms } from '#agent_rl/generation/programs/decoder-programs.ts';
 import type { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
 import { SteppedGenerator } from '#agent_rl/gateway/sampling/stepped-generator.ts';
 import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
 import { initialParameters } from '#model/config/parameters.ts';
+import { cpuEngine } from '#tests/support/cpu-engine.ts';
 import { openTinyGenerator, peakedParameters } from '#tests/support/tiny-generator.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
-let engine: OnnxEngine;
-beforeAll(() => {
-  engine = new OnnxEngine({ device: 'cpu', threads: 1 });
-});
-afterAll(() => engine.close());
+const engine = cpuEngine();
 
 const open = (rows: number, maxContextTokens = 64): Promise<LocalGenerator> =>
   openTinyGenerator(engine, { rows, maxContextTokens });
@@ -72,7 +68,7 @@ const prompts = Array.from({ length: 9 }, (_, i) =>
 );
 
 describe('LocalGenerator', () => {
-  test('gives the same tokens and log-probabilities, bit for bit, alone and in company', async () => {
+  test('draws the same tokens and log-probabilities, bit for bit, alone and in a batch', async () => {
     const alone = await open(4);
     const together = await open(16);
     const all = prompts.map((prompt, i) => request(`e${i}`, prompt, { maxTokens: 6 + i }));
@@ -84,7 +80,7 @@ describe('LocalGenerator', () => {
     expect(await Promise.all(all.map((one) => together.generate(one)))).toEqual(single);
   });
 
-  test('gives the bits of one request to a turn that is asked for in parts', async () => {
+  test('draws the same bits for a turn requested in parts', async () => {
     const generator = await open(2);
     const one = request('whole', prompts[2] as number[], { maxTokens: 20 });
     const whole = await generator.generate(one);
@@ -98,7 +94,7 @@ describe('LocalGenerator', () => {
     expect(looks).toEqual([8, 16, 20]);
   });
 
-  test('gives the same bits when the cache grows under it', async () => {
+  test('draws the same bits when the cache grows', async () => {
     const [alone, together] = [await open(4, 256), await open(8, 256)];
     const long = Array.from({ length: 50 }, (_, t) => (t * 5) % 24);
     const one = request('long', long, { maxTokens: 100 });
@@ -111,7 +107,7 @@ describe('LocalGenerator', () => {
     expect(single.tokens).toHaveLength(100);
   });
 
-  test('has the log-probabilities that the learner computes over the whole sequence', async () => {
+  test('returns the log-probabilities that the learner computes over the whole sequence', async () => {
     const generator = await open(4);
     const learner = new LocalLearner(engine, tinyModelConfig, peakedParameters, {
       microBatchTokens: 128,
@@ -126,7 +122,7 @@ describe('LocalGenerator', () => {
     await learner.close();
   });
 
-  test('continues in a later turn exactly as if the context had been fed step by step', async () => {
+  test('continues a later turn exactly as if the context had been fed step by step', async () => {
     const generator = await open(4);
     const first = await generator.generate(request('a', [1, 2, 3], { maxTokens: 4 }));
     const context = [1, 2, 3, ...first.tokens, 9, 8];
@@ -155,7 +151,7 @@ describe('LocalGenerator', () => {
     expect(full.tokens).toHaveLength(14);
   });
 
-  test('more episodes than rows wait their turn and all end', async () => {
+  test('queues more episodes than rows and finishes all', async () => {
     const generator = await open(4);
     const results = prompts.map(async (prompt, i) => {
       const result = await generator.generate(request(`e${i}`, prompt));
@@ -165,7 +161,7 @@ describe('LocalGenerator', () => {
     expect(await Promise.all(results)).toEqual(prompts.map(() => 12));
   });
 
-  test('equal prompts of a group are computed once', async () => {
+  test('computes equal prompts of a group once', async () => {
     const generator = await open(8);
     const group = Array.from({ length: 6 }, (_, sample) =>
       generator.generate(
@@ -177,7 +173,7 @@ describe('LocalGenerator', () => {
     expect(generator.totals.prefilledTokens).toBe(3);
   });
 
-  test('an aborted request ends as such and keeps its siblings going', async () => {
+  test('ends an aborted request and continues its siblings', async () => {
     const generator = await open(4);
     const abort = new AbortController();
     const doomed = generator.generate(request('a', [1, 2, 3], { maxTokens: 50 }), abort.signal);
@@ -187,7 +183,7 @@ describe('LocalGenerator', () => {
     expect((await sibling).tokens).toHaveLength(12);
   });
 
-  test('an episode released while it waits for a row gives its request back and keeps no row', async () => {
+  test('returns the request of an episode released while it waits for a row', async () => {
     const generator = await open(4);
     const held = ['a', 'b', 'c', 'd'].map((name) => generator.generate(request(name, [1, 2, 3])));
     const waiting = generator.generate(request('late', [1, 2, 3]));
@@ -199,7 +195,7 @@ describe('LocalGenerator', () => {
     expect((await Promise.all(next)).map(({ tokens }) => tokens.length)).toEqual([12, 12, 12, 12]);
   });
 
-  test('an episode released while its prompt is computed or its tokens are drawn keeps no row', async () => {
+  test('frees the row of an episode released during its prompt or its draws', async () => {
     const generator = await open(4);
     const doomed = ['a', 'b', 'c', 'd'].map((name) => generator.generate(request(name, [1, 2, 3])));
     for (const name of ['a', 'b', 'c', 'd']) generator.release(name);
@@ -208,7 +204,7 @@ describe('LocalGenerator', () => {
     expect((await Promise.all(next)).map(({ tokens }) => tokens.length)).toEqual([12, 12, 12, 12]);
   });
 
-  test('an episode released while another one is given a row keeps none either', async () => {
+  test('gives no row to an episode released while another one gets a row', async () => {
     const { generator, programs } = await gated(4);
     const drawing = generator.generate(request('drawing', prompts[0]!, { maxTokens: 30 }));
     await someTicks();
@@ -228,7 +224,7 @@ describe('LocalGenerator', () => {
     expect((await Promise.all(later)).map(({ tokens }) => tokens.length)).toEqual([12, 12, 12, 12]);
   });
 
-  test('an episode that waits is given a row that was freed while a prompt was computed', async () => {
+  test('gives a waiting episode a row freed during a prompt', async () => {
     const { generator, programs } = await gated(4);
     const idle = ['a', 'b', 'c'];
     for (const [at, name] of idle.entries())
@@ -244,7 +240,7 @@ describe('LocalGenerator', () => {
     expect((await waiting).tokens).toHaveLength(12);
   });
 
-  test('a released name may be used again at once', async () => {
+  test('accepts a released name again at once', async () => {
     const generator = await open(4);
     await generator.generate(request('a', [1, 2, 3]));
     generator.release('a');
@@ -260,7 +256,7 @@ describe('LocalGenerator', () => {
     expect((await running).version).toBe(3);
   });
 
-  test('an episode continues with new weights as if it had been begun with them', async () => {
+  test('continues an episode with new weights as if it had begun with them', async () => {
     const other = initialParameters(tinyModelConfig, new KeyedRng(8));
     const [changed, fresh] = [await open(4), await open(4)];
     const prompt = prompts[2] as number[];
@@ -273,7 +269,7 @@ describe('LocalGenerator', () => {
     expect(continued.version).toBe(4);
   });
 
-  test('truncated sampling draws only kept tokens, with renormalised log-probabilities', async () => {
+  test('draws only kept tokens in truncated sampling, with renormalised log-probabilities', async () => {
     const generator = await open(4);
     const one = { ...unbiased, topK: 1 };
     const { tokens, logProbs } = await generator.generate(
@@ -284,7 +280,7 @@ describe('LocalGenerator', () => {
     expect(logProbs).toEqual(tokens.map(() => 0));
   });
 
-  test('a context that does not continue the episode is refused and others go on', async () => {
+  test('refuses a context that does not continue its episode and continues the others', async () => {
     const generator = await open(4);
     await generator.generate(request('a', [1, 2, 3]));
     await expect(generator.generate(request('a', [5, 5]))).rejects.toThrow('does not continue');
@@ -292,10 +288,10 @@ describe('LocalGenerator', () => {
   });
 });
 
-describe('a turn that is asked for again', () => {
+describe('A turn that is requested again', () => {
   const turn = request('again', [1, 2, 3]);
 
-  test('after the engine failed once is drawn as if it had not', async () => {
+  test('is drawn unchanged after the engine failed once', async () => {
     const whole = await (await open(2)).generate(turn);
     const programs = new DecoderPrograms(engine, tinyModelConfig, 64);
     const generator = await openTinyGenerator(engine, { rows: 2, maxContextTokens: 64, programs });
@@ -314,7 +310,7 @@ describe('a turn that is asked for again', () => {
     expect((await generator.generate(request('third', [6, 7]))).tokens).toHaveLength(12);
   });
 
-  test('after its answer was lost is drawn as before, and the episode goes on', async () => {
+  test('is drawn unchanged after its answer was lost, and the episode continues', async () => {
     const generator = await open(1);
     const first = await generator.generate(turn);
     expect(await generator.generate(turn)).toEqual(first);
@@ -324,7 +320,7 @@ describe('a turn that is asked for again', () => {
     expect(await (await open(1)).generate(next)).toEqual(second);
   });
 
-  test('after it was given up is drawn as if it had not been', async () => {
+  test('is drawn unchanged after it was aborted', async () => {
     const whole = await (await open(1)).generate(turn);
     const generator = await open(1);
     const abort = new AbortController();

@@ -21,18 +21,18 @@ async function computedOf(
 }
 
 describe('PrefixCache', () => {
-  test('computes a prefix once, until prefixes requested later take its place', async () => {
+  test('computes a prefix once, until later prefixes take its place', async () => {
     const asked = [1, 2, 1, 3, 1, 2, 3].map((name) => [name, 5] as const);
     expect(await computedOf({ prefixes: 2, tokens: 100 }, asked)).toEqual([1, 2, 3, 2, 3]);
   });
 
-  test('holds no more tokens than it may, whatever their number', async () => {
+  test('holds at most its limit of tokens, whatever their number of prefixes', async () => {
     const limits = { prefixes: 64, tokens: 10 };
     const four = [1, 2, 3].map((name) => [name, 4] as const);
     expect(await computedOf(limits, [...four, [3, 4], [2, 4], [1, 4]])).toEqual([1, 2, 3, 1]);
   });
 
-  test('keeps the newest, also one that is longer than all may be', async () => {
+  test('keeps the newest prefix, even one longer than the limit', async () => {
     const limits = { prefixes: 64, tokens: 10 };
     expect(
       await computedOf(limits, [
@@ -44,7 +44,7 @@ describe('PrefixCache', () => {
     ).toEqual([1, 2, 1]);
   });
 
-  test('counts nothing of what it forgot', async () => {
+  test('counts nothing that it forgot', async () => {
     const cache = new PrefixCache({ prefixes: 64, tokens: 10 });
     let computed = 0;
     const get = (name: number) =>
@@ -60,7 +60,7 @@ describe('PrefixCache', () => {
   });
 });
 
-test('what could not be computed is computed again when it is asked for', async () => {
+test('the cache computes a failed prefix again on the next request', async () => {
   const cache = new PrefixCache({ prefixes: 2, tokens: 100 });
   await expect(cache.get([1, 2], () => Promise.reject(new Error('busy')))).rejects.toThrow('busy');
   const prefix = { length: 2, keys: [], values: [] };

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 
 import {
   type Generation,
@@ -6,19 +6,15 @@ import {
   type Sampling,
   unbiased,
 } from '#agent_rl/core/services/generator.ts';
-import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import type { KvCache } from '#agent_rl/generation/cache/kv-cache.ts';
 import type { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
 import { DecoderPrograms } from '#agent_rl/generation/programs/decoder-programs.ts';
 import type { StepsInputs } from '#agent_rl/generation/programs/step-result.ts';
+import { cpuEngine } from '#tests/support/cpu-engine.ts';
 import { openTinyGenerator } from '#tests/support/tiny-generator.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
-let engine: OnnxEngine;
-beforeAll(() => {
-  engine = new OnnxEngine({ device: 'cpu', threads: 1 });
-});
-afterAll(() => engine.close());
+const engine = cpuEngine();
 
 const maxContextTokens = 192;
 
@@ -40,7 +36,7 @@ async function open(stepsAtOnce: number, rows = 6) {
   return { generator, programs };
 }
 
-/** What tools answer in a turn: few tokens, and then so many that they are a chunk. */
+/** What tools answer in a turn: few tokens, and then enough for a chunk. */
 const results = [4, 17, 80].map((length, turn) =>
   Array.from({ length }, (_, at) => (at * 7 + turn * 5) % 24),
 );
@@ -81,7 +77,7 @@ const tokensOf = (all: readonly Generation[][]) =>
 const logProbsOf = (all: readonly Generation[][]): number[] =>
   all.flatMap((turns) => turns.flatMap(({ logProbs }) => logProbs));
 
-describe('a run of several steps', () => {
+describe('A run of several steps', () => {
   test.each([
     [2, unbiased],
     [5, unbiased],
@@ -89,7 +85,7 @@ describe('a run of several steps', () => {
     [16, greedy],
     [16, { ...unbiased, temperature: 1.7 }],
   ])(
-    'of %i draws what single steps draw, over turns that stop or are cut',
+    'draws, with %i steps, what single steps draw, over turns that stop or are cut off',
     async (most, sampling) => {
       const single = await open(1);
       const several = await open(most);
@@ -109,7 +105,7 @@ describe('a run of several steps', () => {
     },
   );
 
-  test('has no more steps than the longest turn may take', async () => {
+  test('has at most as many steps as the longest turn', async () => {
     const { generator, programs } = await open(16);
     const request = (sample: number, maxTokens: number) => ({
       episode: `episode ${sample}`,
@@ -137,7 +133,7 @@ describe('a run of several steps', () => {
     expect([tokens.length, stop]).toEqual([6, 'context-full']);
   });
 
-  test('is not made where a slot draws from a truncated distribution', async () => {
+  test('is not used while a slot draws from a truncated distribution', async () => {
     const [single, several] = [await open(1), await open(16)];
     const sampling = { ...unbiased, topK: 5 };
     const found = await playAll(several.generator, sampling);
@@ -145,7 +141,7 @@ describe('a run of several steps', () => {
     expect(several.programs.runs).toEqual([]);
   });
 
-  test('leaves alone a row that was released while it was computed', async () => {
+  test('leaves alone a row that was released during the run', async () => {
     const { generator, programs } = await open(16, 1);
     let go = (): void => undefined;
     programs.hold = new Promise((resolve) => (go = resolve));

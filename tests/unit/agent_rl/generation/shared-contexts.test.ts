@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 
 import {
   type Generation,
@@ -6,15 +6,11 @@ import {
   type Sampling,
   unbiased,
 } from '#agent_rl/core/services/generator.ts';
-import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import type { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
+import { cpuEngine } from '#tests/support/cpu-engine.ts';
 import { openTinyGenerator, peakedParameters } from '#tests/support/tiny-generator.ts';
 
-let engine: OnnxEngine;
-beforeAll(() => {
-  engine = new OnnxEngine({ device: 'cpu', threads: 1 });
-});
-afterAll(() => engine.close());
+const engine = cpuEngine();
 
 const open = (rows: number): Promise<LocalGenerator> =>
   openTinyGenerator(engine, { rows, maxContextTokens: 192 });
@@ -76,9 +72,9 @@ const samplings: Readonly<Record<string, Sampling>> = {
   'from the likeliest': { ...unbiased, topK: 3, topP: 0.9, temperature: 0.5 },
 };
 
-describe('episodes that come to the same context', () => {
+describe('A generator with shared contexts', () => {
   test.each(Object.entries(samplings))(
-    'compute it once, and draw what each would draw by itself: %s',
+    'computes a shared context once, and each episode draws as if alone: %s',
     async (_name, sampling) => {
       const episodes = groupOf(0, 8, sampling);
       const together = await open(8);
@@ -90,7 +86,7 @@ describe('episodes that come to the same context', () => {
     },
   );
 
-  test('are of several tasks, more than there are rows, and sample in different ways', async () => {
+  test('shares between several tasks, more than rows, with different sampling', async () => {
     const episodes = [
       ...groupOf(0, 6),
       ...groupOf(1, 5, samplings['at a low temperature']),
@@ -104,7 +100,7 @@ describe('episodes that come to the same context', () => {
   });
 
   test.each(Object.entries(samplings))(
-    'draw what they would without guesses, in fewer steps, where it is remembered: %s',
+    'draws the same in fewer steps when it remembers: %s',
     async (_name, sampling) => {
       const generator = await open(4);
       const episode = { task: 0, sample: 0, sampling };
@@ -119,7 +115,7 @@ describe('episodes that come to the same context', () => {
   );
 
   // The first may be a step ahead before it is known that others come.
-  test('compute each context once where they go on alike', async () => {
+  test('computes each context once while episodes agree', async () => {
     const alone = await open(4);
     await play(alone, { task: 1, sample: 0, sampling: greedy });
     const together = await open(8);
@@ -129,7 +125,7 @@ describe('episodes that come to the same context', () => {
     expect(together.totals.steps).toBeLessThan(alone.totals.steps + 3);
   });
 
-  test('forget all with other weights', async () => {
+  test('forgets all contexts with other weights', async () => {
     const generator = await open(8);
     const episodes = groupOf(0, 4, greedy);
     const made = await Promise.all(episodes.map((episode) => play(generator, episode)));
@@ -147,7 +143,7 @@ describe('episodes that come to the same context', () => {
     expect(await Promise.all(episodes.map((episode) => play(fresh, episode)))).toEqual(later);
   });
 
-  test('go on where one of them is released while the others follow it', async () => {
+  test('continues the others when one episode is released', async () => {
     const generator = await open(8);
     const episodes = groupOf(0, 6, samplings['at a low temperature']);
     const first = { ...episodes[0]!, sample: 9 };

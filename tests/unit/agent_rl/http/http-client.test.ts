@@ -4,7 +4,7 @@ import { EndlessAnswer, HttpClient, type HttpClientOptions } from '#agent_rl/htt
 import { gigabyte, slowBody } from '#tests/support/hostile-answers.ts';
 import { type DoubleAnswer, httpDouble } from '#tests/support/http-double.ts';
 
-test('what is said of repeated requests leaves their queries out, which may hold signatures', async () => {
+test('retry messages leave out query strings, which may contain signatures', async () => {
   const server = await httpDouble((_, count) =>
     count === 1 ? { status: 503, json: {} } : { status: 200, json: { there: true } },
   );
@@ -27,7 +27,7 @@ test('what is said of repeated requests leaves their queries out, which may hold
   await server.close();
 });
 
-describe('an answer', () => {
+describe('An answer', () => {
   const asked = async (
     answer: DoubleAnswer,
     options: Partial<HttpClientOptions>,
@@ -54,7 +54,7 @@ describe('an answer', () => {
     ['of the client', { mostAnswerBytes: 1000 }, undefined],
     ['of the request', {}, 1000],
     ['of the client, where a request allows more', { mostAnswerBytes: 1000 }, 2000],
-  ])('ends at the limit %s, and is not asked for again', async (_, options, own) => {
+  ])('fails at the limit %s, without a retry', async (_, options, own) => {
     expect((await asked(text(998), options, own)).got).toMatchObject({ json: 'x'.repeat(998) });
     for (const answer of [text(999), gigabyte]) {
       const { got, requests } = await asked(answer, options, own);
@@ -64,16 +64,16 @@ describe('an answer', () => {
     }
   });
 
-  test('that comes too slowly is given up long before the deadline', async () => {
+  test('fails long before the deadline when it arrives too slowly', async () => {
     const began = performance.now();
     const { got, requests } = await asked(slowBody, { bodyGraceS: 0.2 });
     expect(got).toBeInstanceOf(EndlessAnswer);
-    expect(String(got)).toMatch(/its answer comes too slowly, \d+ bytes in \d s/);
+    expect(String(got)).toMatch(/arrives too slowly, \d+ bytes in \d s/);
     expect(requests).toBe(1);
     expect(performance.now() - began).toBeLessThan(10_000);
   });
 
-  test('may be kept waiting for with white space', async () => {
+  test('may be preceded by white space while the client waits', async () => {
     const patient: DoubleAnswer = (response) => {
       response.writeHead(200).write('\n');
       const timer = setInterval(() => response.write('\n'), 20);

@@ -25,7 +25,7 @@ test('a length is padded to few values: 16 and then a quarter more each time, in
   ]);
 });
 
-test('a length is padded to no more tokens than a micro-batch holds, unless it is longer itself', () => {
+test('padding never exceeds a micro-batch, unless the length itself does', () => {
   // The value after 960 is 1200.
   expect(paddedLength(1024, 4096)).toBe(1200);
   expect(paddedLength(1024, 1100)).toBe(1100);
@@ -33,7 +33,7 @@ test('a length is padded to no more tokens than a micro-batch holds, unless it i
   expect(paddedLength(1025, 1024)).toBe(1200);
 });
 
-test('rows of trees are padded to eights until attention divides them, from then on to few lengths', () => {
+test('rows of trees are padded to multiples of eight until attention divides them, then to few lengths', () => {
   const lengthOf = (longest: number) =>
     paddedRows([longest, 2], { microBatchTokens: 4096, compiles: true, hasTrees: true }).length;
   expect([2, 8, 9, 497, 504, 505, 513, 609].map(lengthOf)).toEqual([
@@ -48,7 +48,7 @@ test('trees are shorter than what attention divides, unless the longest sequence
   expect(mostTreeTokens(300, 400)).toBe(400);
 });
 
-test('all micro-batches of trees that attention does not divide are of one kind', () => {
+test('micro-batches of trees that attention does not divide share one kind', () => {
   const shapeOf = (sequences: number, length: number): BatchShape => ({
     sequences,
     length,
@@ -60,7 +60,7 @@ test('all micro-batches of trees that attention does not divide are of one kind'
   expect(kindOf(shapeOf(1, 16), 10)).toMatchObject({ pieces: 3 });
 });
 
-test('a kind and the sizes it leaves open give the shape again', () => {
+test('a kind and its open sizes restore the shape', () => {
   const size = (min: number) => integer({ min, max: 2000 });
   const rows = { sequences: size(1), length: size(2), trained: size(2) };
   const trees = option(record({ sequences: size(1), trained: size(2) }), { nil: undefined });
@@ -78,7 +78,7 @@ test('a kind and the sizes it leaves open give the shape again', () => {
   );
 });
 
-test('the worst shapes are as many rows as fit, and one more, of the longest and of those that attention compares whole', () => {
+test('the worst shapes are as many rows as fit, and one more, of the longest length and of the longest undivided one', () => {
   const rows = (longestTokens: number, microBatchTokens: number, trees = false, rowsAtOnce = 1e6) =>
     worstShapes({ longestTokens, microBatchTokens, trees }, rowsAtOnce).map(
       ({ sequences, length, trained }) => [sequences, length, trained],
@@ -103,7 +103,7 @@ test('the worst shapes are as many rows as fit, and one more, of the longest and
   expect(rows(600, 1022, true).filter(([, length]) => length === 511)).toEqual([[2, 511, 1022]]);
 });
 
-test('for each micro-batch one of the worst shapes has no fewer tokens and compares no fewer, by the same attention', () => {
+test('some worst shape has at least the tokens and comparisons of any micro-batch, by the same attention', () => {
   const several = array(integer({ min: 2, max: 300 }), { minLength: 1, maxLength: 12 });
   /** The same token, but for the last of each. */
   const datumOf = (length: number, index: number): TrainDatum => ({

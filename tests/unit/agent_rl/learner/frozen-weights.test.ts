@@ -62,7 +62,7 @@ async function learnedOn(
 
 const sizeOf = (values: TensorData): number => Math.max(...Array.from(values, Math.abs));
 
-describe('weights that training leaves as they are, where runs copy their inputs', () => {
+describe('A learner that copies its inputs', () => {
   test.each([
     { over: 'float32, in trees', of: wholeTinyModel, adapter: kept, recompute: 'none' },
     { over: 'float32, with dropout', of: wholeTinyModel, adapter: dropping, recompute: 'none' },
@@ -75,7 +75,7 @@ describe('weights that training leaves as they are, where runs copy their inputs
     },
     { over: 'four bits', of: undefined, adapter: kept, recompute: 'none' },
   ] as const)(
-    'are held by the programs of an adapter over $over, which learn the same',
+    'holds the frozen weights under an adapter in $over and learns the same',
     async ({ of, adapter, recompute }) => {
       const base = of ?? (await tinyQuantizedModel());
       const model = withTinyAdapter(base, adapter);
@@ -93,7 +93,7 @@ describe('weights that training leaves as they are, where runs copy their inputs
     },
   );
 
-  test('are all of them where nothing is trained', async () => {
+  test('holds all weights when nothing is trained', async () => {
     const { config, weights } = wholeTinyModel;
     const options = { microBatchTokens: 256, trains: false };
     const [own, other] = [copying, plain].map(
@@ -111,7 +111,7 @@ describe('weights that training leaves as they are, where runs copy their inputs
     expect(copying.takeHeld()).toEqual([[...weights.keys()]]);
   });
 
-  test('are none where the whole model is trained', async () => {
+  test('holds no weights when the whole model is trained', async () => {
     const { config, weights } = wholeTinyModel;
     const learner = new LocalLearner(copying, config, weights, { microBatchTokens: 256 });
     await learner.forwardBackward(batchOf(data), { name: 'cross_entropy' });

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { batchOf, type TrainDatum } from '#agent_rl/core/services/batch.ts';
 import type { LossSpec } from '#agent_rl/core/services/learner.ts';
-import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
 import { initialParameters } from '#model/config/parameters.ts';
+import { cpuEngine } from '#tests/support/cpu-engine.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
-let engine: OnnxEngine;
-beforeAll(() => {
-  engine = new OnnxEngine({ device: 'cpu', threads: 1 });
-});
-afterAll(() => engine.close());
+const engine = cpuEngine();
 
 const crossEntropy: LossSpec = { name: 'cross_entropy' };
 const ppo: LossSpec = {
@@ -51,7 +47,7 @@ function open(microBatchTokens = 256) {
 }
 
 describe('LocalLearner', () => {
-  test('scores only the places that are wanted, with the bits of scoring all', async () => {
+  test('scores only the requested positions, with the bits of scoring all', async () => {
     const { learner } = open();
     const data = [datum(40, 33), datum(60, 55), datum(17, 15)];
     const tokens = data.map((one) => one.tokens);
@@ -69,7 +65,7 @@ describe('LocalLearner', () => {
   });
 
   test.each([crossEntropy, ppo])(
-    'its $name gradient agrees with finite differences',
+    'computes a $name gradient that agrees with finite differences',
     async (loss) => {
       const { learner, parameters } = open();
       const data = [datum(9, 3), datum(6, 2, -1)];
@@ -101,7 +97,7 @@ describe('LocalLearner', () => {
     },
   );
 
-  test('splitting into micro-batches changes neither loss nor gradient', async () => {
+  test('computes the same loss and gradient however micro-batches are split', async () => {
     const data = [datum(9, 3), datum(20, 2, -1), datum(33, 4), datum(12, 5, 0.5)];
     const [whole, split] = [open(4096), open(32)];
     const a = await whole.learner.forwardBackward(batchOf(data), ppo);
@@ -115,7 +111,7 @@ describe('LocalLearner', () => {
     );
   });
 
-  test('an untrained token is never in the loss: other advantages there change nothing', async () => {
+  test('ignores untrained tokens: their advantages change nothing', async () => {
     const given = datum(9, 5);
     const other = { ...given, advantages: given.advantages.map((a, t) => (t < 5 ? 100 : a)) };
     const [a, b] = [open(), open()];
@@ -124,7 +120,7 @@ describe('LocalLearner', () => {
     );
   });
 
-  test('repeated steps lower the loss', async () => {
+  test('lowers the loss with repeated steps', async () => {
     const { learner } = open();
     const losses: number[] = [];
     for (let step = 0; step < 8; step++) {
@@ -134,7 +130,7 @@ describe('LocalLearner', () => {
     expect(losses.at(-1)).toBeLessThan((losses[0] as number) * 0.7);
   });
 
-  test('takes a sequence of as many tokens as the model has positions, and none longer', async () => {
+  test("accepts a sequence as long as the model's positions and none longer", async () => {
     const tokens = Int32Array.from({ length: 32 }, (_, t) => (t * 5) % 24);
     const score = async (maxPositions: number) => {
       const config = { ...tinyModelConfig, maxPositions };

@@ -12,7 +12,7 @@ const some = array(array(integer({ min: 0, max: 2 }), { minLength: 1, maxLength:
 const mostTokens = (longest: number): number => (longest > 4 ? 12 : 6);
 const options = { attentionAsMuchAt: 20, mostTokens };
 
-describe('a prefix tree', () => {
+describe('A prefix tree', () => {
   test('holds common tokens once, each after its parent', () => {
     const { tokens, parents, places, nodes } = prefixTree([
       sequence(5, 6, 7),
@@ -31,7 +31,7 @@ describe('a prefix tree', () => {
     ]);
   });
 
-  test('gives every sequence back, by its nodes and by their parents', () => {
+  test('restores every sequence from its nodes and from their parents', () => {
     assert(
       property(some, (lists) => {
         const tree = prefixTree(lists.map((tokens) => sequence(...tokens)));
@@ -51,8 +51,8 @@ describe('a prefix tree', () => {
   });
 });
 
-describe('dividing sequences into trees', () => {
-  test('puts equal sequences together and leaves those apart that begin otherwise', () => {
+describe('The division into trees', () => {
+  test('puts equal sequences together and keeps sequences with another beginning apart', () => {
     const trees = plantTrees(
       [sequence(1, 2, 3), sequence(4, 5), sequence(1, 2, 3), sequence(1, 2, 3, 9)],
       options,
@@ -63,21 +63,21 @@ describe('dividing sequences into trees', () => {
     ]);
   });
 
-  test('does not join long branches, whose tokens would be compared with each other for nothing', () => {
+  test('keeps long branches apart, whose tokens would be compared for nothing', () => {
     const [a, b] = [sequence(1, 2, 2, 2, 2, 2), sequence(1, 3, 3, 3, 3, 3)];
     // Apart 12 + 72 / 20 = 15.6, together 11 + 121 / 20 = 17.05; with wider layers 12.07 and 11.12.
     expect(plantTrees([a, b], options)).toHaveLength(2);
     expect(plantTrees([a, b], { ...options, attentionAsMuchAt: 1000 })).toHaveLength(1);
   });
 
-  test('makes no tree of several sequences longer than is allowed', () => {
+  test('makes no tree of several sequences longer than allowed', () => {
     const [a, b] = [sequence(1, 2, 3), sequence(1, 2, 4)];
     expect(plantTrees([a, b], { ...options, mostTokens: () => 4 })).toHaveLength(1);
     expect(plantTrees([a, b], { ...options, mostTokens: () => 3 })).toHaveLength(2);
     expect(plantTrees([a, a], { ...options, mostTokens: () => 2 })).toHaveLength(2);
   });
 
-  test('costs no more than any other division into neighbours, and holds each sequence once', () => {
+  test('costs no more than any other division into neighbours and holds each sequence once', () => {
     assert(
       property(some, (lists) => {
         const sequences = lists.map((tokens) => sequence(...tokens));

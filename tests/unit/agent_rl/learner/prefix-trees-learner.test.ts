@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { batchOf, type TrainDatum } from '#agent_rl/core/services/batch.ts';
@@ -17,6 +17,7 @@ import type { noRecompute } from '#agent_rl/learner/train-program.ts';
 import { trainedSpecs } from '#model/adapters/adapter.ts';
 import type { Adapter } from '#model/config/architecture.ts';
 import { initialParameters } from '#model/config/parameters.ts';
+import { cpuEngine } from '#tests/support/cpu-engine.ts';
 import { policyLossSpec } from '#tests/support/policy-loss-spec.ts';
 import { tinyQuantizedModel } from '#tests/support/quantized-model.ts';
 import {
@@ -41,11 +42,7 @@ class CountingEngine extends OnnxEngine {
   }
 }
 
-let engine: OnnxEngine;
-beforeAll(() => {
-  engine = new OnnxEngine({ device: 'cpu', threads: 1 });
-});
-afterAll(() => engine.close());
+const engine = cpuEngine();
 
 /** What dropout drops is keyed by whole sequences. */
 const adapter: Adapter = { ...tinyAdapter, dropout: 0 };
@@ -146,36 +143,36 @@ async function expectSame(
   }
 }
 
-describe('sequences that begin alike, computed together', () => {
+describe('A learner with prefix trees', () => {
   test.each(Object.entries(losses))(
-    'have the log-probabilities, sums and gradients of each by itself, with %s',
+    'computes the log-probabilities, sums and gradients of each sequence alone, with %s',
     (_name, loss) => expectSame(whole, { loss }),
   );
 
-  test.each([2, 3, 4, 5])('have them in other groups, drawn with seed %i', (seed) =>
+  test.each([2, 3, 4, 5])('computes the same for other groups, drawn with seed %i', (seed) =>
     expectSame(whole, { loss: policy({}) }, groups(seed)),
   );
 
-  test('have them where layers are computed again and logits in pieces', () =>
+  test('computes the same when it recomputes layers and computes logits in pieces', () =>
     expectSame(whole, {
       loss: policy({}),
       memory: { recompute: 'blocks', logitBytes: 4 * tinyModelConfig.vocabSize * 16 },
     }));
 
-  test('have them with an adapter, on a model of four bits too', async () => {
+  test('computes the same with an adapter, also over a model of four bits', async () => {
     await expectSame(adapted(whole), { loss: policy({}) });
     const { config, weights } = await tinyQuantizedModel();
     await expectSame(adapted({ config, weights }), { loss: losses['cross entropy']! });
   });
 
-  test('have them on an engine that compiles nothing', async () =>
+  test('computes the same on an engine that compiles nothing', async () =>
     expectSame(
       whole,
       { loss: policy({}), on: await EagerEngine.open('cpu') },
       groups(6).slice(0, 6),
     ));
 
-  test('are scored as each by itself', async () => {
+  test('scores like each sequence alone', async () => {
     const tokens = groups(7).map((datum) => datum.tokens);
     const scored = async (prefixTrees: boolean) => {
       const options = { microBatchTokens: 256, prefixTrees };
@@ -188,14 +185,14 @@ describe('sequences that begin alike, computed together', () => {
     expect(norm(together.map((value, at) => value - apart[at]!))).toBeLessThan(1e-5 * norm(apart));
   });
 
-  test('keep the bits of each by itself where they share too little for a tree', async () => {
+  test('keeps the bits of each sequence alone when too little is shared for a tree', async () => {
     const data = groups(8).filter((_, index) => index % 6 === 5);
     const options = { loss: policy({}) };
     const apart = await gradients(whole, { ...options, prefixTrees: false }, data);
     expect(await gradients(whole, { ...options, prefixTrees: true }, data)).toEqual(apart);
   });
 
-  test('are of one program, whatever the sizes of their micro-batches', async () => {
+  test('uses one program for all sizes of micro-batches', async () => {
     const counting = new CountingEngine({ device: 'cpu', threads: 1 });
     const sizes = new Set<number>();
     const options = { microBatchTokens: 256 };
@@ -211,7 +208,7 @@ describe('sequences that begin alike, computed together', () => {
     await counting.close();
   });
 
-  test('are the same where attention takes rows in blocks, in micro-batches of several sizes', async () => {
+  test('computes the same when attention works in blocks, in micro-batches of several sizes', async () => {
     const config = { ...tinyModelConfig, layers: 1, maxPositions: 2048 };
     const long: TinyModel = { config, weights: initialParameters(config, new KeyedRng(4, 'long')) };
     const rng = new KeyedRng(9, 'long');
@@ -228,7 +225,7 @@ describe('sequences that begin alike, computed together', () => {
     }
   });
 
-  test('need no array of rows by vocabulary to be recorded, for an entropy bonus either', async () => {
+  test('records no array of rows by vocabulary, also for an entropy bonus', async () => {
     const config = { ...tinyModelConfig, layers: 1, vocabSize: 151_936 };
     const weights = initialParameters(config, new KeyedRng(4, 'wide'));
     const learner = new LocalLearner(engine, config, weights, { microBatchTokens: 64 });

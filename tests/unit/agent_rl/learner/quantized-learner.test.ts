@@ -1,23 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 
 import { batchOf, type TrainDatum } from '#agent_rl/core/services/batch.ts';
 import type { LossSpec } from '#agent_rl/core/services/learner.ts';
-import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { DecoderPrograms } from '#agent_rl/generation/programs/decoder-programs.ts';
 import { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
 import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
 import { noRecompute } from '#agent_rl/learner/train-program.ts';
 import type { Adapter, ModelConfig } from '#model/config/architecture.ts';
 import type { Weights } from '#model/config/parameters.ts';
+import { cpuEngine } from '#tests/support/cpu-engine.ts';
 import { tinyQuantizedModel } from '#tests/support/quantized-model.ts';
 import { tinyAdapter, tinyAdapterWeights } from '#tests/support/tiny-adapter.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
-let engine: OnnxEngine;
-beforeAll(() => {
-  engine = new OnnxEngine({ device: 'cpu', threads: 1 });
-});
-afterAll(() => engine.close());
+const engine = cpuEngine();
 
 const adapter: Adapter = { ...tinyAdapter, dropout: 0 };
 const adapterWeights = tinyAdapterWeights(tinyModelConfig, adapter);
@@ -45,8 +41,8 @@ const sequences = data.map(({ tokens }) => tokens);
 const largestGap = (a: ArrayLike<number>, b: ArrayLike<number>): number =>
   Math.max(...Array.from(a, (value, i) => Math.abs(value - b[i]!)));
 
-describe('a quantised model', () => {
-  test('scores as the float32 weights it stands for, and not as those it was made from', async () => {
+describe('A quantised model', () => {
+  test('scores as the float32 weights it stands for, not as its original weights', async () => {
     const { config, weights, meant, floats } = await tinyQuantizedModel();
     const [own] = await learnerOn(config, weights).forward(sequences, policy);
     const [same] = await learnerOn(tinyModelConfig, meant).forward(sequences, policy);
@@ -56,7 +52,7 @@ describe('a quantised model', () => {
   });
 
   test.each(['none', 'blocks'] as const)(
-    'gives an adapter the gradients that float32 weights give, recompute %s',
+    'gives an adapter the gradients of float32 weights, recompute %s',
     async (recompute) => {
       const { config, weights, meant } = await tinyQuantizedModel();
       const own = learnerOn(adapted(config), weights, { ...noRecompute, recompute });
@@ -71,7 +67,7 @@ describe('a quantised model', () => {
     },
   );
 
-  test('is the reference of its adapter, without a copy', async () => {
+  test('serves as the reference of its adapter without a copy', async () => {
     const { config, weights } = await tinyQuantizedModel();
     const own = learnerOn(adapted(config), weights);
     own.freezeReference();

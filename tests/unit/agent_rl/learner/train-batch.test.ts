@@ -30,7 +30,7 @@ const layOut = (
     ...kind,
   }).shape;
 
-test('one sequence of exactly a micro-batch is laid out without padding', () => {
+test('one sequence as long as a micro-batch is laid out without padding', () => {
   expect(layOut([1024], 1024)).toEqual({
     sequences: 1,
     length: 1024,
@@ -38,7 +38,7 @@ test('one sequence of exactly a micro-batch is laid out without padding', () => 
   });
 });
 
-test('for an engine that compiles nothing, nothing is padded beyond the longest sequence', () => {
+test('batches for an engine that compiles nothing are padded only to the longest sequence', () => {
   expect(layOut([9, 5], 4096, { compiles: false })).toEqual({
     sequences: 2,
     length: 9,
@@ -46,7 +46,7 @@ test('for an engine that compiles nothing, nothing is padded beyond the longest 
   });
 });
 
-test('trees are as many rows as there are, in eights of tokens, and their predictions pieces of one size', () => {
+test('trees are laid out row by row in multiples of eight tokens, with predictions in pieces of one size', () => {
   // 8 + 4 + 11 tokens are predicted, and logits of 10 are held at once: three pieces of 8.
   expect(layOut([9, 5, 12], 4096, { hasTrees: true })).toEqual({
     sequences: 3,
@@ -56,7 +56,7 @@ test('trees are as many rows as there are, in eights of tokens, and their predic
   });
 });
 
-test('no micro-batch is of more tokens than it may be, padding counted, unless its one sequence is longer', () => {
+test('padded micro-batches stay within their token limit, unless their only sequence is longer', () => {
   const several = array(integer({ min: 2, max: 300 }), { minLength: 1, maxLength: 12 });
   assert(
     property(several, integer({ min: 2, max: 700 }), (all, budget) => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import type { LossSpec } from '#agent_rl/core/services/learner.ts';
@@ -14,15 +14,12 @@ import {
 import type { Adapter } from '#model/config/architecture.ts';
 import type { Weights } from '#model/config/parameters.ts';
 import { wholeTinyModel as whole, withTinyAdapter } from '#tests/support/adapted-tiny-model.ts';
+import { cpuEngine } from '#tests/support/cpu-engine.ts';
 import { policyLossSpec } from '#tests/support/policy-loss-spec.ts';
 import { tinyAdapter } from '#tests/support/tiny-adapter.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
-let engine: OnnxEngine;
-beforeAll(() => {
-  engine = new OnnxEngine({ device: 'cpu', threads: 1 });
-});
-afterAll(() => engine.close());
+const engine = cpuEngine();
 
 const losses = {
   'cross entropy': { name: 'cross_entropy' },
@@ -36,7 +33,7 @@ const dropping = withTinyAdapter(whole, adapter);
 const all = 2 ** 28;
 const ofSixteen = 4 * tinyModelConfig.vocabSize * 16;
 
-describe('a program for all sizes', () => {
+describe('A program for all sizes', () => {
   test.each([
     ['cross entropy', whole, 'none', all],
     ['a KL term', whole, 'blocks', all],
@@ -44,7 +41,7 @@ describe('a program for all sizes', () => {
     ['an entropy bonus', whole, 'none', all],
     ['a KL term', dropping, 'none', all],
   ] as const)(
-    'has the bits of one for their sizes: %s',
+    'equals, bit for bit, a program of their sizes: %s',
     async (name, { config, weights }, recompute, logitBytes) => {
       const loss = losses[name];
       const memory = { recompute, logitBytes };
@@ -65,8 +62,8 @@ describe('a program for all sizes', () => {
     },
   );
 
-  // On some processors the bits are those of unfused operations too.
-  test('tells the engine that its products are of many rows, so that it fuses as in one for their sizes', async () => {
+  // On some processors the bits equal unfused operations too.
+  test('declares many rows to the engine, which then fuses as for fixed sizes', async () => {
     const told: unknown[] = [];
     class NotingEngine extends OnnxEngine {
       override compileSized(...[of, names, options]: Parameters<OnnxEngine['compileSized']>) {

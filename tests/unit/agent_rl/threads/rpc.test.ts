@@ -21,7 +21,7 @@ const entry = new URL('../../../fixtures/rpc-thread.mjs', import.meta.url);
 const ended = (cause: unknown) => new Error(`ended: ${messageOf(cause)}`);
 const open = (data: unknown = {}) => RpcClient.open<Served>({ entry, data, ended });
 
-test('requests are answered side by side, each its own', async () => {
+test('parallel requests each get their own answer', async () => {
   const thread = await open();
   const order: number[] = [];
   const slow = thread.call('slow', [50]).then((ms) => order.push(ms));
@@ -33,7 +33,7 @@ test('requests are answered side by side, each its own', async () => {
   await thread.terminate();
 });
 
-test('errors cross with their codes, and the thread goes on', async () => {
+test('errors keep their codes across threads, and the thread continues', async () => {
   const thread = await open();
   const coded = { code: 'GENERATION_FAILED', message: 'coded' };
   expect(await rejectionOf(thread.call('fail', ['GENERATION_FAILED']))).toMatchObject(coded);
@@ -56,7 +56,7 @@ test('the signal of a request reaches its method, aborted before or during the c
   await thread.terminate();
 });
 
-test('a thread that cannot start rejects with what kept it from starting', async () => {
+test('a thread that cannot start rejects with the cause', async () => {
   expect(await rejectionOf(open({ refuse: true }))).toMatchObject({
     code: 'MODEL_INVALID',
     message: 'there is no model',
@@ -66,7 +66,7 @@ test('a thread that cannot start rejects with what kept it from starting', async
   await expect(silent).rejects.toThrow('late');
 });
 
-test('the end of the thread rejects what is open and what comes later, with the cause', async () => {
+test('the end of the thread rejects open and later requests with the cause', async () => {
   for (const [method, args, why] of [
     ['exit', [7], 'ended: its thread exited with code 7'],
     ['crash', [], 'ended: crashed'],

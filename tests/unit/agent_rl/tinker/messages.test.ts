@@ -12,8 +12,8 @@ const request =
 const answer =
   'CgZzY2FsYXISchIyCghsb2dwcm9icxImChAo4CvBA5snwdGVDcEOOLbAEhAAAAAAAAAAABAAAAAAAAAAGAESOgoQZWxlbWVudHdpc2VfbG9zcxImChAAAACAA5snQdGVDUEOOLZAEhAAAAAAAAAAABAAAAAAAAAAGAEYAQ==';
 
-describe('messages of the Tinker protocol', () => {
-  test('a request has the bytes that the Python package sends', () => {
+describe('A message of the Tinker protocol', () => {
+  test('has the bytes that the Python package sends', () => {
     const bytes = forwardBackwardRequest({
       modelId: 'model_30e812ab',
       seqId: 1,
@@ -33,7 +33,7 @@ describe('messages of the Tinker protocol', () => {
     expect(bytes.toString('base64')).toBe(request);
   });
 
-  test('an answer of a real server is read', () => {
+  test('can be read from an answer of a real server', () => {
     const { perDatum, metrics } = readForwardBackwardOutput(Buffer.from(answer, 'base64'));
     expect(metrics).toEqual(new Map());
     expect([...perDatum.keys()]).toEqual(['logprobs', 'elementwise_loss']);
@@ -48,7 +48,7 @@ describe('messages of the Tinker protocol', () => {
     expect([...losses!]).toEqual([-0, ...logProbs!.slice(1).map((value) => -value)]);
   });
 
-  test('settings of a loss and forward-only go at the end: a double by name, and a flag', () => {
+  test('ends with the settings of a loss and forward-only: a double by name, and a flag', () => {
     const bytes = forwardBackwardRequest({
       modelId: 'm',
       seqId: 2,
@@ -62,7 +62,7 @@ describe('messages of the Tinker protocol', () => {
     expect(bytes.toString('hex')).toBe(`0a016d1002220370706f2a1d0a12${name}11000000000000e03f3001`);
   });
 
-  test('sampled sequences have tokens, log-probabilities and why they ended', () => {
+  test('holds sampled sequences with tokens, log-probabilities and the reason they ended', () => {
     // SampledSequence { stop_reason = 1: 1, tokens = 2: [5, 6], logprobs = 3: [-0.5, NaN] }, and one that stopped.
     const one = '0801120805000000060000001a08000000bf0000c07f';
     const other = '120407000000';
@@ -81,11 +81,11 @@ describe('messages of the Tinker protocol', () => {
     ['cut off', Buffer.from(answer, 'base64').subarray(0, 60)],
     ['of a wire type that does not exist', Buffer.from([0x0f])],
     ['a number that does not end', Buffer.alloc(20, 0xff)],
-  ])('bytes that are %s are refused', (_, bytes) => {
+  ])('is refused with bytes that are %s', (_, bytes) => {
     expect(() => readForwardBackwardOutput(bytes)).toThrow('no protobuf message');
   });
 
-  test('offsets that point outside their tensor are refused', () => {
+  test('is refused with offsets outside its tensor', () => {
     const bytes = Buffer.from(answer, 'base64');
     // Field 2 of 16 bytes: 0 and 16, each in 8 bytes.
     const at = bytes.indexOf(Buffer.from([0x12, 16, 0, 0, 0, 0, 0, 0, 0, 0, 16]));

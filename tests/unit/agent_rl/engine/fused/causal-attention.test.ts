@@ -7,10 +7,9 @@ import { plannedBytes } from '#agent_rl/engine/onnx/peak-bytes.ts';
 import { traceProgram } from '#agent_rl/engine/trace/trace-program.ts';
 import { seenByAllBehind } from '#model/decoder/decoder.ts';
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
-import { expectSameAsOracle, type RandomInputs } from '#tests/support/engine-oracle.ts';
+import type { RandomInputs } from '#tests/support/engine-oracle.ts';
 import {
-  expectFiniteDifferences,
-  expectSameGradients,
+  describeOperation,
   valueAndGradients,
   type Operation,
 } from '#tests/support/gradient-checks.ts';
@@ -54,25 +53,15 @@ const gradientOf = (tokens: number, rows?: Parameters<typeof causalAttention>[1]
     return tf.square(causalAttention(given, rows));
   }, differentiated);
 
+describeOperation('causalAttention', { inputs, differentiated, operation, composed });
+describeOperation('causalAttention in blocks of queries', {
+  inputs,
+  differentiated,
+  operation: divided,
+  composed,
+});
+
 describe('causalAttention', () => {
-  test('has the value and the gradients of its composition', () =>
-    expectSameGradients(inputs, differentiated, [operation, composed]));
-
-  test('has them in blocks of queries as well, which see no key behind them', () =>
-    expectSameGradients(inputs, differentiated, [divided, composed]));
-
-  test('has the gradients of finite differences', () =>
-    expectFiniteDifferences(inputs, differentiated, operation));
-
-  test('compiles to the same value and gradients', () =>
-    expectSameAsOracle(inputs, valueAndGradients(operation, differentiated)));
-
-  test('compiles in blocks to the same value and gradients', () =>
-    expectSameAsOracle(inputs, valueAndGradients(divided, differentiated)));
-
-  test('has the gradients of finite differences in blocks', () =>
-    expectFiniteDifferences(inputs, differentiated, divided));
-
   test.each([
     { rows: 'sequences', tokens: 1024 },
     { rows: 'trees', tokens: 512 },

@@ -70,7 +70,7 @@ describe('quantizedMatMul', () => {
   test('has the gradients of finite differences', () =>
     expectFiniteDifferences(inputsOf(3, 4, 2), ['x'], operation));
 
-  test('gives a row the same bits in whatever company', async () => {
+  test('gives a row the same bits whichever rows share its batch', async () => {
     const compiled = new OnnxEngine({ device: 'cpu', threads: 2 });
     const data = dataOf(inputsOf(64, 24, 4), 'rows');
     const rowsOf = async (rows: number): Promise<number[]> => {
@@ -120,7 +120,7 @@ describe('quantizedMatMul', () => {
   });
 });
 
-describe('bytes', () => {
+describe('A tensor of bytes', () => {
   const bytes: TensorSpec = { name: 'q', shape: [2, 2], dtype: 'uint8' };
 
   test('cannot be computed with by any other operation', () => {

@@ -28,7 +28,7 @@ const inputsAt = (rounds: number) => ({
   added: Float32Array.from({ length: 2 * rounds }, (_, i) => i),
 });
 
-describe.each(bothEngines)('the same rounds one after another, $kind', ({ open: openEngine }) => {
+describe.each(bothEngines)('A loop of equal rounds, $kind', ({ open: openEngine }) => {
   let engine: Engine;
   beforeAll(async () => {
     engine = await openEngine();
@@ -45,7 +45,7 @@ describe.each(bothEngines)('the same rounds one after another, $kind', ({ open: 
     return found;
   };
 
-  test('leave what the last left, and give what each gave', async () => {
+  test('passes each round the result of the last and returns the outputs of every round', async () => {
     // (1, 2) and (1, 1): 10 (2, 3) + (0, 1) = (20, 31), 10 (21, 33) + (2, 3) = (212, 333).
     expect(await run(inputsAt(2), sumsAt({ rounds: 2 }))).toEqual({
       times: [10],
@@ -56,7 +56,7 @@ describe.each(bothEngines)('the same rounds one after another, $kind', ({ open: 
     });
   });
 
-  test('are as many as a program of open sizes is told', async () => {
+  test('has as many rounds as its open size says', async () => {
     const open = await engine.compileSized(sumsAt, ['rounds']);
     for (const rounds of [1, 3, 2]) {
       const found = numbersOf(await open.run(inputsAt(rounds), { sizes: { rounds } }));
@@ -65,7 +65,7 @@ describe.each(bothEngines)('the same rounds one after another, $kind', ({ open: 
     await open.dispose();
   });
 
-  test('may carry on, or give, what they were given as it is', async () => {
+  test('may pass on or return its inputs unchanged', async () => {
     const found = await run(
       { x: Float32Array.of(3) },
       {
@@ -82,7 +82,7 @@ describe.each(bothEngines)('the same rounds one after another, $kind', ({ open: 
     expect(found).toEqual({ same: [3], given: [3, 3, 3] });
   });
 
-  test('share constants with what follows them', async () => {
+  test('shares constants with the operations after it', async () => {
     const found = await run(
       { x: Float32Array.of(1, 2) },
       {

@@ -14,7 +14,7 @@ const head = tf.tensor2d([
 ]);
 const targets = tf.tensor1d([2, 0], 'int32');
 
-test('has the values of tokenLogProbs', () => {
+test('the token distribution has the values of tokenLogProbs', () => {
   const plain = tokenDistribution(hidden, head, targets, 0.7);
   const fused = tokenLogProbs(hidden, head, targets, { temperature: 0.7 });
   for (const name of ['logProbs', 'entropy'] as const)
@@ -22,7 +22,7 @@ test('has the values of tokenLogProbs', () => {
       expect(plain[name].dataSync()[i]).toBeCloseTo(value, 5);
 });
 
-test('has the gradient of the entropy, by finite differences', () => {
+test('the entropy has the gradient of finite differences', () => {
   const entropy = (x: Tensor) =>
     tf.sum(tokenDistribution(x, head, targets, 0.7).entropy).asScalar();
   const slopes = tf.grad(entropy)(hidden).dataSync();

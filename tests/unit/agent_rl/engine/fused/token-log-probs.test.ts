@@ -1,37 +1,19 @@
 import { describe, expect, test } from '@jest/globals';
 import { tf, tokenLogProbs, type Tensor } from '#agent_rl/engine/ops.ts';
-import { expectSameAsOracle, type RandomInputs } from '#tests/support/engine-oracle.ts';
-import {
-  expectFiniteDifferences,
-  expectSameGradients,
-  valueAndGradients,
-  type Operation,
-} from '#tests/support/gradient-checks.ts';
+import { describeOperation } from '#tests/support/gradient-checks.ts';
 
-const inputs: RandomInputs = {
-  hidden: { shape: [4, 5] },
-  head: { shape: [7, 5] },
-  targets: { shape: [4], high: 7 },
-};
-const differentiated = ['hidden', 'head'];
-
-const operation: Operation = ({ hidden, head, targets }) =>
-  tokenLogProbs(hidden!, head!, targets!, { temperature: 0.7 }).logProbs;
-const composed: Operation = ({ hidden, head, targets }) => {
-  const logits = tf.div(tf.matMul(hidden!, head!, false, true), 0.7);
-  return tf.sum(tf.mul(tf.logSoftmax(logits), tf.oneHot(targets!, 7)), -1);
-};
+describeOperation('tokenLogProbs', {
+  inputs: { hidden: { shape: [4, 5] }, head: { shape: [7, 5] }, targets: { shape: [4], high: 7 } },
+  differentiated: ['hidden', 'head'],
+  operation: ({ hidden, head, targets }) =>
+    tokenLogProbs(hidden!, head!, targets!, { temperature: 0.7 }).logProbs,
+  composed: ({ hidden, head, targets }) => {
+    const logits = tf.div(tf.matMul(hidden!, head!, false, true), 0.7);
+    return tf.sum(tf.mul(tf.logSoftmax(logits), tf.oneHot(targets!, 7)), -1);
+  },
+});
 
 describe('tokenLogProbs', () => {
-  test('has the value and the gradients of its composition', () =>
-    expectSameGradients(inputs, differentiated, [operation, composed]));
-
-  test('has the gradients of finite differences', () =>
-    expectFiniteDifferences(inputs, differentiated, operation));
-
-  test('compiles to the same value and gradients', () =>
-    expectSameAsOracle(inputs, valueAndGradients(operation, differentiated)));
-
   test('gives the entropy in nats of every row', async () => {
     // Logits [0, 0] are even: ln 2. Logits [0, ln 3] give 1/4 and 3/4: ln 4 - 3/4 ln 3.
     const { entropy } = tokenLogProbs(

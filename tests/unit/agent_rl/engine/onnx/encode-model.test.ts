@@ -10,7 +10,7 @@ const specs = [
   { name: 'bias', shape: [2], dtype: 'float32' },
 ] as const;
 
-test('leaves large constants that were given out of the model, without a copy', () => {
+test('the encoder leaves large given constants out of the model and copies nothing', () => {
   const constants = { weight: new Float32Array(1024), bias: Float32Array.of(1, 2) };
   const traced = traceProgram(
     specs,

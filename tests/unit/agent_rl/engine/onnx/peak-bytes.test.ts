@@ -26,11 +26,11 @@ describe('peakBytes', () => {
     );
   });
 
-  test('lets an element-wise operation write over what is not needed any more', () => {
+  test('lets an element-wise operation overwrite a value that is no longer needed', () => {
     expect(peakBytes(traced(({ x, w }) => ({ y: tf.exp(tf.matMul(x!, w!)) })))).toBe(matrix);
   });
 
-  test('and not over what is read again', () => {
+  test('lets nothing overwrite a value that is read again', () => {
     const body: ProgramBody = ({ x, w }) => {
       const product = tf.matMul(x!, w!);
       return { y: tf.matMul(tf.exp(product), product) };
@@ -38,12 +38,12 @@ describe('peakBytes', () => {
     expect(peakBytes(traced(body))).toBe(3 * matrix);
   });
 
-  test('takes another shape of the same numbers for the same memory', () => {
+  test('counts no memory for another shape of the same numbers', () => {
     const body: ProgramBody = ({ x, w }) => ({ y: tf.reshape(tf.matMul(x!, w!), [4, 25]) });
     expect(peakBytes(traced(body))).toBe(matrix);
   });
 
-  test('holds what is returned to the end', () => {
+  test('counts returned values to the end', () => {
     const body: ProgramBody = ({ x, w }) => {
       const first = tf.matMul(x!, w!);
       return { first, second: tf.matMul(first, w!), third: tf.matMul(w!, x!) };
@@ -51,7 +51,7 @@ describe('peakBytes', () => {
     expect(peakBytes(traced(body))).toBe(3 * matrix);
   });
 
-  test('keeps what a later result of the same size takes over, until then', () => {
+  test('counts a reused buffer once', () => {
     const column = (y: Tensor) => tf.sum(y, 1, true);
     const small: ProgramBody = ({ x, w, row }) => ({
       y: column(tf.matMul(column(tf.matMul(x!, w!)), row!)),

@@ -14,7 +14,7 @@ const tracedGradient = () =>
     gradient: tf.grad((v) => tf.sum(tf.mul(rmsNorm(v, tf.ones([2]), 0), tf.tensor1d([1, 0]))))(x!),
   }));
 
-test('A graph whose scales are computed separately has the same gradient and no second output', async () => {
+test('a graph with separately computed scales has the same gradient and no second output', async () => {
   const traced = tracedGradient();
   separateScales(traced.graph);
   const norms = traced.graph.nodes.filter(

@@ -13,11 +13,11 @@ const onCpu = (body: () => Tensor) =>
     return { shape: result.shape, values: [...result.dataSync()] };
   });
 
-describe('the segment sum', () => {
+describe('The segment sum', () => {
   const sum = (rows: number[][], ids: number[], segments: number) =>
     onCpu(() => tf.unsortedSegmentSum(tf.tensor2d(rows), tf.tensor1d(ids, 'int32'), segments));
 
-  test('adds up the rows of each segment, wherever they stand, and leaves an empty one at zero', () => {
+  test('adds the rows of each segment in any order and leaves an empty segment at zero', () => {
     const rows = [
       [1, 2],
       [10, 20],
@@ -29,12 +29,12 @@ describe('the segment sum', () => {
     });
   });
 
-  test('counts a row of no segment nowhere', () => {
+  test('ignores a row without a segment', () => {
     expect(sum([[1], [2], [4]], [-1, 0, 1], 1).values).toEqual([2]);
   });
 });
 
-describe('the transposition', () => {
+describe('The transposition', () => {
   test.each([[[0, 2, 1]], [[1, 0, 2]], [[2, 0, 1]], [[2, 1, 0]]])(
     'puts axes in the order %j',
     (order) => {
@@ -55,7 +55,7 @@ describe('the transposition', () => {
   );
 });
 
-describe('the matrix product', () => {
+describe('The matrix product', () => {
   // 5 is not a multiple of the 4 that are added at a time.
   const [rows, inner, columns] = [3, 5, 2];
   const a = Array.from({ length: 2 * rows * inner }, (_, i) => (i % 7) - 3);
@@ -77,7 +77,7 @@ describe('the matrix product', () => {
     [false, true],
     [true, false],
     [true, true],
-  ])('is that of its definition, transposed %j and %j, for each of a batch', (first, second) => {
+  ])('equals its definition, transposed %j and %j, for each matrix of a batch', (first, second) => {
     const swapped = [0, 2, 1];
     const left = () => tf.tensor3d(a, [2, rows, inner]);
     const right = () => tf.tensor3d(b, [2, inner, columns]);

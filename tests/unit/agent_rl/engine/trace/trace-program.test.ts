@@ -25,7 +25,7 @@ const constantBytes = (body: ProgramBody): number =>
 const operatorsOf = (body: ProgramBody): string[] =>
   traceProgram([matrix], body).graph.nodes.map(({ operator }) => operator);
 
-describe('a traced program', () => {
+describe('A traced program', () => {
   test('holds no large constant for the seed of a gradient', () => {
     const body: ProgramBody = ({ x }) => ({
       gradient: tf.grad((v: Tensor) => tf.sum(tf.mul(tf.mean(tf.exp(v), -1), 3)))(x!),
@@ -60,7 +60,7 @@ const operand = record({
   kind: constantFrom('input', 'repeated', 'filled'),
 });
 
-describe('an elementwise operation', () => {
+describe('A traced elementwise operation', () => {
   test('broadcasts its operands as tfjs does, however they were made', async () => {
     const sizes = array(integer({ min: 1, max: 3 }), { minLength: 3, maxLength: 3 });
     await assert(

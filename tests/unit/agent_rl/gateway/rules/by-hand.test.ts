@@ -79,7 +79,7 @@ function learned({ sequences, undelivered }: OutsideRecord) {
   };
 }
 
-test('an agent that prunes its history has two sequences, and each of its turns is trained in one', async () => {
+test('an agent that prunes its history has two sequences, and each turn is trained in only one', async () => {
   const { ask, ended } = await opened({
     [told('Q')]: 'one</think>A',
     [told('more')]: calling('search', 'b', 'two'),
@@ -131,7 +131,7 @@ test('an agent that prunes its history has two sequences, and each of its turns 
   expect(weight).toBeCloseTo(1 / 2, 6);
 });
 
-test('a sub-agent under the same key has a sequence of its own, and the part weighs one', async () => {
+test('a sub-agent under the same key has its own sequence, and the part has weight one', async () => {
   const { ask, ended } = await opened({
     [told('M')]: calling('ask', 'x', 'hm'),
     [told('x')]: 'a</think>b',

@@ -16,8 +16,8 @@ import { until } from '#tests/support/until.ts';
 
 const tools = [tool('search')];
 
-describe('what is not trained (7)', () => {
-  test('a request that says that it is asked again has the recorded answer', async () => {
+describe('Untrained turns (7)', () => {
+  test('a retry of a request gets the recorded answer', async () => {
     const { ask, ended } = await openedSession(counting());
     const body = { messages: [user('Q')] };
     const first = await ask(body);
@@ -30,7 +30,7 @@ describe('what is not trained (7)', () => {
     expect(sequences).toHaveLength(2);
   });
 
-  test('one that is asked again while the first is under way joins it, and outlives it', async () => {
+  test('a retry during the first request joins it and outlives it', async () => {
     const { waiting, script } = held(counting());
     const { ask, ended } = await openedSession(script);
     const body = { messages: [user('Q')] };
@@ -59,7 +59,7 @@ describe('what is not trained (7)', () => {
     expect([undelivered, accounted]).toEqual([7, 21]);
   });
 
-  test('an equal request while the first is under way is another one', async () => {
+  test('an equal request during the first one is a separate request', async () => {
     const { waiting, script } = held(counting());
     const { ask, ended } = await openedSession(script);
     const body = { messages: [user('Q')] };
@@ -74,7 +74,7 @@ describe('what is not trained (7)', () => {
     expect(requests).toMatchObject({ turns: 2, replayed: 0 });
   });
 
-  test('the answer of a client that went before it came is not trained, and is recorded for it', async () => {
+  test('an answer whose client left early is not trained, but is recorded for a retry', async () => {
     const { fetch, session, ask, ended } = await openedSession(counting());
     const body = { messages: [user('Q')] };
     const gone = new AbortController();
@@ -93,7 +93,7 @@ describe('what is not trained (7)', () => {
     expect(undelivered).toBe(lost.end - lost.start);
   });
 
-  test('the same stream that was never read to its end is answered with what was recorded', async () => {
+  test('a retry of a stream that was never read to its end gets the recorded answer', async () => {
     const { fetch, session, ended } = await openedSession(counting());
     const gone = new AbortController();
     const body = { messages: [user('Q')], stream: true };
@@ -122,7 +122,7 @@ describe('what is not trained (7)', () => {
     expect([sequences.length, undelivered]).toEqual([1, 0]);
   });
 
-  test('what a client that went had sampled until then is counted, and its number is free again', async () => {
+  test('tokens sampled before a client left are counted, and its request number is free again', async () => {
     const { waiting, script } = held(counting());
     const { ask, ended, requests } = await openedSession(script);
     const gone = new AbortController();
@@ -143,8 +143,8 @@ describe('what is not trained (7)', () => {
   });
 });
 
-describe('draws', () => {
-  test('equal requests have a number each, and the same ones whatever came between', async () => {
+describe('Draws', () => {
+  test('equal requests have separate numbers, the same ones whatever came between', async () => {
     const keysOf = async (order: readonly string[]) => {
       const { ask, requests } = await openedSession(counting());
       await Promise.all(order.map((content) => ask({ messages: [user(content)] })));
@@ -164,8 +164,8 @@ describe('draws', () => {
   });
 });
 
-describe('sampling (8)', () => {
-  test("the run's sampling counts, and what the client asked for is counted", async () => {
+describe('Sampling (8)', () => {
+  test("the run's sampling applies, and the client's settings are counted", async () => {
     const { ask, ended, requests } = await openedSession(counting());
     const asked = {
       temperature: 0,
@@ -187,7 +187,7 @@ describe('sampling (8)', () => {
     });
   });
 
-  test('n answers are siblings: one prompt, and each of them is trained', async () => {
+  test('n answers are siblings: they share one prompt, and each is trained', async () => {
     const { ask, ended } = await openedSession(counting());
     const both = await ask({ messages: [user('Q')], n: 2 });
     expect(both.choices.map(({ message }) => message.content)).toEqual(['answer 1', 'answer 2']);
@@ -201,7 +201,7 @@ describe('sampling (8)', () => {
     expect(undelivered).toBe(0);
   });
 
-  test('a stop text ends a turn: what was sampled behind it is counted and not trained', async () => {
+  test('a stop text ends a turn: tokens sampled after it are counted and not trained', async () => {
     const { ask, ended, text } = await openedSession(
       answering({ '\nQ<': 'x</think>a1STOP b c d e f g h', more: 'y</think>two' }),
     );
@@ -222,8 +222,8 @@ describe('sampling (8)', () => {
   });
 });
 
-describe('limits and ends (9)', () => {
-  test('a conversation that leaves no room is a 400 that says context_length_exceeded', async () => {
+describe('Limits and ends (9)', () => {
+  test('a conversation without room gets a 400 with context_length_exceeded', async () => {
     const { ask, ended } = await openedSession(counting());
     const answer = await ask({ messages: [user('word '.repeat(3000))] });
     const endless = await ask({ messages: [user('word '.repeat(300_000))] });
@@ -232,7 +232,7 @@ describe('limits and ends (9)', () => {
     expect((await ended()).refused).toBe('token-limit');
   });
 
-  test('a path has as many turns as the run allows', async () => {
+  test('a path has at most as many turns as the run allows', async () => {
     const { ask, ended } = await openedSession(counting(), { maxTurns: 2 });
     const messages: ChatMessage[] = [user('Q')];
     const statuses: unknown[] = [];
@@ -247,7 +247,7 @@ describe('limits and ends (9)', () => {
     expect((await ended()).refused).toBe('turn-limit');
   });
 
-  test('what is under way at the end is a 400, and what comes later a 401, that clients do not ask again', async () => {
+  test('a request in progress at the end gets a 400 and a later one a 401, so that clients do not retry', async () => {
     const { waiting, script } = held(counting());
     const { ask, session, ended } = await openedSession(script);
     const under = ask({ messages: [user('Q')] });
@@ -264,7 +264,7 @@ describe('limits and ends (9)', () => {
   });
 });
 
-describe('what a model cannot do (11, 12)', () => {
+describe('Unsupported features (11, 12)', () => {
   test('any model name is accepted, and formats and forced tools are counted', async () => {
     const { ask, ended } = await openedSession(counting());
     const answer = await ask({

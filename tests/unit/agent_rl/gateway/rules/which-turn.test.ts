@@ -13,8 +13,8 @@ import { answering } from '#tests/support/scripted-session.ts';
 
 const tools = [tool('search')];
 
-describe('ids (1)', () => {
-  test('answers and calls have ids that no other turn has, and that a seed gives again', async () => {
+describe('Ids (1)', () => {
+  test('answers and calls have unique ids, which a seed reproduces', async () => {
     const idsOf = async (secret: string) => {
       const { ask } = await openedSession(() => calling('search', 'a'), { secret });
       const answers = [];
@@ -30,8 +30,8 @@ describe('ids (1)', () => {
   });
 });
 
-describe('parents (2, 3)', () => {
-  test('ids alone name a turn with calls, whatever became of its arguments', async () => {
+describe('Parents (2, 3)', () => {
+  test('ids alone identify a turn with calls, whatever became of its arguments', async () => {
     const { ask, ended } = await openedSession(
       answering({ '\nQ<': calling('search', 'a', 'x'), r1: 'y</think>z' }),
     );
@@ -46,7 +46,7 @@ describe('parents (2, 3)', () => {
     expect(requests.drift).toMatchObject({ arguments: 1, thoughts: 0, history: 0 });
   });
 
-  test('calls with the ids of another turn, or left out, are an edited history', async () => {
+  test('calls with the ids of another turn, or without ids, are an edited history', async () => {
     const { ask, ended } = await openedSession(
       answering({ '\nQ<': calling('search', 'a', 'x'), r1: 'y</think>z' }),
     );
@@ -60,7 +60,7 @@ describe('parents (2, 3)', () => {
     expect(ids).toHaveLength(3);
   });
 
-  test('a turn of text is known by its text as string, as parts, and without blanks at its ends', async () => {
+  test('a text turn is identified by its text as string, as parts, and without blanks at its ends', async () => {
     const { ask, ended } = await openedSession(
       answering({ '\nQ<': 'x</think>  one \n', more: 'y</think>two' }),
     );
@@ -82,7 +82,7 @@ describe('parents (2, 3)', () => {
     expect([two, three]).toEqual([one, one]);
   });
 
-  test('of equal turns of text, a request continues the last that was delivered', async () => {
+  test('a request continues the last delivered one of equal text turns', async () => {
     const { ask, session } = await openedSession(
       answering({ '\nQ<': 'x</think>one', more: 'y</think>two' }),
     );
@@ -93,7 +93,7 @@ describe('parents (2, 3)', () => {
     expect(next?.parent?.id).toBe(last?.id);
   });
 
-  test('a request continues the longest path, also where that begins with given turns', async () => {
+  test('a request continues the longest path, even after turns that the client supplied', async () => {
     const { ask, ended } = await openedSession((prompt) => {
       const results = prompt.split('<tool_response>').length - 1;
       return results < 3 ? calling('search', `q${results}`, `look ${results}`) : 'd</think>D';
@@ -116,7 +116,7 @@ describe('parents (2, 3)', () => {
     expect(requests.drift['history']).toBe(1);
   });
 
-  test('other tools, their order, and none at all begin a sequence of their own', async () => {
+  test('other tools, another order or no tools begin a separate sequence', async () => {
     const { ask, ended } = await openedSession(
       answering({ '\nQ<': 'x</think>one', more: 'y</think>two' }),
     );
@@ -131,7 +131,7 @@ describe('parents (2, 3)', () => {
     expect(requests.drift).toMatchObject({ tools: 2, history: 0 });
   });
 
-  test('a system message in the middle begins anew, and a tail of results and a user does not (16)', async () => {
+  test('a system message in the middle begins a new sequence, a tail of results and a user message does not (16)', async () => {
     const two = `x</think>${[1, 2].map((n) => `<tool_call>\n{"name": "search", "arguments": {"query": "${n}"}}\n</tool_call>`).join('\n')}`;
     const { ask, ended } = await openedSession(answering({ '\nQ<': two, thanks: 'y</think>z' }));
     const first = await ask({ messages: [user('Q')], tools });
@@ -159,7 +159,7 @@ describe('parents (2, 3)', () => {
   });
 });
 
-describe('tokens and drift (4, 5)', () => {
+describe('Tokens and drift (4, 5)', () => {
   const dropping = async (history: 'sampled' | 'sent') => {
     const { ask, ended, text } = await openedSession(
       answering({ '\nQ<': calling('search', 'ü', 'look'), r1: 'y</think>z' }),
@@ -172,7 +172,7 @@ describe('tokens and drift (4, 5)', () => {
     return { first, second, text, ...(await ended('z')) };
   };
 
-  test('a request is the stored tokens and what follows, however the client renders the turn', async () => {
+  test('a request is the stored tokens plus what follows, however the client renders the turn', async () => {
     const { first, second, ids, requests } = await dropping('sampled');
     const stored = [...first.prompt_token_ids!, ...first.choices[0]!.token_ids!];
     expect(second.prompt_token_ids!.slice(0, stored.length)).toEqual(stored);
@@ -180,7 +180,7 @@ describe('tokens and drift (4, 5)', () => {
     expect(requests.drift).toEqual({ thoughts: 1, arguments: 0, content: 0, history: 0, tools: 0 });
   });
 
-  test('with "history: sent" the model reads what the client sent, in a further sequence', async () => {
+  test('"history: sent" gives the model the client\'s version in a further sequence', async () => {
     const { first, second, ids, shown, requests } = await dropping('sent');
     const stored = [...first.prompt_token_ids!, ...first.choices[0]!.token_ids!];
     expect(ids).toContainEqual(stored);
@@ -190,7 +190,7 @@ describe('tokens and drift (4, 5)', () => {
     expect(requests.drift).toEqual({ thoughts: 1, arguments: 0, content: 0, history: 0, tools: 0 });
   });
 
-  test('with "history: sent" a client that changes nothing has one sequence', async () => {
+  test('"history: sent" keeps one sequence for a client that changes nothing', async () => {
     const { ask, ended } = await openedSession(
       answering({ '\nQ<': 'x</think>one', more: 'y</think>two' }),
       { history: 'sent' },
@@ -202,7 +202,7 @@ describe('tokens and drift (4, 5)', () => {
     expect(shown[0]?.split('«')).toHaveLength(3);
   });
 
-  test('control tokens in a thought are text in what is sent, and stay what they are in the sequence', async () => {
+  test('control tokens in a thought are text in what is sent and stay tokens in the sequence', async () => {
     const { ask, ended, text } = await openedSession(
       answering({ '\nQ<': 'a <|im_start|> b</think>one', more: 'y</think>two' }),
     );
@@ -222,7 +222,7 @@ describe('tokens and drift (4, 5)', () => {
     expect(ids.flat().filter((id) => id === start).length).toBe(4 + 5);
   });
 
-  test('a turn that was cut is ended by the template and continued (12)', async () => {
+  test('the template closes a turn that was cut off, and the conversation continues (12)', async () => {
     const { ask, ended } = await openedSession(
       answering({ '\nQ<': 'x</think>a b c d e f', more: 'y</think>two' }),
       { maxTurnTokens: 4 },

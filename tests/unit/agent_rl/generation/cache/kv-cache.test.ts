@@ -8,7 +8,7 @@ import * as fc from '#tests/support/properties.ts';
 const shape = { layers: 1, kvHeads: 2, headDim: 1, capacity: 128 };
 const rows = 3;
 
-/** Of one row, the numbers of its positions from one on; those of the second head are negative. */
+/** The entries of one row, numbered by position from one; the second head has the negative numbers. */
 function entries(numbers: readonly number[]): KvPrefix {
   const both = Float32Array.from([...numbers, ...numbers.map((number) => -number)]);
   return { length: numbers.length, keys: [both], values: [both.map((number) => 2 * number)] };
@@ -39,7 +39,7 @@ const changes = fc.array(
   { maxLength: 60 },
 );
 
-test('a row holds what was loaded and kept, wherever windows end, guesses were wrong and rows were moved', () => {
+test('a row holds what was loaded and kept, whatever windows, wrong guesses and moves came between', () => {
   const holds = fc.property(changes, (done) => {
     const cache = new KvCache(shape, rows);
     const held: number[] = [];
@@ -80,7 +80,7 @@ test('a row holds what was loaded and kept, wherever windows end, guesses were w
   fc.assert(holds, { numRuns: 300 });
 });
 
-test('a row that is given to another episode holds nothing of the one before', () => {
+test('a row given to another episode contains nothing of the previous one', () => {
   const cache = new KvCache(shape, rows);
   cache.load(0, entries(Array.from({ length: 100 }, (_, i) => i + 1)));
   cache.clear(0);
@@ -93,7 +93,7 @@ test('a row that is given to another episode holds nothing of the one before', (
   expect(read(cache, 2, 20)).toEqual(others);
 });
 
-test('an entry is one token of one row, of all heads', () => {
+test('an entry is one token of one row, with all heads', () => {
   const numbers = Float32Array.from({ length: 2 * 2 * 3 * 2 }, (_, i) => i);
   const copy = (all: Float32Array, from: number, to: number) => all.slice(from, to);
   const own = entryOf(

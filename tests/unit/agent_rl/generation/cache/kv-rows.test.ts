@@ -13,14 +13,14 @@ const prefix: KvPrefix = {
 const others = { ...prefix, keys: [Float32Array.of(5, 6, 7, 8)] };
 const whole = (row: number) => ({ row, at: 0, length: 2, from: { row: 0, at: 0 } });
 
-test('entries land at their place of a row, head by head', () => {
+test('entries land at their place in a row, head by head', () => {
   const rows = new KvRows(shape, 2);
   rows.put(prefix, 1, whole(1));
   expect([...rows.view(0, 2).keys]).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 0, 0, 3, 4, 0, 0]);
   expect([...rows.view(0, 1, 1).keys]).toEqual([1, 2, 0, 0, 3, 4, 0, 0]);
 });
 
-test('some entries of one row of several are copied', () => {
+test('some entries of one of several rows are copied', () => {
   const rows = new KvRows(shape, 2);
   const keys = [Float32Array.of(1, 2, 3, 4, 5, 6, 7, 8)];
   rows.put({ keys, values: keys }, 2, { row: 0, at: 3, length: 1, from: { row: 1, at: 1 } });

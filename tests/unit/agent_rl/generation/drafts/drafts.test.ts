@@ -3,14 +3,14 @@ import { describe, expect, test } from '@jest/globals';
 import { Drafts } from '#agent_rl/generation/drafts/drafts.ts';
 import * as fc from '#tests/support/properties.ts';
 
-describe('Drafts', () => {
-  test('guess what followed the last three tokens where the context had them before, the last time', () => {
+describe('The draft model', () => {
+  test('guesses what followed the last earlier occurrence of the last three tokens in the context', () => {
     const context = [1, 2, 3, 9, 1, 2, 3, 7, 8, 1, 2, 3];
     expect(new Drafts().after(context, 2)).toEqual([7, 8]);
     expect(new Drafts().after(context, 9)).toEqual([7, 8, 1, 2, 3]);
   });
 
-  test('then what followed the last four of what was drawn, then two of the context, then two of what was drawn', () => {
+  test('tries the last four tokens drawn next, then two of the context, then two drawn', () => {
     const drafts = new Drafts();
     drafts.learn([1, 2, 3, 4, 50, 51], 4);
     drafts.learn([7, 8, 60], 2);
@@ -19,7 +19,7 @@ describe('Drafts', () => {
     expect(drafts.after([6, 7, 8], 1)).toEqual([60]);
   });
 
-  test('guess nothing after what is new, and nothing where none is asked for', () => {
+  test('guesses nothing after new tokens or when no guess is requested', () => {
     const drafts = new Drafts();
     expect(drafts.after([], 3)).toEqual([]);
     expect(drafts.after([1], 3)).toEqual([]);
@@ -27,11 +27,11 @@ describe('Drafts', () => {
     expect(drafts.after([1, 1, 1, 1], 0)).toEqual([]);
   });
 
-  test('repeat a token that was repeated', () => {
+  test('repeats a repeated token', () => {
     expect(new Drafts().after([5, 1, 1, 1, 1], 3)).toEqual([1]);
   });
 
-  test('know the share of guesses that was right lately', () => {
+  test('tracks the recent share of right guesses', () => {
     const drafts = new Drafts();
     for (let i = 0; i < 1000; i++) drafts.count(false);
     expect(drafts.rate).toBeLessThan(0.001);
@@ -39,7 +39,7 @@ describe('Drafts', () => {
     expect(drafts.rate).toBeGreaterThan(0.999);
   });
 
-  test('remember the last tokens and forget the first', () => {
+  test('remembers the last tokens and forgets the first', () => {
     const drafts = new Drafts();
     drafts.learn([1, 2, 3, 4, 5], 4);
     const many = Array.from({ length: 2 ** 16 }, (_, i) => 100 + i);
@@ -49,7 +49,7 @@ describe('Drafts', () => {
     expect(drafts.after(many.slice(-9, -5), 2)).toEqual(many.slice(-5, -3));
   });
 
-  test('are tokens of the context or of what was drawn, as many as asked for at most', () => {
+  test('guesses only tokens of the context or the draws, at most as many as requested', () => {
     const tokens = fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 40 });
     fc.assert(
       fc.property(

@@ -6,7 +6,7 @@ import { feedsOf } from '#agent_rl/generation/drafts/feeds.ts';
 import { KnownContexts } from '#agent_rl/generation/known-contexts.ts';
 import { ActiveRequest, Slot } from '#agent_rl/generation/slot.ts';
 
-/** A slot that repeats 1, 2, 3, ..., 9 and is to be fed `pending` tokens after so many cached ones. */
+/** A slot that repeats 1, 2, 3, ..., 9 and has `pending` tokens to feed after its cached ones. */
 function slotAt(
   cached: number,
   pending = 1,
@@ -34,27 +34,27 @@ const widths = { least: 1, most: 4 };
 const fedTo = (slot: Slot): readonly number[] =>
   feedsOf([slot], { ...widths, least: 4 }, new Drafts()).feeds[0]!.tokens;
 
-describe('what a step feeds', () => {
-  test('is what is to be fed, and then guesses', () => {
+describe('A step', () => {
+  test('feeds pending tokens first and then guesses', () => {
     expect(fedTo(slotAt(36))).toEqual([1, 2, 3, 4]);
     expect(fedTo(slotAt(36, 2))).toEqual([1, 2, 3, 4]);
     expect(fedTo(slotAt(36, 6))).toEqual([1, 2, 3, 4]);
   });
 
-  test('is of one window', () => {
+  test('feeds tokens of one window', () => {
     expect(fedTo(slotAt(62))).toEqual([9, 1]);
     expect(fedTo(slotAt(63))).toEqual([1]);
     expect(fedTo(slotAt(63, 3))).toEqual([1]);
     expect(fedTo(slotAt(64))).toEqual([2, 3, 4, 5]);
   });
 
-  test('ends before a stop token that is guessed, and before what a turn has no room for', () => {
+  test("stops guessing before a stop token and at the end of the turn's room", () => {
     expect(fedTo(slotAt(36, 1, { stopTokens: [3] }))).toEqual([1, 2]);
     expect(fedTo(slotAt(36, 1, { maxTokens: 2 }))).toEqual([1, 2]);
     expect(fedTo(slotAt(36, 1, { maxTokens: 1 }))).toEqual([1]);
   });
 
-  test('is one token where less than three quarters of a token a row are expected to be saved', () => {
+  test('feeds one token when less than three quarters of a token per row are saved', () => {
     const drafts = new Drafts();
     const slot = slotAt(36);
     const widthAt = (rate: number): number => {
@@ -73,7 +73,7 @@ describe('what a step feeds', () => {
     expect(feedsOf([slot, slotAt(3)], widths, drafts).width).toBe(4);
   });
 
-  test('is one token where nothing is guessed', () => {
+  test('feeds one token without guesses', () => {
     expect(feedsOf([slotAt(3)], widths, new Drafts()).width).toBe(1);
   });
 });

@@ -5,7 +5,7 @@ import { alignedLogProbs, missingLogProb } from '#agent_rl/generation/openai/lla
 const missing = Number.NaN;
 const entry = (id: number, logprob = -id) => ({ id, logprob });
 
-describe('log-probabilities are put to their tokens', () => {
+describe('The reader of log-probabilities', () => {
   test.each<[string, number[], object[], number[]]>([
     ['all there', [5, 6], [entry(5), entry(6)], [-5, -6]],
     ['none there', [5, 6], [], [missing, missing]],
@@ -19,7 +19,7 @@ describe('log-probabilities are put to their tokens', () => {
     ],
     ['of equal tokens that are all there', [5, 5], [entry(5, -1), entry(5, -2)], [-1, -2]],
     ['probabilities', [5], [{ id: 5, prob: 0.5 }], [Math.log(0.5)]],
-  ])('%s', (_, tokens, entries, logProbs) => {
+  ])('assigns them to their tokens: %s', (_, tokens, entries, logProbs) => {
     expect(alignedLogProbs(tokens, entries as Record<string, unknown>[])).toEqual(logProbs);
   });
 
@@ -27,12 +27,12 @@ describe('log-probabilities are put to their tokens', () => {
     ['another token', [5], [entry(6)]],
     ['another order', [5, 6], [entry(6), entry(5)]],
     ['more than were drawn', [5], [entry(5), entry(5)]],
-  ])('and refused when they are of %s', (_, tokens, entries) => {
+  ])('refuses them when they are of %s', (_, tokens, entries) => {
     expect(alignedLogProbs(tokens, entries as Record<string, unknown>[])).toBeUndefined();
   });
 });
 
-describe('a log-probability that was left out', () => {
+describe('A missing log-probability', () => {
   const half = Math.log(0.5);
   const quarter = Math.log(0.25);
   const all = [entry(3, half), entry(4, quarter), entry(5, quarter)];
@@ -49,20 +49,20 @@ describe('a log-probability that was left out', () => {
     return missingLogProb({ before: [1], token, sampling, vocabSize: 6, ask: ask(listed) });
   };
 
-  test('is that of the likeliest tokens, or else found among all', async () => {
+  test('comes from the likeliest tokens, or is found among all', async () => {
     expect(await of(3, 1)).toBe(half);
     expect(asked).toEqual([100]);
     expect(await of(5, 0)).toBe(quarter);
     expect(asked).toEqual([100, 6]);
   });
 
-  test('at another temperature follows from all tokens', async () => {
+  test('follows from all tokens at another temperature', async () => {
     // Squares of 1/2, 1/4, 1/4 are 4, 1, 1 sixteenths.
     expect(await of(4, 0.5)).toBeCloseTo(Math.log(1 / 6), 12);
     expect(asked).toEqual([6]);
   });
 
-  test('is no number where the server does not say', async () => {
+  test('is NaN where the server does not report it', async () => {
     expect(await of(9, 1)).toBeNaN();
     expect(await of(9, 1, [])).toBeNaN();
   });

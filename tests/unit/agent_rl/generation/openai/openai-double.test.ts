@@ -8,7 +8,7 @@ import {
   halfCharacter,
 } from '#tests/support/openai/openai-exchanges.ts';
 
-test('the double of vLLM answers as vLLM 0.32.0 did where the generator asks', async () => {
+test("the double of vLLM answers the generator's requests like vLLM 0.32.0", async () => {
   const double = await OpenaiDouble.start('vllm');
   try {
     const asked = new Set(['models', 'version', 'tokens', 'likeliest', 'no such token']);
@@ -21,7 +21,7 @@ test('the double of vLLM answers as vLLM 0.32.0 did where the generator asks', a
   }
 });
 
-test('the double of llama.cpp answers as xllamacpp 2026.10.11549 did where the generator asks', async () => {
+test("the double of llama.cpp answers the generator's requests like xllamacpp 2026.10.11549", async () => {
   const options = { endsOfText: [2], halves: [halfCharacter] };
   const double = await OpenaiDouble.start('llama-cpp', options);
   try {

@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
-import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { DecoderPrograms } from '#agent_rl/generation/programs/decoder-programs.ts';
 import { KvCache } from '#agent_rl/generation/cache/kv-cache.ts';
 import type { KvShape } from '#agent_rl/generation/cache/kv-rows.ts';
 import { leftOfWindow, windowStart } from '#model/decoder/windows.ts';
 import { initialParameters } from '#model/config/parameters.ts';
+import { cpuEngine } from '#tests/support/cpu-engine.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
-let engine: OnnxEngine;
-beforeAll(() => {
-  engine = new OnnxEngine({ device: 'cpu', threads: 1 });
-});
-afterAll(() => engine.close());
+const engine = cpuEngine();
 
 const rows = 4;
 /** Of a small starter: sums over its capacity are split by matrix products. */
@@ -73,7 +69,7 @@ function headsOf(row: Float32Array, { kvHeads, headDim }: KvShape, length: numbe
 }
 
 describe('DecoderPrograms', () => {
-  test('a step has tokens in fours, and in sixteens where the vocabulary is odd', () => {
+  test('feeds tokens in fours, and in sixteens when the vocabulary is odd', () => {
     const programs = new DecoderPrograms(engine, tinyModelConfig, 64);
     expect([1, 4, 5, 9].map((count) => programs.rowsOf(count, 1))).toEqual([4, 4, 8, 12]);
     expect([1, 5].map((count) => programs.rowsOf(count, 4))).toEqual([1, 5]);
@@ -89,7 +85,7 @@ describe('DecoderPrograms', () => {
     [300, 21, starterShape, 512],
     [433, 64, starterShape, 512],
   ])(
-    'after %i others, %i tokens have the same bits by ones, by fours and as a chunk',
+    'gives, after %i others, %i tokens the same bits by ones, by fours and as a chunk',
     async (before, count, config, capacity) => {
       const parameters = initialParameters(config, new KeyedRng(7));
       const programs = new DecoderPrograms(engine, config, capacity);

@@ -48,8 +48,8 @@ async function drawnBy(generator: LocalGenerator, seed: number) {
   return { tokens, version };
 }
 
-describe('weights that training leaves as they are, where runs copy their inputs', () => {
-  test('are held by programs that draw, which draw the same, and are compiled anew for others', async () => {
+describe('A generator on an engine that copies inputs', () => {
+  test('keeps frozen weights in its programs, draws the same, and recompiles for other weights', async () => {
     const [own, other] = [openOn(copying), openOn(plain)];
     const first = baseOf(3);
     const copied = new Map([...first].map(([name, values]) => [name, values.slice()]));
@@ -74,7 +74,7 @@ describe('weights that training leaves as they are, where runs copy their inputs
     await Promise.all([own.programs.dispose(), other.programs.dispose()]);
   });
 
-  test('are the new ones for a request that comes while the old programs are disposed', async () => {
+  test('uses the new weights for a request that arrives while old programs are disposed', async () => {
     const [own, other] = [openOn(copying), openOn(plain)];
     const weights = (seed: number) => new Map([...baseOf(seed), ...adapterTimes(1)]);
     await own.generator.setWeights(weights(3), 1);
@@ -94,7 +94,7 @@ describe('weights that training leaves as they are, where runs copy their inputs
     copying.takeHeld();
   });
 
-  test('are all of them where nothing is trained', async () => {
+  test('keeps all weights in its programs when nothing is trained', async () => {
     const { programs, generator } = openOn(copying, { trains: false });
     const weights = new Map([...baseOf(3), ...adapterTimes(1)]);
     await generator.setWeights(weights, 1);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import {
@@ -7,22 +7,18 @@ import {
   type Sampling,
   unbiased,
 } from '#agent_rl/core/services/generator.ts';
-import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
 import { DecoderPrograms } from '#agent_rl/generation/programs/decoder-programs.ts';
 import type { StepInputs } from '#agent_rl/generation/programs/step-result.ts';
 import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
 import type { ModelConfig } from '#model/config/architecture.ts';
 import { initialParameters } from '#model/config/parameters.ts';
+import { cpuEngine } from '#tests/support/cpu-engine.ts';
 import * as fc from '#tests/support/properties.ts';
 import { tinyAdapter, tinyAdapterWeights } from '#tests/support/tiny-adapter.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
-let engine: OnnxEngine;
-beforeAll(() => {
-  engine = new OnnxEngine({ device: 'cpu', threads: 1 });
-});
-afterAll(() => engine.close());
+const engine = cpuEngine();
 
 /** Its steps say how many tokens they computed, and for how many rows. */
 class WatchedPrograms extends DecoderPrograms {
@@ -85,8 +81,8 @@ async function bothWays(config: ModelConfig, requests: readonly GenerationReques
   return { alone, together, computed: one.programs.computed };
 }
 
-describe('packed weights', () => {
-  test('draw a row by itself as in company, bit for bit, and compute one row for it', async () => {
+describe('A generator with packed weights', () => {
+  test('draws a row alone as in a batch, bit for bit, and computes one row for it', async () => {
     const samplings = [unbiased, greedy, { ...unbiased, topK: 5 }, { ...unbiased, temperature: 2 }];
     const requests = [1, 2, 5, 9, 30, 70].map((length, at) =>
       request(wide, { at, length, sampling: samplings[at % samplings.length]! }),
@@ -97,7 +93,7 @@ describe('packed weights', () => {
     expect(computed.every(([, rows]) => rows === 1)).toBe(true);
   });
 
-  test('do so for models of all shapes', async () => {
+  test('draws the same for models of all shapes', async () => {
     const shape = fc.record({
       hiddenSize: fc.integer({ min: 2, max: 26 }).map((eighths) => 8 * eighths),
       heads: fc.constantFrom([2, 1], [4, 2], [4, 1], [9, 3]),
@@ -120,7 +116,7 @@ describe('packed weights', () => {
     );
   }, 120_000);
 
-  test('compute a prompt once for all its episodes, also one after another', async () => {
+  test('computes a prompt once for all its episodes, also one after another', async () => {
     const { generator, programs } = await opened(wide, { rows: 4 });
     const one = request(wide, { at: 1, length: 30 });
     const draw = (sample: number) =>
@@ -135,7 +131,7 @@ describe('packed weights', () => {
   });
 
   test.each([2, 40, 700])(
-    'have the log-probabilities that the learner computes after prompts of %i tokens',
+    'returns the log-probabilities that the learner computes after prompts of %i tokens',
     async (length) => {
       const config = { ...wide, maxPositions: 1024, adapters: [tinyAdapter] };
       const weights = new Map([...weightsOf(wide), ...tinyAdapterWeights(wide)]);
@@ -156,7 +152,7 @@ describe('packed weights', () => {
     },
   );
 
-  test('compute several tokens of a row where numbers would be left over, or a head has no other', async () => {
+  test('computes several tokens of a row when numbers would remain or a head has no other', async () => {
     const tokensOf = async (config: ModelConfig, packs = true): Promise<number> => {
       const { programs } = await opened(config, { packs });
       return programs.widths(1).least;

@@ -54,7 +54,7 @@ const request: GenerationRequest = {
 
 const folder = { version: 4, kind: 'folder', location: '/weights' } as const;
 
-test('what is recorded for a request and its weights is given again, and nothing is drawn', async () => {
+test('a recorded request is answered from the record, and nothing is drawn', async () => {
   const record = recordInMemory();
   const before = new RecordingGenerator(counting());
   before.recordIn(record);
@@ -83,7 +83,7 @@ test.each([
   expect(record.kept.size).toBe(2);
 });
 
-test('other weights draw anew', async () => {
+test('other weights draw again', async () => {
   const record = recordInMemory();
   const inner = counting();
   const generator = new RecordingGenerator(inner);
@@ -93,7 +93,7 @@ test('other weights draw anew', async () => {
   expect(await generator.generate(request)).toMatchObject({ tokens: [2], version: 4 });
 });
 
-test('what was given up is not kept', async () => {
+test('an aborted draw is not recorded', async () => {
   const record = recordInMemory();
   const generator = new RecordingGenerator(counting('aborted'));
   generator.recordIn(record);
@@ -101,7 +101,7 @@ test('what was given up is not kept', async () => {
   expect(record.kept.size).toBe(0);
 });
 
-test('the scorer of weights reaches the generator that holds them against it', async () => {
+test('the scorer of weights reaches the inner generator', async () => {
   const given: unknown[] = [];
   const inner = { ...counting(), use: async (...all: unknown[]) => void given.push(...all) };
   const { signal } = new AbortController();

@@ -19,7 +19,7 @@ test.each([
   expect(tokensAtOnce(deadlineS, mostAtOnce)).toBe(tokens);
 });
 
-describe('a turn that is asked for in parts', () => {
+describe('A turn requested in parts', () => {
   const request: GenerationRequest = {
     episode: 'one',
     tokens: [1, 2, 3],
@@ -47,7 +47,7 @@ describe('a turn that is asked for in parts', () => {
     return { asked, generation };
   }
 
-  test('has the tokens of all parts, each behind those before it and further on in the draws', async () => {
+  test('has the tokens of all parts, each continued after the ones before', async () => {
     const { asked, generation } = await drawn();
     const tokens = [100, 101, 102, 103, 104, 105, 106, 107, 108, 109];
     expect(generation).toEqual({
@@ -64,14 +64,14 @@ describe('a turn that is asked for in parts', () => {
     expect(asked[2]!.tokens).toEqual([1, 2, 3, ...tokens.slice(0, 8)]);
   });
 
-  test('ends with the part that stops, at the end of a part too', async () => {
+  test('ends with the part that stops, also at the end of a part', async () => {
     const within = await drawn(105);
     expect([within.generation.tokens.length, within.generation.stop]).toEqual([6, 'stop-token']);
     const atItsEnd = await drawn(103);
     expect([atItsEnd.generation.tokens.length, atItsEnd.asked.length]).toEqual([4, 1]);
   });
 
-  test('is asked for once where it has no room', async () => {
+  test('makes one request when it has no room', async () => {
     const { asked, generation } = await drawn(Infinity, { maxTokens: 0 });
     expect([asked.length, generation.tokens]).toEqual([1, []]);
   });

@@ -21,8 +21,8 @@ afterEach(() => server?.close());
 
 test.each<[string, DoubleAnswer, RegExp]>([
   ['is longer than 16 tokens can be', gigabyte, /its answer is longer than 1114304 bytes/],
-  ['comes too slowly', slowBody, /its answer comes too slowly/],
-])('an answer that %s is given up at once, with a word', async (_, answer, words) => {
+  ['comes too slowly', slowBody, /arrives too slowly/],
+])('an answer that %s fails at once, with a reason', async (_, answer, words) => {
   server = await httpDouble(({ path }) =>
     path.endsWith('/generate') ? answer : { status: 200, json: {} },
   );

@@ -47,7 +47,7 @@ const location = exchanges
   .map(({ json: body }) => (body as { model_path?: string } | undefined)?.model_path)
   .find((path) => path !== undefined)!;
 
-test('draws from the model, and then from weights that a learner left at the service, under their version', async () => {
+test('the generator draws from the model, then from weights a learner left at the service, under their version', async () => {
   const one = await opened();
   const before = await one.generate(request);
   await one.use!({ version: 1, kind: 'service', location });
@@ -60,7 +60,7 @@ test('draws from the model, and then from weights that a learner left at the ser
   expect(service.unknown).toEqual([]);
 });
 
-test('says that it takes weights that stay at the service, and promises no repetition', async () => {
+test('the description takes weights that stay at the service and promises no reproducibility', async () => {
   const info = await (await opened()).describe();
   expect(info).toMatchObject({ reproducible: false, takes: ['service'], service: service.url });
 });
@@ -69,7 +69,7 @@ test.each([
   ['a temperature', { ...unbiased, temperature: 0.7 }],
   ['truncation', { ...unbiased, topP: 0.9 }],
 ])(
-  '%s other than the model itself is refused, since its log-probabilities are not given',
+  '%s is refused, since the service has log-probabilities only for the unmodified model',
   async (_, sampling) => {
     const opening = opened({}, { samplings: [unbiased, sampling] });
     expect(await rejectionOf(opening)).toMatchObject({ code: 'CONFIG_INVALID' });
@@ -105,9 +105,9 @@ test.each([
     '2 tokens of 6',
   ],
   ['fewer log-probabilities than tokens', sequence([5, 2], [-1]), 'logProbs has 1'],
-  ['no sequence', Buffer.alloc(0), 'without a sequence'],
-  ['bytes that are no message', Buffer.from([0x0a, 0x7f]), 'what cannot be read'],
-])('%s are a failure of the request, and no tokens', async (_, body, text) => {
+  ['no sequence', Buffer.alloc(0), 'no sequence'],
+  ['bytes that are no message', Buffer.from([0x0a, 0x7f]), 'unreadable answer'],
+])('%s fail the request', async (_, body, text) => {
   const answer = { status: 200, type: 'application/x-protobuf', body };
   const one = await opened({
     instead: ({ path }) => (path.endsWith('/retrieve_future') ? answer : undefined),
@@ -117,7 +117,7 @@ test.each([
   expect(thrown.message).toContain(text);
 });
 
-test('a turn too long for the deadline of a slow service is asked for in parts', async () => {
+test('a turn too long for the deadline of a slow service is requested in parts', async () => {
   const asked: { prompt: number; seed: number }[] = [];
   const answered = Buffer.from(JSON.stringify({ request_id: 'one' }));
   const body = sequence(
@@ -153,7 +153,7 @@ test('a turn too long for the deadline of a slow service is asked for in parts',
   expect([stopped.tokens.length, stopped.stop, asked.length]).toEqual([16, 'stop-token', 1]);
 });
 
-test('weights that the service has lost are a failure that may be tried again', async () => {
+test('weights that the service has lost fail the request and may be retried', async () => {
   const gone = json(400, { detail: 'Model model_1 not loaded' });
   const one = await opened({
     instead: ({ path }) => (path.endsWith('/retrieve_future') ? gone : undefined),
@@ -161,7 +161,7 @@ test('weights that the service has lost are a failure that may be tried again', 
   expect(await rejectionOf(one.generate(request))).toMatchObject({ code: 'GENERATION_FAILED' });
 });
 
-test('a request that is given up is no error, and one without room asks nobody', async () => {
+test('an aborted request is not an error, and a request without room sends nothing', async () => {
   const abort = new AbortController();
   const one = await opened({
     instead: ({ path }) => {

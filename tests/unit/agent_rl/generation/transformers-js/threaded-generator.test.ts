@@ -39,8 +39,8 @@ const request = (episode: string, over: Partial<GenerationRequest> = {}): Genera
   ...over,
 });
 
-describe('transformers.js in a thread of its own', () => {
-  test('gives what it gives in this one', async () => {
+describe('transformers.js in its own thread', () => {
+  test('draws what it draws in this thread', async () => {
     const here = await openTransformersJs(options);
     expect(await generator.describe()).toEqual(await here.describe());
     for (const episode of ['a', 'b'])
@@ -58,7 +58,7 @@ describe('transformers.js in a thread of its own', () => {
     expect(turns).toBeGreaterThan(5);
   });
 
-  test('hears that a request is aborted, before it begins and under way', async () => {
+  test('stops a request that is aborted before it begins or in progress', async () => {
     const [before, later] = [new AbortController(), new AbortController()];
     before.abort();
     const none = await generator.generate(request('before'), before.signal);
@@ -70,7 +70,7 @@ describe('transformers.js in a thread of its own', () => {
     expect(tokens.length).toBeLessThan(480);
   });
 
-  test('forgets an episode that is released', async () => {
+  test('forgets a released episode', async () => {
     await generator.generate(request('gone', { maxTokens: 2 }));
     const anew = request('gone', { tokens: [9, 9], maxTokens: 2 });
     expect(await rejectionOf(generator.generate(anew))).toMatchObject({
@@ -80,7 +80,7 @@ describe('transformers.js in a thread of its own', () => {
     expect(await generator.generate(anew)).toMatchObject({ stop: 'max-tokens' });
   });
 
-  test('says what keeps it from opening, with its code', async () => {
+  test('reports why it cannot open, with the code', async () => {
     const nowhere = { ...options, modelFolder: join(exported, 'nowhere') };
     expect(await rejectionOf(openInThread(nowhere))).toMatchObject({
       code: 'MODEL_INVALID',
@@ -88,7 +88,7 @@ describe('transformers.js in a thread of its own', () => {
     });
   });
 
-  test('ends what is under way when it is closed, and then refuses', async () => {
+  test('ends requests in progress when it is closed, and refuses later ones', async () => {
     const other = await openInThread(options);
     const cut = other.generate(request('cut', { maxTokens: 480 }));
     await other.close();

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 import { greedy } from '#agent_rl/core/services/generator.ts';
 import { describeGeneratorContract } from '#tests/contracts/generator-contract.ts';
+import { closedAfterEach } from '#tests/support/closed-after-each.ts';
 import { cutBody, gigabyte, slowBody } from '#tests/support/hostile-answers.ts';
 import type { DoubleAnswer } from '#tests/support/http-double.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
@@ -26,10 +27,7 @@ describeGeneratorContract('vllm', {
   weights,
 });
 
-const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  for (const one of open.splice(0).toReversed()) await one.close();
-});
+const open = closedAfterEach();
 async function started(settings: object = {}) {
   const double = await VllmDouble.start();
   const { generator, warnings } = await openedVllm([double.url], settings);
@@ -38,7 +36,7 @@ async function started(settings: object = {}) {
 }
 const generates = ({ path }: { path: string }) => path === '/inference/v1/generate';
 
-describe('what a server answers in place of a generation', () => {
+describe('The generator handles unusable answers', () => {
   /** An answer to a request for six tokens, with something wrong in it. */
   const wrong = (change: (choice: Record<string, unknown>) => object, over: object = {}) => ({
     status: 200,
@@ -84,7 +82,7 @@ describe('what a server answers in place of a generation', () => {
     [
       'fewer tokens than it says',
       wrong(() => ({ token_ids: [5], logprobs: { content: [{ token_id: 5, logprob: -1 }] } })),
-      /ended for length after 1 of 6 tokens/,
+      /length after 1 of 6 tokens/,
     ],
     [
       'a log-probability that is no number',
@@ -95,12 +93,12 @@ describe('what a server answers in place of a generation', () => {
     [
       'log-probabilities of other tokens',
       wrong(() => logprobs(-1, 6)),
-      /the log-probability in place 0 is of/,
+      /log-probability at position 0/,
     ],
     [
-      'a stop token that is none',
+      'an invalid stop token',
       wrong(() => ({ finish_reason: 'stop' })),
-      /stop is stop-token, and the last token is 5/,
+      /stop is stop-token, but the last token is 5/,
     ],
     [
       'a token behind a stop token',
@@ -108,16 +106,16 @@ describe('what a server answers in place of a generation', () => {
         token_ids: [5, 7, 5, 5, 5, 5],
         logprobs: { content: [5, 7, 5, 5, 5, 5].map((token_id) => ({ token_id, logprob: -1 })) },
       })),
-      /goes on behind stop token 7/,
+      /continues after stop token 7/,
     ],
     ['no versions of weights', wrong(() => ({ weight_versions: null })), /weight_versions is null/],
     [
       'another context',
       wrong(() => ({}), { usage: { prompt_tokens: 2 } }),
-      /counts 2 tokens of context; sent were 3/,
+      /counts 2 tokens of context, but 3 were sent/,
     ],
-    ['a gigabyte', gigabyte, /cannot be asked/],
-  ])('%s: it is asked for again, and the episode fails after three', async (_, answer, words) => {
+    ['a gigabyte', gigabyte, /cannot be reached/],
+  ])('%s: it retries, and the episode fails after three answers', async (_, answer, words) => {
     const { double, generator, warnings } = await started();
     let count = 0;
     double.instead = (asked) => (generates(asked) && ++count > 0 ? answer : undefined);
@@ -135,16 +133,16 @@ describe('what a server answers in place of a generation', () => {
       'tokens of other weights',
       wrong(() => ({ weight_versions: [{ version: 'default' }, { version: 'theirs' }] })),
     ],
-  ])('%s: nothing of it is used', async (_, answer) => {
+  ])('%s: it uses none of the answer', async (_, answer) => {
     const { double, generator } = await started();
     double.instead = (asked) => (generates(asked) ? (answer as DoubleAnswer) : undefined);
-    // What is asked again is given its weights again first; here there are none to give.
+    // A retry first sends the weights again, and here are no weights to send.
     const thrown = await rejectionOf(generator.generate(request('one')));
     expect(thrown).toMatchObject({ code: 'GENERATION_FAILED' });
-    expect(String(thrown)).toMatch(/answers as model other|drew from weights theirs/);
+    expect(String(thrown)).toMatch(/answered as model other|drew from weights theirs/);
   });
 
-  test('a body that comes too slowly ends the request at its deadline', async () => {
+  test('a body that arrives too slowly ends the request at its deadline', async () => {
     const { double, generator } = await started({ deadlineS: 0.3 });
     double.instead = (asked) => (generates(asked) ? slowBody : undefined);
     const thrown = await rejectionOf(generator.generate(request('one')));
@@ -152,7 +150,7 @@ describe('what a server answers in place of a generation', () => {
     expect(String(thrown)).toMatch(/no answer within 0\.3 s/);
   });
 
-  test('a request that it calls wrong is not asked again', async () => {
+  test('a request that the server rejects is not retried', async () => {
     const { double, generator } = await started();
     let count = 0;
     double.instead = (asked) =>
@@ -166,7 +164,7 @@ describe('what a server answers in place of a generation', () => {
   });
 });
 
-describe('what passes', () => {
+describe('The generator recovers', () => {
   test.each<[string, (count: number) => DoubleAnswer | 'own']>([
     ['a busy server', (count) => (count < 3 ? { status: 429, json: {} } : 'own')],
     [
@@ -195,7 +193,7 @@ describe('what passes', () => {
             }
           : 'own',
     ],
-  ])('%s gives the tokens of the same key, and the log says so', async (_, answer) => {
+  ])('%s: it draws the tokens of the same key, with a note in the log', async (_, answer) => {
     const { double, generator, warnings } = await started();
     const usual = await generator.generate(request('one'));
     let count = 0;
@@ -208,7 +206,7 @@ describe('what passes', () => {
     expect(warnings.length).toBeGreaterThan(0);
   });
 
-  test('a turn that takes a healthy server longer than the deadline is drawn as one that does not', async () => {
+  test('a turn longer than the deadline is drawn like a short one', async () => {
     const { double, generator, warnings } = await started({ deadlineS: 3 });
     const quick = await openedVllm([double.url]);
     open.push(quick.generator);
@@ -233,7 +231,7 @@ describe('what passes', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('a server that is told of a request that was given up', async () => {
+  test('the server hears of an aborted request', async () => {
     const { double, generator } = await started();
     const abort = new AbortController();
     double.instead = (asked) => (generates(asked) ? () => abort.abort() : undefined);
@@ -250,7 +248,7 @@ describe('what passes', () => {
     });
   });
 
-  test('no more requests at once than allowed, the others in the order they came', async () => {
+  test('the server gets at most the allowed number of requests at once, the others in order of arrival', async () => {
     const { double, generator } = await started({ requestsAtOnce: 2 });
     let [now, most] = [0, 0];
     const order: unknown[] = [];

@@ -1,10 +1,11 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 
 import type { Scorer } from '#agent_rl/core/services/scorer.ts';
 import type { WeightRef } from '#agent_rl/core/services/weights.ts';
+import { closedAfterEach } from '#tests/support/closed-after-each.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
 import { openedVllm, request, writePublished } from '#tests/support/vllm/opened-vllm.ts';
@@ -18,10 +19,7 @@ const folder = temporaryFolder();
 const weightsFolder = join(folder, 'shared');
 mkdirSync(weightsFolder);
 
-const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  for (const one of open.splice(0).toReversed()) await one.close();
-});
+const open = closedAfterEach();
 async function started(count = 1, host: object = {}, settings: object = {}) {
   const doubles = await Promise.all(Array.from({ length: count }, () => VllmDouble.start()));
   const { generator, warnings } = await openedVllm(
@@ -44,7 +42,7 @@ function adapter(weights: number): WeightRef {
   return { version: weights, kind: 'folder', location };
 }
 
-describe('a whole model', () => {
+describe('A whole model', () => {
   test('is loaded in a pause, named, and drawn from under its version', async () => {
     const { double, generator } = await started();
     await generator.use!(await published(3), undefined, scores(3));
@@ -62,17 +60,17 @@ describe('a whole model', () => {
     expect([version, tokens.length]).toEqual([3, 6]);
   });
 
-  test('is not believed where the learner has no number for a token', async () => {
+  test('fails when the learner has no number for a token', async () => {
     const { generator } = await started();
     const scorer = {
       score: async (sequences: readonly Int32Array[]) =>
         sequences.map(({ length }) => new Float32Array(length).fill(Number.NaN)),
     };
     const thrown = await rejectionOf(generator.use!(await published(3), undefined, scorer));
-    expect(String(thrown)).toContain("and the run's model gives it NaN");
+    expect(String(thrown)).toMatch(/gives it NaN/);
   });
 
-  test('lies in the shared folder with a head of its own, and is removed behind the next', async () => {
+  test('is stored in the shared folder with its own head and removed after the next', async () => {
     const { double, generator } = await started();
     const pathOf = (count: number): string => {
       const loads = double.server.requests.filter(({ path }) => path === '/collective_rpc');
@@ -111,17 +109,17 @@ describe('a whole model', () => {
       /^\/mnt\/weights\/agent-rl-[0-9a-f]{8}\/1$/,
     );
     expect(thrown).toMatchObject({ code: 'GENERATION_FAILED' });
-    expect(String(thrown)).toMatch(/No server .* took version 1.*collective_rpc answered 500/);
+    expect(String(thrown)).toMatch(/version 1.*collective_rpc answered 500/);
     expect(double.paused).toBe(false);
   });
 
-  test('is not believed where fixed tokens score otherwise, and both numbers are named', async () => {
+  test('fails when fixed tokens score differently, with both numbers', async () => {
     const { double, generator } = await started();
     double.deaf = true;
     const thrown = await rejectionOf(generator.use!(await published(4), undefined, scores(4)));
     expect(thrown).toMatchObject({ code: 'GENERATION_FAILED' });
     const [, token, theirs, ours] =
-      /gives token (\d+), drawn in place 4 behind fixed prompt 0, the log-probability (\S+), and the run's model gives it (\S+)\. /.exec(
+      /token (\d+), drawn at position 4 .* the log-probability (\S+), but the run's model gives it (\S+)\. /.exec(
         String(thrown),
       ) ?? [];
     const prompt = double.server.requests
@@ -132,15 +130,15 @@ describe('a whole model', () => {
     expect(Number(ours)).toBe(Math.fround(scores(4).logProbs(prompt, 1)[Number(token)]!));
   });
 
-  test('is not believed where nothing at all has changed, however small the change should be', async () => {
+  test('fails when nothing has changed, however small the expected change', async () => {
     const { double, generator } = await started(1, {}, { tolerance: 100 });
     await generator.use!(await published(1), undefined, scores(1));
     double.deaf = true;
     const thrown = await rejectionOf(generator.use!(await published(2), undefined, scores(2)));
-    expect(String(thrown)).toMatch(/still has the weights from before/);
+    expect(String(thrown)).toMatch(/still has its previous weights/);
   });
 
-  test('is given again to a server that was started anew, before it is asked again', async () => {
+  test('is sent again to a restarted server before its next request', async () => {
     const { double, generator, warnings } = await started();
     await generator.use!(await published(5), undefined, scores(5));
     const before = await generator.generate(request('one'));
@@ -148,16 +146,14 @@ describe('a whole model', () => {
     double.version = 'default';
     expect(await generator.generate(request('one'))).toEqual(before);
     expect(warnings).toEqual([
-      expect.stringMatching(
-        /drew from weights default; it was told to use .*given its weights again/,
-      ),
-      expect.stringContaining('is asked again'),
+      expect.stringMatching(/drew from weights default instead of .* weights are sent again/),
+      expect.stringContaining('is back in use'),
     ]);
   });
 });
 
-describe('an adapter', () => {
-  test('has a new name for each version, is asked for by it, and the one before is dropped', async () => {
+describe('An adapter', () => {
+  test('has a new name for each version, is requested by it, and replaces the previous one', async () => {
     const { double, generator } = await started(1, { newAdapter: true });
     await generator.use!(adapter(1), undefined, scores(1));
     await generator.use!(adapter(2), undefined, scores(2));
@@ -171,7 +167,7 @@ describe('an adapter', () => {
     expect(double.server.requests.at(-1)?.body['model']).toBe(names[1]);
   });
 
-  test('whose loading was not heard of is not loaded twice', async () => {
+  test('is not loaded twice when the answer to its loading was lost', async () => {
     const double = await VllmDouble.start();
     let [isOpen, lost] = [false, 0];
     const proxy = await startChaosProxy({
@@ -187,31 +183,31 @@ describe('an adapter', () => {
     expect(lost).toBe(2);
   });
 
-  test('that the server has lost is loaded again', async () => {
+  test('is loaded again when the server has lost it', async () => {
     const { double, generator, warnings } = await started(1, { newAdapter: true });
     await generator.use!(adapter(3), undefined, scores(3));
     const before = await generator.generate(request('one'));
     for (const name of double.models.keys()) if (name !== 'starter') double.models.delete(name);
     expect(await generator.generate(request('one'))).toEqual(before);
-    expect(warnings[0]).toMatch(/given its weights again/);
+    expect(warnings[0]).toMatch(/weights are sent again/);
   });
 
-  test('is refused where a whole model was to be trained', async () => {
+  test('is refused when a whole model should be trained', async () => {
     const { generator } = await started();
     const thrown = await rejectionOf(generator.use!(adapter(1), undefined, scores(1)));
-    expect(String(thrown)).toMatch(/an adapter in .*; the run trains a whole model/);
+    expect(String(thrown)).toMatch(/an adapter in .* the run trains a whole model/);
   });
 });
 
-describe('several servers', () => {
-  test('one that does not load is taken out and tried with the next weights', async () => {
+describe('The pool of several servers', () => {
+  test('excludes a server that does not load and tries it with the next weights', async () => {
     const { doubles, generator, warnings } = await started(2);
     const [first, second] = doubles as [VllmDouble, VllmDouble];
     second.deaf = true;
     await generator.use!(await published(1), undefined, scores(1));
     expect(warnings).toEqual([
       expect.stringMatching(
-        /taken out: .*other weights.*tried again with the next weights.*the other server/s,
+        /out of use: .*wrong weights.*tried again with the next weights.*the other server/s,
       ),
     ]);
     const asks = (double: VllmDouble): number =>
@@ -221,21 +217,21 @@ describe('several servers', () => {
     expect(asks(second)).toBe(before);
     second.deaf = false;
     await generator.use!(await published(2), undefined, scores(2));
-    expect(warnings.at(-1)).toMatch(/is asked again/);
+    expect(warnings.at(-1)).toMatch(/is back in use/);
     for (const one of ['d', 'e']) await generator.generate(request(one));
     expect(asks(second)).toBeGreaterThan(before + 8);
     expect(first.models.get('starter')).toBe(2);
   });
 
-  test('when none loads the weights, the run ends', async () => {
+  test('ends the run when no server loads the weights', async () => {
     const { doubles, generator } = await started(2);
     for (const double of doubles) double.deaf = true;
     const thrown = await rejectionOf(generator.use!(await published(1), undefined, scores(1)));
     expect(thrown).toMatchObject({ code: 'GENERATION_FAILED' });
-    expect(String(thrown)).toMatch(/No server of the generator took version 1 of the weights/);
+    expect(String(thrown)).toMatch(/No server of the generator accepted version 1/);
   });
 
-  test('when the only one breaks the connection while it loads, the weights are given to it again', async () => {
+  test('sends the weights again when the only server breaks the connection during the load', async () => {
     const double = await VllmDouble.start();
     let broken = 0;
     const proxy = await startChaosProxy({
@@ -247,16 +243,16 @@ describe('several servers', () => {
     await generator.use!(await published(1), undefined, scores(1));
     expect(await generator.generate(request('one'))).toMatchObject({ version: 1 });
     expect([broken, double.models.get('starter'), double.paused]).toEqual([2, 1, false]);
-    expect(warnings.join('\n')).toMatch(/is taken out: .*No server is left; waiting up to 20 s\./);
+    expect(warnings.join('\n')).toMatch(/is out of use: .*waiting up to 20 s\./);
   });
 
-  test('a publication does not wait for one that hangs and is out, which gets the newest weights when it is back', async () => {
+  test('publishes without waiting for a hanging server, which gets the newest weights on its return', async () => {
     const { doubles, generator, warnings } = await started(2, {}, { deadlineS: 5 });
     const [first, second] = doubles as [VllmDouble, VllmDouble];
     let hangs = true;
     second.instead = ({ path }) => (hangs && path !== '/resume' ? () => undefined : undefined);
     await generator.use!(await published(1), undefined, scores(1));
-    expect(warnings[0]).toMatch(/is taken out: .*no answer within 5 s/);
+    expect(warnings[0]).toMatch(/is out of use: .*no answer within 5 s/);
     const asked = second.server.requests.length;
     const changes = () =>
       second.server.requests.slice(asked).filter(({ path }) => path !== '/health').length;
@@ -265,15 +261,15 @@ describe('several servers', () => {
     expect([changes(), first.models.get('starter')]).toEqual([0, 3]);
     expect((await generator.generate(request('one'))).version).toBe(3);
     hangs = false;
-    await until(() => warnings.some((one) => one.endsWith(`${second.url} is asked again.`)));
+    await until(() => warnings.some((one) => one.endsWith(`${second.url} is back in use.`)));
     expect([second.models.get('starter'), second.version]).toEqual([3, first.version]);
   });
 
-  test('one that comes back while others are published draws from the newest', async () => {
+  test('gives the newest weights to a server that returns during a publication', async () => {
     const { doubles, generator, warnings } = await started(2, {}, { deadlineS: 5 });
     const [, second] = doubles as [VllmDouble, VllmDouble];
     await generator.use!(await published(1), undefined, scores(1));
-    const isBack = (): boolean => warnings.some((one) => one.endsWith('is asked again.'));
+    const isBack = (): boolean => warnings.some((one) => one.endsWith('is back in use.'));
     second.version = 'default';
     let isLoading = false;
     let go = (): void => undefined;
@@ -293,7 +289,7 @@ describe('several servers', () => {
     expect(second.models.get('starter')).toBe(2);
   });
 
-  test('a publication ends when it is interrupted, whatever hangs', async () => {
+  test('ends a publication when it is aborted, whatever hangs', async () => {
     const { double, generator } = await started(1, {}, { deadlineS: 600 });
     const stop = new AbortController();
     double.instead = ({ path }) => {
@@ -306,7 +302,7 @@ describe('several servers', () => {
     expect(double.paused).toBe(false);
   });
 
-  test('an episode stays with its server, and others go to the one with fewer', async () => {
+  test('keeps an episode on its server and puts others on the server with fewer', async () => {
     const { doubles, generator } = await started(2);
     const episodes = ['a', 'b', 'c', 'd'];
     for (let turn = 0; turn < 3; turn++)
@@ -324,7 +320,7 @@ describe('several servers', () => {
     for (const tokens of askedOf) expect(new Set(tokens).size).toBe(2);
   });
 
-  test('when one dies its episodes go on with the other, and it is used again when it is back', async () => {
+  test('moves episodes of a dead server to the other and uses it again when it is back', async () => {
     const { doubles, generator, warnings } = await started(2);
     await generator.use!(await published(7), undefined, scores(7));
     const episodes = Array.from({ length: 8 }, (_, i) => `e${i}`);
@@ -345,15 +341,15 @@ describe('several servers', () => {
     expect(made.map(({ tokens, version }) => [tokens.length, version])).toEqual(
       episodes.map(() => [6, 7]),
     );
-    expect(warnings.join('\n')).toMatch(/is taken out: .*Its episodes go on with the other server/);
+    expect(warnings.join('\n')).toMatch(/is out of use: .*the other server/);
     const anew = await VllmDouble.start({ port });
     open.push(anew);
-    await until(() => warnings.some((one) => one.endsWith(`${doomed.url} is asked again.`)));
+    await until(() => warnings.some((one) => one.endsWith(`${doomed.url} is back in use.`)));
     // It was given the weights first.
     expect(anew.models.get('starter')).toBe(7);
   });
 
-  test('one that is back while the learner has taken a step is not lost, and waits until both agree', async () => {
+  test('keeps a server that returns after a step of the learner out until both agree', async () => {
     const { doubles, generator, warnings } = await started(2);
     let learned = 7;
     const learner: Scorer = { score: (sequences) => scores(learned).score(sequences) };
@@ -368,15 +364,15 @@ describe('several servers', () => {
     const told = (text: string) => () => warnings.filter((one) => one.includes(text)).length;
     const doubted = told('the learner may have taken a step');
     await until(() => doubted() > 0);
-    // It is looked at again, without a line each time.
+    // It is checked again, without a line each time.
     await new Promise((resolve) => setTimeout(resolve, 2500));
-    const isBack = told(`${doomed.url} is asked again.`);
+    const isBack = told(`${doomed.url} is back in use.`);
     expect([doubted(), isBack()]).toEqual([1, 0]);
     learned = 7;
     await until(() => isBack() > 0);
   });
 
-  test('when all are gone for too long the request fails and says why of each', async () => {
+  test('fails the request when all servers are gone for too long, with a reason for each', async () => {
     const { doubles, generator } = await started(2, {}, { patienceS: 0.3 });
     for (const double of doubles) await double.close();
     open.splice(0, 2);

@@ -36,7 +36,7 @@ test('the first step moves a weight by the learning rate, a matrix after decay',
   expect(optimizer.v.get('matrix')?.[0]).toBeCloseTo(0.16, 6);
 });
 
-test('eps is added to the root, outside of it', () => {
+test('eps is added outside the root', () => {
   const { step, weightOf } = state();
   // As above with eps = 4: update 4 / (4 + 4) = 0.5.
   step(4, { eps: 4 });
@@ -51,7 +51,7 @@ test('the gradients of all parameters together are clipped to the greatest norm'
   expect(optimizer.m.get('matrix')?.[0]).toBeCloseTo(0.2, 6);
 });
 
-test('ten steps of changing gradients are those of the formula in float64', () => {
+test('ten steps with changing gradients match the formula in float64', () => {
   const { step, weightOf } = state();
   let [weight, m, v] = [2, 0, 0];
   for (let t = 1; t <= 10; t++) {
@@ -65,7 +65,7 @@ test('ten steps of changing gradients are those of the formula in float64', () =
   }
 });
 
-test('a step leaves the bits of one pass in a parameter of several pieces, and in one without a gradient', () => {
+test('a step equals one pass, bit for bit, for a parameter in several pieces and one without a gradient', () => {
   const wave = (length: number, by: number): Float32Array =>
     Float32Array.from({ length }, (_, i) => (((i + 1) * by) % 1) - 0.5);
   const lengths = { long: 2 * pieceLength + 17, even: pieceLength, still: 5 };

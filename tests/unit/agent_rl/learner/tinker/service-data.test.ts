@@ -13,14 +13,14 @@ const datum = (length: number): TrainDatum => ({
 
 const options = { microBatchTokens: 1000, pads: false } as const;
 
-describe('what a service is sent', () => {
-  test('sizes that are filled up to are powers of two, and those and a half', () => {
+describe('The data for a service', () => {
+  test('is padded to powers of two and one and a half times those', () => {
     const sizes = [1, 32, 33, 48, 49, 64, 65, 97, 129].map((size) => fewSizes(size, 32));
     expect(sizes).toEqual([32, 32, 48, 48, 64, 64, 96, 128, 192]);
     expect([1, 5, 6, 7, 9].map((size) => fewSizes(size, 4))).toEqual([4, 6, 6, 8, 12]);
   });
 
-  test('each token but the first is the target of the one before, its weight is part of its advantage', () => {
+  test('has each token but the first as target of the token before, with its weight multiplied into the advantage', () => {
     const { batches, computedTokens } = serviceBatches([datum(4)], {
       ...options,
       reduction: 'sum',
@@ -41,7 +41,7 @@ describe('what a service is sent', () => {
     expect([factors, computedTokens]).toEqual([[1], 3]);
   });
 
-  test('what a mean over sequences divides by is multiplied in: rows of all batches, and places of the row', () => {
+  test('includes the divisor of a mean over sequences: rows of all batches and positions of the row', () => {
     const sequences = [datum(4), datum(6)];
     const few = { ...options, microBatchTokens: 5, reduction: 'sequence-mean' } as const;
     const { batches } = serviceBatches(sequences, few);
@@ -53,7 +53,7 @@ describe('what a service is sent', () => {
     expect(batches[0]!.data[0]!.inputs['advantages']).toEqual(Float32Array.of(0, 0, 0, -5, -5));
   });
 
-  test('rows are filled up with places and rows that weigh nothing, and are counted', () => {
+  test('is padded with positions and rows of weight 0, which are counted', () => {
     const { batches, computedTokens } = serviceBatches([datum(4)], {
       ...options,
       pads: true,
@@ -73,7 +73,7 @@ describe('what a service is sent', () => {
     expect([sumOf(1, 'weights'), sumOf(3, 'advantages')]).toEqual([1, 0]);
   });
 
-  test('what comes back is put where it belongs, in the order of the sequences', () => {
+  test('puts results back in the order of the sequences', () => {
     const sequences = [datum(3), datum(4)];
     const rows = [Float32Array.of(-1, -2, -3, -9), Float32Array.of(-4, -5, -9, -9)];
     expect(byToken(rows, { indices: [1, 0] }, sequences)).toEqual([

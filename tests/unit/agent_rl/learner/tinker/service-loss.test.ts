@@ -4,14 +4,14 @@ import { serviceLoss } from '#agent_rl/learner/tinker/service-loss.ts';
 import { policyLossSpec } from '#tests/support/policy-loss-spec.ts';
 import { thrownBy } from '#tests/support/thrown.ts';
 
-describe('losses of a Tinker service', () => {
-  test('bounds are those of the ratio: 1 - clipLow and 1 + clipHigh', () => {
+describe('The loss for a Tinker service', () => {
+  test('has bounds of the ratio: 1 - clipLow and 1 + clipHigh', () => {
     const config = { clip_low_threshold: 0.8, clip_high_threshold: 1.28 };
     expect(serviceLoss(policyLossSpec())).toEqual({ name: 'ppo', config });
     expect(serviceLoss(policyLossSpec({ type: 'cispo' }))).toEqual({ name: 'cispo', config });
   });
 
-  test('a likelihood is CISPO whose weight is always 1', () => {
+  test('expresses a likelihood as CISPO with a weight of 1', () => {
     const config = { clip_low_threshold: 1, clip_high_threshold: 1 };
     for (const loss of [policyLossSpec({ type: 'reinforce' }), { name: 'cross_entropy' } as const])
       expect(serviceLoss(loss)).toEqual({ name: 'cispo', config });
@@ -24,7 +24,7 @@ describe('losses of a Tinker service', () => {
     [{ settings: { clipLow: 0.2, clipHigh: 0.2, dualClip: 3 } }, 'algorithm.loss.dualClip'],
     [{ type: 'gspo' }, 'Use clipped, cispo or reinforce'],
     [{ module: 'file:///own.js' }, 'Use clipped, cispo or reinforce'],
-  ] as const)('what services have not is refused with what to do: %j', (over, text) => {
+  ] as const)('refuses a loss that services do not have, with advice: %j', (over, text) => {
     const thrown = thrownBy(() => serviceLoss(policyLossSpec(over)));
     expect(thrown).toMatchObject({ code: 'CONFIG_INVALID' });
     expect(thrown.message).toContain(text);

@@ -72,11 +72,11 @@ function once(
 /** Nothing was asked that a real server was not asked, and it was asked for all of it. */
 function expectWhole(): void {
   expect(service.unknown).toEqual([]);
-  // Nobody waits for what is forgotten.
+  // Requests to forget run in the background.
   expect(service.left().filter((request) => !request.startsWith('DELETE'))).toEqual([]);
 }
 
-test('two steps, a checkpoint and back: the very requests that a real server was sent', async () => {
+test('two steps and a restored checkpoint send exactly the requests that a real server received', async () => {
   const learner = await replayed('two steps', { settings: { patienceS: 0 } });
   const logProbs = await takeTwoSteps(learner);
   expect(largestGap(logProbs, scenarios['two steps']!.logProbs)).toBe(0);
@@ -96,7 +96,7 @@ test('two steps, a checkpoint and back: the very requests that a real server was
   expectWhole();
 });
 
-test('fewShapes decides whether sequences of 9 and 17 tokens are filled up to four rows of 32', async () => {
+test('fewShapes decides whether sequences of 9 and 17 tokens are padded to four rows of 32', async () => {
   const largestBody = async (fewShapes: boolean): Promise<number> => {
     let largest = 0;
     const noted = (asked: Asked): undefined => {
@@ -113,14 +113,14 @@ test('fewShapes decides whether sequences of 9 and 17 tokens are filled up to fo
   expect(await largestBody(false)).toBeLessThan((await largestBody(true)) / 2);
 });
 
-describe('a request whose fate is not known', () => {
+describe('A request with an unknown outcome', () => {
   test.each([
     ['a gradient whose answer is lost', 1],
     ['a gradient that never arrives', 1],
     ['a step whose answer is lost', 1],
     ['a step whose answer is torn', 0],
   ])(
-    '%s: the last state is loaded and the step repeated, so that nothing is added twice',
+    '%s: the learner loads the last state and repeats the step, so that nothing is added twice',
     async (name, step) => {
       const warnings: string[] = [];
       const learner = await replayed(name, { host: { warn: (text) => warnings.push(text) } });
@@ -128,13 +128,13 @@ describe('a request whose fate is not known', () => {
       expect(largestGap(logProbs, scenarios['two steps']!.logProbs)).toBeLessThan(1e-5);
       await open.pop()!.close();
       expectWhole();
-      const restored = `Whether that was done is not known: the state of step ${step} is loaded again`;
+      const restored = `Loading the state of step ${step} again`;
       expect(warnings.filter((text) => text.includes(restored))).toHaveLength(1);
     },
   );
 });
 
-test('gradients that are discarded have no part in the next step', async () => {
+test('discarded gradients have no effect on the next step', async () => {
   const learner = await replayed('gradients that are discarded');
   await learner.forwardBackward(batchOf([datum(21, 17, 3)]), clippedLoss);
   await learner.discardGradients();
@@ -144,7 +144,7 @@ test('gradients that are discarded have no part in the next step', async () => {
   expectWhole();
 });
 
-test('a step that may have been taken is in no state that is kept after its restore failed', async () => {
+test('a step that may have been taken is in no state saved after its restore failed', async () => {
   let isOut = false;
   let isBack = false;
   const orders: { path: string; model: unknown; from: unknown }[] = [];
@@ -195,7 +195,7 @@ test('a step that may have been taken is in no state that is kept after its rest
   expect(orders.slice(loads, saves).map(({ path }) => path)).not.toContain('optim_step');
 });
 
-describe('a question', () => {
+describe('A question', () => {
   test.each<[string, Parameters<typeof once>[1], object]>([
     ['that the service has not answered yet is asked again', json(408, { detail: 'wait' }), fixed],
     ['whose answer is torn is asked again', (half) => ({ half }), { ...fixed, patienceS: 60 }],
@@ -207,16 +207,16 @@ describe('a question', () => {
     expect(largestGap(logProbs, scenarios['two steps']!.logProbs)).toBeLessThan(1e-5);
   });
 
-  test('whose answer has no end is given up', async () => {
+  test('fails when its answer has no end', async () => {
     const opening = replayed('two steps', { instead: once('/retrieve_future', 'endless') });
     expect(await rejectionOf(opening)).toMatchObject({
       code: 'LEARNING_FAILED',
-      message: expect.stringContaining('is out of reach'),
+      message: expect.stringContaining('is unreachable'),
     });
   });
 });
 
-describe('answers that cannot be', () => {
+describe('The learner', () => {
   /** The first gradient, with the numbers of a field replaced. */
   const withNumbers = (field: string, value: number) => {
     let left = 1;
@@ -233,10 +233,10 @@ describe('answers that cannot be', () => {
   };
 
   test.each([
-    ['logprobs', Number.NaN, 'gave NaN as a log-probability'],
-    ['logprobs', 3, 'gave 3 as a log-probability'],
-    ['elementwise_loss', 7, 'minimises something else than this run'],
-  ])('%s of %d are refused before a step', async (field, value, text) => {
+    ['logprobs', Number.NaN, 'returned NaN as the log-probability'],
+    ['logprobs', 3, 'returned 3 as the log-probability'],
+    ['elementwise_loss', 7, 'minimises a different loss'],
+  ])('refuses %s of %d before a step', async (field, value, text) => {
     const changed = withNumbers(field, value);
     const learner = await replayed('a gradient that never arrives', { changed });
     const thrown = await rejectionOf(takeTwoSteps(learner));
@@ -245,7 +245,7 @@ describe('answers that cannot be', () => {
     expect(service.left()).toContain('POST /api/v1/optim_step');
   });
 
-  test('bytes that are no message are refused', async () => {
+  test('refuses bytes that are not a valid message', async () => {
     const torn = { status: 200, type: 'application/x-protobuf', body: Buffer.from([0x0a, 0x7f]) };
     let passes = 0;
     const learner = await replayed('a gradient that never arrives', {
@@ -254,11 +254,11 @@ describe('answers that cannot be', () => {
         return passes > 0 && path.endsWith('/retrieve_future') ? torn : undefined;
       },
     });
-    expect((await rejectionOf(takeTwoSteps(learner))).message).toContain('what cannot be read');
+    expect((await rejectionOf(takeTwoSteps(learner))).message).toContain('unreadable answer');
   });
 });
 
-describe('at the start', () => {
+describe('The opening of a learner', () => {
   const refusal = (host: Partial<LearnerHost>, settings: object = fixed, changes: Changes = {}) =>
     rejectionOf(
       replayed(settings === fixed ? 'a gradient that never arrives' : 'two steps', {
@@ -280,41 +280,41 @@ describe('at the start', () => {
     [
       'another alpha than the service has',
       { adapter: { ...lora, alpha: 16 } },
-      'alpha 32, and model.lora.alpha is 16',
+      'alpha 32, but model.lora.alpha is 16',
     ],
     [
       'a KL term in the loss',
       { loss: { ...clippedLoss, kl: { kind: 'k3', weight: 1 } } as never },
       'algorithm.kl.in to reward',
     ],
-  ])('%s is refused with the setting to change', async (_, host, text) => {
+  ])('refuses %s and names the setting to change', async (_, host, text) => {
     const thrown = await refusal(host);
     expect(thrown).toMatchObject({ code: 'CONFIG_INVALID' });
     expect(thrown.message).toContain(text);
   });
 
-  test('a run without an adapter is refused', async () => {
+  test('refuses a run without an adapter', async () => {
     const { adapter: _, ...host } = learnerHost();
     service = await replayedService([]);
     const opening = tinkerLearner(learnerSettings(service.url), host);
-    expect((await rejectionOf(opening)).message).toContain('Name a new one with model.lora');
+    expect((await rejectionOf(opening)).message).toContain('model.lora');
   });
 
-  test('another model than the service has is refused, with those it has', async () => {
+  test('refuses a model that the service does not have and lists its models', async () => {
     const thrown = await refusal({}, { ...fixed, model: 'another' });
     expect(thrown.message).toContain(
-      'learner.model "another" is not there: the service has /models/starter',
+      'learner.model "another" does not exist: the service has /models/starter',
     );
   });
 
-  test('a key that the service refuses is named as the mistake', async () => {
+  test("reports a key that the service rejects as the user's mistake", async () => {
     const instead = once('/get_server_capabilities', json(401, { detail: 'no such key' }));
     const thrown = await refusal({}, fixed, { instead });
     expect(thrown).toMatchObject({ code: 'CONFIG_INVALID' });
     expect(thrown.message).toContain('(401: no such key)');
   });
 
-  test('the key is sent in a header of its own, and is taken from a variable', async () => {
+  test('sends the key in its own header and takes it from a variable', async () => {
     const keys = new Set<unknown>();
     const instead = ({ headers, path }: Asked) => {
       if (!path.endsWith('session_heartbeat')) keys.add(headers['x-api-key']);
@@ -329,7 +329,7 @@ describe('at the start', () => {
     expect([...keys]).toEqual(['tml-1']);
   });
 
-  test('a service that takes neither sums nor means of sequences is refused', async () => {
+  test('refuses a service that takes neither sums nor means of sequences', async () => {
     let norm = 1;
     const changed = (_: Asked, answer: Outcome): Outcome => {
       if (typeof answer !== 'object' || !('body' in answer)) return answer;
@@ -338,7 +338,7 @@ describe('at the start', () => {
       return json(200, { metrics: { 'skyrl.ai/grad_norm': norm } });
     };
     const thrown = await refusal({}, { patienceS: 0 }, { changed });
-    expect(thrown.message).toContain('has another norm in other sequences');
+    expect(thrown.message).toContain('sequence-mean: 16 and');
     expect(thrown.message).toContain('sum: 4 and 8; sequence-mean: 16 and 32');
   });
 });

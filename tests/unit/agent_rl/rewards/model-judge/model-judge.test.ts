@@ -239,7 +239,7 @@ describe('settings that contradict each other are refused when the judge is open
     [{ parameters: { stream: true } }, 'parameters.stream cannot be given'],
     [{ url: 'http://me:pass@host/v1' }, 'url may hold no password'],
     [{ url: 'http://' }, 'is not a URL'],
-    [{ budget: { maxCost: 1, costPerCall: 0 } }, 'needs budget.costPerCall'],
+    [{ budget: { maxCost: 1, costPerCall: 0 } }, 'budget.costPerCall'],
   ])('%j', (changes, problem) => {
     const settings = Value.Default(ModelJudgeSettings, {
       url: 'http://127.0.0.1:1/v1',

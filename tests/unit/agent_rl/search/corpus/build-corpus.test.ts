@@ -43,6 +43,17 @@ beforeAll(async () => {
   await build(both, { embedder });
 });
 
+/** What a backend opened for one search finds. */
+async function searched(
+  [settings, options = {}]: Parameters<typeof openCorpusBackend>,
+  request: { query: string; topK: number },
+) {
+  const backend = await openCorpusBackend(settings, options);
+  const hits = await backend.search(request);
+  await backend.close();
+  return hits;
+}
+
 /** A copy of an index, for damage. */
 function copyOf(index: string, name: string): string {
   const copy = join(folder, name);
@@ -50,11 +61,9 @@ function copyOf(index: string, name: string): string {
   return copy;
 }
 
-describe('a built index', () => {
-  test('is found in what it was given, with its addresses', async () => {
-    const backend = await openCorpusBackend({ path: words });
-    const [hit] = await backend.search({ query: 'harbour of town 25', topK: 3 });
-    await backend.close();
+describe('A built index', () => {
+  test('finds what it was built from, with addresses', async () => {
+    const [hit] = await searched([{ path: words }], { query: 'harbour of town 25', topK: 3 });
     expect(hit).toMatchObject({
       documentId: 'town-25',
       title: 'Town 25',
@@ -63,7 +72,7 @@ describe('a built index', () => {
     });
   });
 
-  test('says what it was made of', async () => {
+  test('describes what it was built from', async () => {
     const manifest = JSON.parse(readFileSync(join(both, 'manifest.json'), 'utf8')) as object;
     expect(manifest).toMatchObject({
       kind: 'agent_rl.corpus',
@@ -74,7 +83,7 @@ describe('a built index', () => {
     });
   });
 
-  test('gives the same hits one by one, all at once, and when it is built again', async () => {
+  test('returns the same hits one by one, all at once, and after a rebuild', async () => {
     const again = join(folder, 'again');
     await build(again, { embedder, source: sourceOf(documents.toReversed()) });
     const queries = Array.from(
@@ -93,13 +102,12 @@ describe('a built index', () => {
     expect(rebuilt).toEqual(oneByOne);
   });
 
-  test('may be asked for words alone although it has vectors', async () => {
-    const backend = await openCorpusBackend({ path: both, dense: 'none' });
-    expect(await backend.search({ query: 'aaaa', topK: 3 })).toEqual([]);
-    await backend.close();
+  test('can be searched by words only although it has vectors', async () => {
+    const hits = await searched([{ path: both, dense: 'none' }], { query: 'aaaa', topK: 3 });
+    expect(hits).toEqual([]);
   });
 
-  test('keeps a document to as many passages as it is told', async () => {
+  test('limits the passages per document', async () => {
     const output = join(folder, 'long');
     const text = Array.from({ length: 40 }, (_, index) => `The tower has floor ${index}.`).join(
       ' ',
@@ -113,9 +121,7 @@ describe('a built index', () => {
     });
     const ids = async (passagesPerDocument?: number) => {
       const limit = passagesPerDocument === undefined ? {} : { passagesPerDocument };
-      const backend = await openCorpusBackend({ path: output, ...limit });
-      const hits = await backend.search({ query: 'tower', topK: 20 });
-      await backend.close();
+      const hits = await searched([{ path: output, ...limit }], { query: 'tower', topK: 20 });
       return hits.map(({ documentId }) => documentId);
     };
     // 40 sentences of 5 words, 20 words a passage.
@@ -123,7 +129,7 @@ describe('a built index', () => {
     expect((await ids(1)).toSorted()).toEqual(['long', 'short']);
   });
 
-  test('chooses among as many passages as it is told', async () => {
+  test('limits the candidates per list', async () => {
     const output = join(folder, 'candidates');
     const floors = Array.from({ length: 40 }, (_, index) => `The tower has floor ${index}.`);
     await build(output, {
@@ -134,9 +140,8 @@ describe('a built index', () => {
       settings: { chunking: { tokens: 20 } },
     });
     const ids = async (candidates: number) => {
-      const backend = await openCorpusBackend({ path: output, candidates, passagesPerDocument: 1 });
-      const hits = await backend.search({ query: 'tower', topK: 2 });
-      await backend.close();
+      const settings = { path: output, candidates, passagesPerDocument: 1 };
+      const hits = await searched([settings], { query: 'tower', topK: 2 });
       return hits.map(({ documentId }) => documentId);
     };
     expect(await ids(50)).toEqual(['long', 'far']);
@@ -144,7 +149,7 @@ describe('a built index', () => {
     expect(await ids(2)).toEqual(['long']);
   });
 
-  test('searches many vectors by an approximate index, and finds the nearest', async () => {
+  test('searches many vectors with an approximate index and finds the nearest', async () => {
     const output = join(folder, 'approximate');
     const many = Array.from({ length: 400 }, (_, index) => ({
       id: `d${String(index).padStart(3, '0')}`,
@@ -157,16 +162,17 @@ describe('a built index', () => {
       settings: { annFrom: 300 },
     });
     expect(manifest.approximate).toBe(true);
-    const backend = await openCorpusBackend({ path: output }, { embedder });
-    // a 3 times and b 7 times: index 2 + 20 x 6. Nobody holds the query's word but itself.
-    const [hit] = await backend.search({ query: 'aaabbbbbbb', topK: 1 });
-    await backend.close();
+    // a 3 times and b 7 times: index 2 + 20 x 6. No other document has the query's word.
+    const [hit] = await searched([{ path: output }, { embedder }], {
+      query: 'aaabbbbbbb',
+      topK: 1,
+    });
     expect(hit?.documentId).toBe('d122');
   });
 });
 
-describe('building where an index is', () => {
-  test('keeps one of the same input and settings', async () => {
+describe('A build over an existing index', () => {
+  test('keeps an index of the same input and settings', async () => {
     expect(await build(words)).toMatchObject({
       built: false,
       manifest: { counts: { documents: 60 } },
@@ -177,7 +183,7 @@ describe('building where an index is', () => {
     ['other input', { source: sourceOf(documents, 'two') }],
     ['other settings', { settings: { chunking: { tokens: 64 } } }],
     ['vectors', { embedder }],
-  ])('refuses one of %s until it is told to rebuild', async (_, options) => {
+  ])('refuses an index of %s without rebuild', async (_, options) => {
     const output = copyOf(words, `other-${_}`);
     expect(await rejectionOf(build(output, options))).toMatchObject({ code: 'CORPUS_MISMATCH' });
     expect(await build(output, { ...options, rebuild: true })).toMatchObject({ built: true });
@@ -187,22 +193,25 @@ describe('building where an index is', () => {
   test.each([
     ['of the same documents is taken', 'one', { built: false }],
     ['of other documents is refused and kept', 'two', { code: 'CORPUS_MISMATCH' }],
-  ])('one that another process wrote meanwhile %s', async (_, sha256, outcome) => {
-    const output = join(folder, `meanwhile-${sha256}`);
-    const { read, ...source } = sourceOf(documents, sha256);
-    const overtaken = () => {
-      cpSync(words, output, { recursive: true });
-      return read();
-    };
-    const building = build(output, { source: { ...source, read: overtaken } });
-    expect(await building.catch((thrown: unknown) => thrown)).toMatchObject(outcome);
-    expect(readFileSync(join(output, 'manifest.json'))).toEqual(
-      readFileSync(join(words, 'manifest.json')),
-    );
-    expect(readdirSync(folder).filter((name) => name.includes('partial'))).toEqual([]);
-  });
+  ])(
+    'handles an index written meanwhile by another process: one %s',
+    async (_, sha256, outcome) => {
+      const output = join(folder, `meanwhile-${sha256}`);
+      const { read, ...source } = sourceOf(documents, sha256);
+      const overtaken = () => {
+        cpSync(words, output, { recursive: true });
+        return read();
+      };
+      const building = build(output, { source: { ...source, read: overtaken } });
+      expect(await building.catch((thrown: unknown) => thrown)).toMatchObject(outcome);
+      expect(readFileSync(join(output, 'manifest.json'))).toEqual(
+        readFileSync(join(words, 'manifest.json')),
+      );
+      expect(readdirSync(folder).filter((name) => name.includes('partial'))).toEqual([]);
+    },
+  );
 
-  test('never replaces a folder that holds anything else', async () => {
+  test('never replaces a folder with other contents', async () => {
     const output = join(folder, 'foreign');
     cpSync(words, output, { recursive: true });
     writeFileSync(join(output, 'thesis.txt'), 'mine');
@@ -212,7 +221,7 @@ describe('building where an index is', () => {
     expect(readFileSync(join(output, 'thesis.txt'), 'utf8')).toBe('mine');
   });
 
-  test('leaves nothing behind when it fails or is broken off', async () => {
+  test('leaves nothing behind when it fails or is aborted', async () => {
     const output = join(folder, 'never');
     const twins = [...documents, documents[0] as SearchDocument];
     expect(await rejectionOf(build(output, { source: sourceOf(twins) }))).toMatchObject({
@@ -227,7 +236,7 @@ describe('building where an index is', () => {
   });
 });
 
-describe('a damaged index', () => {
+describe('A damaged index', () => {
   const dataFile = (index: string): string => {
     const data = join(index, 'lance', 'passages.lance', 'data');
     return join(data, readdirSync(data)[0] ?? '');
@@ -249,7 +258,7 @@ describe('a damaged index', () => {
     'without its table': (index) => rmSync(join(index, 'lance'), { recursive: true }),
   };
 
-  test.each(Object.keys(harm))('%s is noticed, and replaced only when told', async (name) => {
+  test.each(Object.keys(harm))('%s is detected, and replaced only with rebuild', async (name) => {
     const index = copyOf(words, `damaged ${name}`);
     harm[name]?.(index);
     expect(await rejectionOf(openCorpusBackend({ path: index }))).toMatchObject({
@@ -258,16 +267,14 @@ describe('a damaged index', () => {
     });
     expect(await rejectionOf(build(index))).toMatchObject({ code: 'CORPUS_INVALID' });
     expect(await build(index, { rebuild: true })).toMatchObject({ built: true });
-    const backend = await openCorpusBackend({ path: index });
-    expect(await backend.search({ query: 'abbey', topK: 1 })).toHaveLength(1);
-    await backend.close();
+    expect(await searched([{ path: index }], { query: 'abbey', topK: 1 })).toHaveLength(1);
   });
 });
 
-describe('an index that does not fit', () => {
+describe('The opening of an index', () => {
   const mismatch = { code: 'CORPUS_MISMATCH' };
 
-  test('has no vectors, or those of another embedder, or of the same name with other weights', async () => {
+  test('refuses an index without vectors, or with vectors of another embedder or other weights of the same name', async () => {
     const open = (path: string, other = embedder) =>
       rejectionOf(openCorpusBackend({ path }, { embedder: other }));
     expect(await open(words)).toMatchObject(mismatch);
@@ -276,14 +283,14 @@ describe('an index that does not fit', () => {
     expect(await open(both, letterEmbedder('ab', embedder.name))).toMatchObject(mismatch);
   });
 
-  test('was written by another version', async () => {
+  test('refuses an index of another version', async () => {
     const index = copyOf(words, 'old');
     const file = join(index, 'manifest.json');
     writeFileSync(file, readFileSync(file, 'utf8').replace(`"${lanceVersion}"`, '"0.1.0"'));
     expect(await rejectionOf(openCorpusBackend({ path: index }))).toMatchObject(mismatch);
   });
 
-  test('is asked with an embedder and dense: none at once', async () => {
+  test('refuses an embedder together with dense: none', async () => {
     const error = await rejectionOf(openCorpusBackend({ path: both, dense: 'none' }, { embedder }));
     expect(error.code).toBe('CONFIG_INVALID');
   });

@@ -15,8 +15,8 @@ const folder = temporaryFolder();
 
 const document = (text: string) => ({ id: 'd', title: 'T', text, url: 'https://e.org/d' });
 
-describe('cutting documents', () => {
-  test('leaves a short one whole and a blank one out', async () => {
+describe('The chunker', () => {
+  test('leaves a short document whole and drops a blank one', async () => {
     const chunk = await makeChunker({ tokens: 8 });
     expect(chunk(document('one two three'))).toEqual([
       {
@@ -31,7 +31,7 @@ describe('cutting documents', () => {
     expect(chunk(document(' \n '))).toEqual([]);
   });
 
-  test('keeps paragraphs whole where they fit, and says where each piece stands', async () => {
+  test('keeps paragraphs whole where possible and records the position of each piece', async () => {
     const chunk = await makeChunker({ tokens: 8 });
     const text = 'a b c d e\n\nf g h i j\n\nk l';
     const pieces = chunk(document(text));
@@ -41,13 +41,13 @@ describe('cutting documents', () => {
     );
   });
 
-  test('repeats as many tokens as overlap says', async () => {
+  test('repeats the tokens set by overlap', async () => {
     const chunk = await makeChunker({ tokens: 8, overlap: 2 });
     const pieces = chunk(document('a b c d e f g h i j'));
     expect(pieces.map((piece) => piece.text)).toEqual(['a b c d e f g h', 'g h i j']);
   });
 
-  test('loses no word, cuts none, and keeps offsets right, whatever the text', async () => {
+  test('loses and cuts no word and keeps offsets right, for any text', async () => {
     const chunk = await makeChunker({ tokens: 8 });
     const words = array(stringMatching(/^\S{1,12}$/), { minLength: 1, maxLength: 60 });
     const gaps = constantFrom(' ', '\n', '\n\n', '  \t');
@@ -64,7 +64,7 @@ describe('cutting documents', () => {
     );
   });
 
-  test('counts tokens of a tokenizer where one is named', async () => {
+  test('counts tokens with the configured tokenizer', async () => {
     // Every character is a token, and a word has one more for the space before it.
     const vocab = Object.fromEntries('▁abcdefgh'.split('').map((token, id) => [token, id]));
     writeBelow(
@@ -86,7 +86,7 @@ describe('cutting documents', () => {
     expect(pieces.map((piece) => piece.text)).toEqual(['abc def', 'abc defg']);
   });
 
-  test('refuses an overlap as long as a passage, and a tokenizer that is not there', async () => {
+  test('refuses an overlap as long as a passage and a tokenizer that does not exist', async () => {
     expect(await rejectionOf(makeChunker({ tokens: 8, overlap: 8 }))).toMatchObject({
       code: 'CONFIG_INVALID',
     });

@@ -17,8 +17,8 @@ const lists = {
   text: [row(3, 12), row(4, 6), row(1, 2)],
 };
 
-describe('weighted fusion', () => {
-  test('of ranks adds weight / rank, as the retriever with 0.8 and 0.2 does', () => {
+describe('The weighted fusion', () => {
+  test('adds weight / rank for ranks, like the retriever with 0.8 and 0.2', () => {
     const fused = weightedFusion(lists, { denseWeight: 0.8, textWeight: 0.2 });
     expect([...fused].map(([id, score]) => [Number(id), Number(score.toFixed(6))])).toEqual([
       [1, 0.866667], // 0.8 / 1 + 0.2 / 3
@@ -30,7 +30,7 @@ describe('weighted fusion', () => {
     expect(order).toEqual(['d1', 'd3', 'd2', 'd4']);
   });
 
-  test('of scores brings each list to [0, 1] first', () => {
+  test('scales the scores of each list to [0, 1] first', () => {
     const fused = weightedFusion(lists, { denseWeight: 0.5, textWeight: 0.5, of: 'scores' });
     expect([...fused].map(([id, score]) => [Number(id), Number(score.toFixed(6))])).toEqual([
       [1, 0.5], // (0.9 - 0.5) / 0.4 is 1, (2 - 2) / 10 is 0
@@ -50,7 +50,7 @@ describe('weighted fusion', () => {
   });
 });
 
-describe('a search by words and vectors', () => {
+describe('A search by words and vectors', () => {
   // By letters, "abab" is nearest to d1, then d2, then d3. By words, only d3 and d2 hold one.
   const documents = [
     { id: 'd1', title: '', text: 'aabb' },
@@ -80,7 +80,7 @@ describe('a search by words and vectors', () => {
     ]);
   });
 
-  test('weighs the lists as it is told', async () => {
+  test('applies the configured weights', async () => {
     expect(await found('abab', { type: 'weighted', denseWeight: 0.8, textWeight: 0.2 })).toEqual([
       ['d1', 0.8], // 0.8 / 1
       ['d3', 0.6], // 0.8 / 2 + 0.2 / 1

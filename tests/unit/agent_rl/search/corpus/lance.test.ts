@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 
 import { inLance, mostInFlight } from '#agent_rl/search/corpus/lance.ts';
 
-describe('work in LanceDB', () => {
-  test('goes on for at most eight at a time, and all of it is done', async () => {
+describe('The LanceDB queue', () => {
+  test('runs at most eight operations at a time and finishes all', async () => {
     let inFlight = 0;
     let most = 0;
     const waiting: (() => void)[] = [];
@@ -27,7 +27,7 @@ describe('work in LanceDB', () => {
     expect(most).toBe(8);
   });
 
-  test('that is given up is not waited for, and keeps its place until it is done', async () => {
+  test('does not wait for aborted work, which keeps its place until it is done', async () => {
     const finish: (() => void)[] = [];
     const caller = new AbortController();
     const reason = new Error('too late');
@@ -51,7 +51,7 @@ describe('work in LanceDB', () => {
     expect(begun).toBe(1);
   });
 
-  test('that fails is the failure of its caller alone', async () => {
+  test('reports a failure only to its caller', async () => {
     const failing = inLance(() => Promise.reject(new Error('no such column')));
     await expect(failing).rejects.toThrow('no such column');
     expect(await inLance(async () => 1)).toBe(1);

@@ -5,8 +5,8 @@ import { rejectionOf } from '#tests/support/thrown.ts';
 
 const document = (id: string, text: string, title = '') => ({ id, title, text });
 
-describe('the documents of a task', () => {
-  test('are found by their words, the best first', async () => {
+describe('The search in task documents', () => {
+  test('finds documents by their words, best first', async () => {
     const backend = await openTaskDocuments([
       document('a', 'The harbour of Oss lies in the north.'),
       document('b', 'Cats sleep.'),
@@ -23,7 +23,7 @@ describe('the documents of a task', () => {
     });
   });
 
-  test('about a thing come before those that mention it: the words of titles count twice', async () => {
+  test('ranks a document about a thing before one that mentions it: title words count twice', async () => {
     const backend = await openTaskDocuments([
       document('a-mention', 'A person: the spouse is Velmora.', 'Tamlina'),
       document('b-thing', 'A person: the spouse is Duri.', 'Velmora'),
@@ -36,7 +36,7 @@ describe('the documents of a task', () => {
     ]);
   });
 
-  test('that say the same come in the order of their ids', async () => {
+  test('orders equal documents by id', async () => {
     const ids = ['m', 'b', 'z', 'a', 'k', 'c', 'y', 'd', 'x', 'e', 'w', 'f', 'v', 'g', 'u', 'h'];
     const backend = await openTaskDocuments(
       ids.map((id) => document(id, 'one and the same words')),
@@ -46,7 +46,7 @@ describe('the documents of a task', () => {
     expect(hits.map(({ documentId }) => documentId)).toEqual(['a', 'b', 'c']);
   });
 
-  test('are nobody else’s: each backend finds its own', async () => {
+  test('keeps documents of backends apart', async () => {
     const texts = Array.from(
       { length: 24 },
       (_, index) => `The secret of room ${index} is s${index}.`,
@@ -62,7 +62,7 @@ describe('the documents of a task', () => {
     expect(found).toEqual(texts.map((text) => [text]));
   });
 
-  test('may be none, or blank, or not asked for anything', async () => {
+  test('accepts no documents, blank documents and empty queries', async () => {
     const none = await openTaskDocuments([]);
     const blank = await openTaskDocuments([document('a', '  \n')]);
     const some = await openTaskDocuments([document('a', 'words')]);
@@ -74,12 +74,12 @@ describe('the documents of a task', () => {
     await some.close();
   });
 
-  test('are refused when two have one id', async () => {
+  test('refuses two documents with the same id', async () => {
     const twins = [document('a', 'one'), document('a', 'two')];
     expect(await rejectionOf(openTaskDocuments(twins))).toMatchObject({ code: 'DATASET_INVALID' });
   });
 
-  test('stop being searched when the caller gives up', async () => {
+  test('stops when the caller aborts', async () => {
     const backend = await openTaskDocuments([document('a', 'words')]);
     const reason = new Error('too late');
     const search = backend.search({ query: 'words', topK: 1, signal: AbortSignal.abort(reason) });

@@ -20,32 +20,35 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-describe('64 episodes that search at once', () => {
-  test.each([1, 8, 50])('never start more than %i in any sliding minute', async (limit) => {
-    const gate = rateLimit(limit);
-    const starts: number[] = [];
-    const episode = async (index: number): Promise<void> => {
-      // Not all at the same time, so that windows do not line up with the clock.
-      await new Promise((resolve) => setTimeout(resolve, index * 997));
-      for (let search = 0; search < 2; search++) {
-        await gate(never);
-        starts.push(Date.now());
-        await new Promise((resolve) => setTimeout(resolve, 1500));
-      }
-    };
-    const all = Promise.all(Array.from({ length: 64 }, (_, index) => episode(index)));
-    await jest.advanceTimersByTimeAsync((128 / limit + 4) * 60_000);
-    await all;
-    expect(starts).toHaveLength(128);
-    expect(mostInAMinute(starts)).toBe(limit);
-    // And not slower than that: the last of 128 starts in window ceil(128 / limit).
-    const wholeMs = (starts.at(-1) ?? 0) - (starts[0] ?? 0);
-    expect(wholeMs).toBeLessThan(Math.ceil(128 / limit) * 60_000 + 64 * 997);
-  });
+describe('A limit shared by 64 episodes', () => {
+  test.each([1, 8, 50])(
+    'never lets more than %i requests start in any sliding minute',
+    async (limit) => {
+      const gate = rateLimit(limit);
+      const starts: number[] = [];
+      const episode = async (index: number): Promise<void> => {
+        // Not all at the same time, so that windows do not line up with the clock.
+        await new Promise((resolve) => setTimeout(resolve, index * 997));
+        for (let search = 0; search < 2; search++) {
+          await gate(never);
+          starts.push(Date.now());
+          await new Promise((resolve) => setTimeout(resolve, 1500));
+        }
+      };
+      const all = Promise.all(Array.from({ length: 64 }, (_, index) => episode(index)));
+      await jest.advanceTimersByTimeAsync((128 / limit + 4) * 60_000);
+      await all;
+      expect(starts).toHaveLength(128);
+      expect(mostInAMinute(starts)).toBe(limit);
+      // And not slower than that: the last of 128 starts in window ceil(128 / limit).
+      const wholeMs = (starts.at(-1) ?? 0) - (starts[0] ?? 0);
+      expect(wholeMs).toBeLessThan(Math.ceil(128 / limit) * 60_000 + 64 * 997);
+    },
+  );
 });
 
-describe('a rate limit', () => {
-  test('gives the place of a call that was given up to the next', async () => {
+describe('A rate limit', () => {
+  test('passes the place of an aborted call to the next', async () => {
     const gate = rateLimit(1);
     const starts: string[] = [];
     const start = async (name: string, signal: AbortSignal): Promise<void> => {
@@ -64,7 +67,7 @@ describe('a rate limit', () => {
     expect(starts).toEqual(['a', 'c']);
   });
 
-  test('is one for each key, whoever asks for it', () => {
+  test('applies per key, whichever tool uses it', () => {
     const origin = 'https://a.example';
     const first = rateLimitOf({ origin, secret: 'one' }, 8);
     expect(rateLimitOf({ origin, secret: 'one' }, 8)).toBe(first);
@@ -76,10 +79,10 @@ describe('a rate limit', () => {
   });
 });
 
-describe('a budget', () => {
+describe('A budget', () => {
   const limits = { costPerCall: 0.008 };
 
-  test('lets so many calls begin and no more', async () => {
+  test('allows exactly its number of calls', async () => {
     const budget = new Budget(unlimited, { ...limits, maxCalls: 2 });
     let begun = 0;
     const start = () => budget.start(never).then(() => (begun += 1));
@@ -87,11 +90,11 @@ describe('a budget', () => {
     await start();
     const { code, message } = await rejectionOf(start());
     expect(code).toBe('WEB_BUDGET_SPENT');
-    expect(message).toContain('2 calls were made and budget.maxCalls = 2');
+    expect(message).toContain('2 calls (budget.maxCalls = 2)');
     expect([begun, budget.calls]).toEqual([2, 2]);
   });
 
-  test('of money pays for the calls it is worth, to the last bit', async () => {
+  test('pays for the calls that its money allows, without rounding errors', async () => {
     // 3 x 0.1 is 0.30000000000000004 in binary.
     const budget = new Budget(unlimited, { costPerCall: 0.1, maxCost: 0.3 });
     for (let call = 0; call < 3; call++) await budget.start(never);

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 
 import { refusesKey } from '#agent_rl/search/web/web-search.ts';
 
-test('the words of providers for a key that they do not accept are known', () => {
+test('the detector knows how providers reject a key', () => {
   const bodies = [
     '{"error":{"code":"SUBSCRIPTION_TOKEN_INVALID","detail":"The provided subscription token is invalid."}}',
     '{"tag":"INVALID_API_KEY"}',
@@ -13,7 +13,7 @@ test('the words of providers for a key that they do not accept are known', () =>
   expect(bodies.filter((body) => !refusesKey(body, 'a query'))).toEqual([]);
 });
 
-test('what the policy wrote is not taken for them, nor are other mistakes', () => {
+test('the detector ignores words of the policy and other errors', () => {
   expect(refusesKey('{"error":"no hits for invalid api key"}', 'invalid api key')).toBe(false);
   expect(refusesKey('{"error":"Unexpected token } in JSON, invalid body"}', '')).toBe(false);
   expect(refusesKey('{"code":"VALIDATION","loc":["query","count"]}', 'q')).toBe(false);

@@ -48,29 +48,29 @@ describe('The calculator refuses', () => {
   });
 });
 
-describe('What the agent reads', () => {
+describe("The agent's view of the result", () => {
   const answer = (output: 'shown' | 'blank' | 'lying' | 'unavailable', expression = '6 * 7') =>
     new CalculatorTool({ settings: { output } }).call({ expression });
 
-  test('is the value, nothing, or that there is no tool', async () => {
+  test('is the value, nothing, or that the tool does not exist', async () => {
     expect(await answer('shown')).toEqual({ content: '42' });
     expect(await answer('blank')).toEqual({ content: '' });
     const gone = { content: 'Error: calculator is not available.', isError: true };
     expect(await answer('unavailable')).toEqual(gone);
   });
 
-  test('of a lying tool is as long and has no digit in its place, the same each time', async () => {
+  test('has, with a lying tool, the same length and no digit in its place, the same each time', async () => {
     const { content } = await answer('lying', '111111111 * -3');
     expect(content).toMatch(/^-[1-9]\d{8}$/);
     expect(content.slice(1)).not.toContain('3');
     expect(await answer('lying', '-3 * 111111111')).toEqual({ content });
   });
 
-  test('of a lying tool is its error where the expression has one', async () => {
+  test('is the error of the expression also with a lying tool', async () => {
     expect(await answer('lying', '3 +')).toEqual(await answer('shown', '3 +'));
   });
 
-  test.each(['0', '9', '10', '0.25', '3e+20'])('%s is told as another number', (text) => {
+  test.each(['0', '9', '10', '0.25', '3e+20'])('replaces %s by a different number', (text) => {
     expect(otherDigits(text)).not.toBe(text);
     expect(otherDigits(text)).toHaveLength(text.length);
     expect(otherDigits(text)).not.toMatch(/^0\d/);

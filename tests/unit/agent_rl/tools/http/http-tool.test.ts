@@ -55,20 +55,20 @@ async function asked(args: object, answer: Answer, more: object = {}): Promise<T
 
 const line = (): string => `${server.received[0]?.method} ${server.received[0]?.path}`;
 
-describe('an http tool asks as its template says', () => {
-  test('with escaped values, and with its secret in the header', async () => {
+describe('An http tool', () => {
+  test('sends escaped values, with its secret in the header', async () => {
     const result = await asked({ city: 'São/Paulo?' }, json({ sky: 'clear' }));
     expect(result).toEqual({ content: '{"sky":"clear"}', data: { status: 200 } });
     expect(line()).toBe('GET /v1/S%C3%A3o%2FPaulo%3F/now?units=metric');
     expect(server.received[0]?.headers.authorization).toBe(`Bearer ${secret}`);
   });
 
-  test('with optional values where they are given', async () => {
+  test('sends optional values when they are given', async () => {
     await asked({ city: 'Bern', days: 3 }, json({}));
     expect(line()).toBe('GET /v1/Bern/now?units=metric&days=3');
   });
 
-  test('with a body of JSON whose values keep their types', async () => {
+  test('sends a JSON body whose values keep their types', async () => {
     const post = {
       method: 'POST',
       url: 'SERVER/v1',
@@ -83,7 +83,7 @@ describe('an http tool asks as its template says', () => {
     });
   });
 
-  test('with the type of its body, which its headers may name otherwise', async () => {
+  test('sends the type of its body, which its headers may override', async () => {
     const post = { method: 'POST', url: 'SERVER/v1', query: {}, body: ['{city}', '{days}'] };
     await asked({ city: 'Bern' }, json({}), post);
     expect(server.received[0]?.headers['content-type']).toBe('application/json');
@@ -92,7 +92,7 @@ describe('an http tool asks as its template says', () => {
     expect(server.received[0]?.headers['content-type']).toBe('application/vnd.api+json');
   });
 
-  test('and without a type where there is no body, as after a redirect', async () => {
+  test('sends no type without a body, as after a redirect', async () => {
     const post = { method: 'POST', url: 'SERVER/v1', query: {}, body: ['{city}', '{days}'] };
     await asked({ city: 'Bern' }, json({}));
     expect(server.received[0]?.headers).not.toHaveProperty('content-type');
@@ -104,19 +104,19 @@ describe('an http tool asks as its template says', () => {
     expect(server.received[1]?.headers).not.toHaveProperty('content-type');
   });
 
-  test('whatever way its own host is written', async () => {
+  test('may write its own host in any form', async () => {
     const { port } = new URL(server.origin);
     const url = `http://127.1:${port}/{city}`;
     expect((await asked({ city: 'Bern' }, json('there'), { url })).content).toBe('"there"');
   });
 
-  test('and its default port, though nobody may be there', async () => {
+  test('may write the default port', async () => {
     const more = { url: 'http://127.0.0.1:80/{city}', timeoutS: 5, maxRetries: 0 };
     const { data } = await asked({ city: 'Bern' }, json({}), more);
     expect(data).not.toEqual({ failure: 'address-refused' });
   });
 
-  test.each(['..', '.', ''])('and refuses %j, which leads elsewhere', async (city) => {
+  test.each(['..', '.', ''])('refuses %j, which leads elsewhere', async (city) => {
     const result = await asked({ city }, json({}));
     expect(result).toMatchObject({
       isError: true,
@@ -126,7 +126,7 @@ describe('an http tool asks as its template says', () => {
   });
 });
 
-describe('an http tool says what went wrong', () => {
+describe('The result of an http tool', () => {
   test.each<[string, Answer, object, string]>([
     [
       'a redirect to a host that is not allowed',
@@ -152,30 +152,30 @@ describe('an http tool says what went wrong', () => {
       {},
       'Error: the request failed: the answer is image/png and not text.',
     ],
-  ])('%s', async (_name, answer, more, content) => {
+  ])('reports %s', async (_name, answer, more, content) => {
     expect(await asked({ city: 'Bern' }, answer, more)).toMatchObject({ isError: true, content });
   });
 
-  test('a key that is refused stops the run', async () => {
+  test('stops the run when the key is rejected', async () => {
     const error = await rejectionOf(asked({ city: 'Bern' }, json({}, 401)));
     expect(error.code).toBe('WEB_REQUEST_DENIED');
   });
 
-  test('a key that is not set stops the start', async () => {
+  test('stops the start when the key is not set', async () => {
     const error = await rejectionOf(
       asked({ city: 'Bern' }, json({}), { headers: { 'X-Key': '${NOT_SET}' } }),
     );
     expect(error.message).toContain('The header X-Key of tool weather');
   });
 
-  test('never with the secret, though the server repeats it', async () => {
+  test('never contains the secret, even if the server repeats it', async () => {
     const { content } = await asked({ city: 'Bern' }, ({ headers }, response) => {
       response.writeHead(400, { 'content-type': 'text/plain' }).end(headers.authorization);
     });
     expect(content).toBe('Error: the server answers 400: Bearer [redacted]');
   });
 
-  test('with whole numbers, though a header holds a value too short to be a secret', async () => {
+  test('keeps numbers whole when a header value is too short to be a secret', async () => {
     const cassette = { mode: 'record', path: join(folder, 'http.jsonl') };
     const headers = { 'X-Version': '${VERSION}' };
     const { content } = await asked({ city: 'Bern' }, json({ n: 2 }), { headers, cassette });
@@ -183,7 +183,7 @@ describe('an http tool says what went wrong', () => {
     expect(server.received[0]?.headers['x-version']).toBe('2');
   });
 
-  test('a redirect takes no secret to another origin', async () => {
+  test('sends no secret to another origin after a redirect', async () => {
     const { port } = new URL(server.origin);
     const result = await asked(
       { city: 'Bern' },
@@ -197,26 +197,26 @@ describe('an http tool says what went wrong', () => {
   });
 });
 
-describe('what is described wrongly', () => {
+describe('The description of an http tool', () => {
   test.each<[string, object, RegExp]>([
     [
       'a placeholder without a parameter',
       { url: 'http://a.example/{town}' },
       /\{town\} is not a parameter/,
     ],
-    ['a parameter that is used nowhere', { query: {} }, /days is used in neither/],
-    ['an optional part of the URL', { optional: ['city'] }, /\{city\} in url: cannot be optional/],
+    ['a parameter that is used nowhere', { query: {} }, /days is not used/],
+    ['an optional part of the URL', { optional: ['city'] }, /\{city\} is used in url:/],
     [
-      'a schema that is none',
+      'an invalid schema',
       { parameters: { city: { type: 'text' }, days: {} } },
       /are not a JSON Schema/,
     ],
-    ['a host of the model’s', { url: 'http://{city}/' }, /List allowHosts/],
-    ['a password', { url: 'http://me:pw@a.example/{city}' }, /may hold no password/],
+    ['a host of the model’s', { url: 'http://{city}/' }, /allowHosts/],
+    ['a password', { url: 'http://me:pw@a.example/{city}' }, /must not contain a password/],
     [
       'a value that no header may hold',
       { headers: { 'X-A': 'grüße ✓' } },
-      /headers: the header X-A holds "✓", which no header may hold/,
+      /headers: the header X-A holds "✓"/,
     ],
     [
       'a header of the connection’s own',
@@ -224,8 +224,8 @@ describe('what is described wrongly', () => {
       /headers: the header Content-Length is set by the connection itself/,
     ],
     ['a body without POST', { body: {} }, /Use method: POST/],
-    ['money without a price', { budget: { maxCost: 1 } }, /needs budget\.costPerCall/],
-  ])('%s is refused at the start', (_name, more, message) => {
+    ['money without a price', { budget: { maxCost: 1 } }, /budget\.costPerCall/],
+  ])('is refused at the start with %s', (_name, more, message) => {
     expect(() => configureHttp(settingsOf(more))).toThrow(message);
   });
 });
@@ -239,8 +239,8 @@ const runFile = (tools: string): string =>
 const tool = (name: string, url = 'https://a.example/{q}'): string =>
   `  - type: http\n    name: ${name}\n    description: Looks something up.\n    url: ${url}\n    parameters:\n      q: { type: string, description: What }\n`;
 
-describe('a run file', () => {
-  test('may describe several http tools, each with a name and a schema of its own', () => {
+describe('A run file', () => {
+  test('may describe several http tools, each with its own name and schema', () => {
     const loaded = loadConfig({ file: runFile(tool('one') + tool('two')) });
     const { tools } = choosePlugins(loaded, builtinPlugins());
     expect(tools.map(({ entry }) => entry.spec.name)).toEqual(['code_exec', 'one', 'two']);
@@ -252,15 +252,15 @@ describe('a run file', () => {
     });
   });
 
-  test('may not give two of them one name', () => {
+  test('must not give two tools the same name', () => {
     const loaded = loadConfig({ file: runFile(tool('one') + tool('one')) });
     const { message } = thrownBy(() => choosePlugins(loaded, builtinPlugins()));
     expect(message).toContain('tools.2.type: "one" is already tools.1. Keep one.');
   });
 
-  test('is told where a description is wrong', () => {
+  test('reports the place of a wrong description', () => {
     const loaded = loadConfig({ file: runFile(tool('one', 'https://a.example/{x}')) });
     const { message } = thrownBy(() => choosePlugins(loaded, builtinPlugins()));
-    expect(message).toMatch(/run\.yaml:7:\d+ tools\.1: \{x\} is not a parameter\. Parameters: q\./);
+    expect(message).toMatch(/run\.yaml:7:\d+ tools\.1: \{x\} is not a parameter\. .*: q\./);
   });
 });

@@ -12,14 +12,14 @@ const root = temporaryFolder();
 const settings = { path: join(root, 'index'), documents: join(root, 'documents.jsonl') };
 const document = (text: string): string => `${JSON.stringify({ id: 'a', title: 'A', text })}\n`;
 
-test('an index made of the same documents is used again, and one made of others is not taken for it', async () => {
+test('an index of the same documents is reused, and one of different documents is refused', async () => {
   writeBelow(root, 'documents.jsonl', document('The bridge is old.'));
   expect(await buildMissingIndex(settings)).toMatchObject({ built: true });
   expect(await buildMissingIndex(settings)).toMatchObject({ built: false });
   writeBelow(root, 'documents.jsonl', document('The bridge is new.'));
   const { code, message } = await rejectionOf(buildMissingIndex(settings));
   expect(code).toBe('CORPUS_MISMATCH');
-  expect(message).toMatch(/other input.*delete/);
+  expect(message).toMatch(/different input.*delete/);
 });
 
 const index = (...args: readonly string[]) => commandLine(['data', 'index', ...args], { jobs });
@@ -27,7 +27,7 @@ const index = (...args: readonly string[]) => commandLine(['data', 'index', ...a
 test.each([
   ['documents', { id: 'a', text: 'The bridge is old.', note: 1 }],
   ['passages', { document_id: 'a', text: 'The bridge is old.', start: 0 }],
-])('what agent-rl data index made of the same %s is taken as it is', async (name, line) => {
+])('an index that agent-rl data index built from the same %s is reused', async (name, line) => {
   const documents = writeBelow(root, `${name}/chunks.jsonl`, `${JSON.stringify(line)}\n\n`);
   const path = join(root, `${name}-index`);
   expect(await index(documents, '--output', path)).toMatchObject({ code: 0 });
@@ -37,19 +37,19 @@ test.each([
   });
 });
 
-test('the advice for an index of other settings makes one that is taken', async () => {
+test('the advice for an index with other settings builds one that is accepted', async () => {
   const documents = writeBelow(root, 'other.jsonl', document('The bridge is old.'));
   const path = join(root, 'other-index');
   await index(documents, '--output', path, '--set', 'text.stem=false');
   const { code, message } = await rejectionOf(buildMissingIndex({ path, documents }));
   expect(code).toBe('CORPUS_MISMATCH');
-  expect(message).toContain('leave corpus.documents out');
+  expect(message).toContain('remove corpus.documents');
   const command = /agent-rl data index (\S+) --output (\S+) --rebuild/.exec(message) ?? [];
   const [, input = '', output = ''] = command;
   expect(await index(input, '--output', output, '--rebuild')).toMatchObject({ code: 0 });
   expect(await buildMissingIndex({ path, documents })).toMatchObject({ built: false });
 });
 
-test('an index that no documents are named for is left to whoever opens it', async () => {
+test('an index without documents in its settings is left to be opened', async () => {
   await expect(buildMissingIndex({ path: join(root, 'nowhere') })).resolves.toBeUndefined();
 });

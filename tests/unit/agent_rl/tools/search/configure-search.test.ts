@@ -9,34 +9,30 @@ const settingsOf = (block: object): SearchSettings =>
 const configured = (block: object) => configureSearch(settingsOf(block));
 const tavily = { provider: 'tavily', apiKeyEnv: 'TAVILY_API_KEY' };
 
-describe('settings of search are refused at the start', () => {
+describe('The check of search settings', () => {
   test.each<[string, object, RegExp]>([
     [
-      'a provider nobody knows',
+      'an unknown provider',
       { mode: 'web', web: { provider: 'altavista' } },
-      /Known: tavily, serper, brave, exa, searxng, web_iq, custom\./,
+      /Use one of tavily, serper, brave, exa, searxng, web_iq, custom\./,
     ],
-    [
-      'bing, with what replaced it',
-      { mode: 'web', web: { provider: 'bing' } },
-      /retired the Bing Search API .* provider: web_iq/,
-    ],
-    ['no key', { mode: 'web', web: { provider: 'exa' } }, /exa needs web\.apiKeyEnv/],
+    ['bing, with what replaced it', { mode: 'web', web: { provider: 'bing' } }, /provider: web_iq/],
+    ['no key', { mode: 'web', web: { provider: 'exa' } }, /exa needs a key.*web\.apiKeyEnv/],
     ['no endpoint', { mode: 'web', web: { provider: 'searxng' } }, /needs web\.endpoint/],
     [
       'a password in the endpoint',
       { mode: 'web', web: { provider: 'custom', endpoint: 'http://me:pw@a.example' } },
-      /may hold no password/,
+      /must not contain a password/,
     ],
     [
       'a query of the settings’ own',
       { mode: 'web', web: { ...tavily, defaultParams: { query: 'x' } } },
-      /web\.defaultParams\.query cannot be given/,
+      /web\.defaultParams\.query is set by the tool/,
     ],
     [
       'money without a price',
       { mode: 'web', web: { ...tavily, budget: { maxCost: 5 } } },
-      /needs budget\.costPerCall above 0/,
+      /budget\.costPerCall/,
     ],
     ['no web', { mode: 'web' }, /mode: web needs web\.provider/],
     ['no corpus', { mode: 'corpus' }, /needs corpus\.path/],
@@ -82,16 +78,16 @@ describe('settings of search are refused at the start', () => {
       { mode: 'task', web: tavily },
       /web: has no effect in mode task/,
     ],
-  ])('%s', (_name, block, message) => expect(() => configured(block)).toThrow(message));
+  ])('refuses %s', (_name, block, message) => expect(() => configured(block)).toThrow(message));
 
-  test('with the name they have here, when they are those of older systems', () => {
+  test('names the current spelling of a setting of an older system', () => {
     const old = { ...tavily, rate_limit_per_min: 8 };
     const { message } = thrownBy(() => settingsOf({ mode: 'web', web: old }));
     expect(message).toContain('rateLimitPerMin');
   });
 });
 
-test('the deadline of the call is beyond that of the request', () => {
+test('the deadline of a call is longer than the deadline of its request', () => {
   expect(configured({ mode: 'web', web: { ...tavily, deadlineS: 30 } })).toEqual({
     deadlineS: 35,
     maxContentChars: 5 * (520 + 500),

@@ -37,7 +37,7 @@ const redirect: Answer = (request, response) =>
 type Case = [string, object, Answer, string, number];
 
 describe.each(providers)('%s', (provider) => {
-  test('a 429 is tried again when Retry-After says so, and not when a pause of its own would be over', async () => {
+  test('retries a 429 after Retry-After, unless the pause exceeds the deadline', async () => {
     // Its own pause would be far beyond the deadline.
     const settings = settingsOf(provider, { backoffFactor: 60, deadlineS: 59 });
     const { result } = await searched(
@@ -57,12 +57,17 @@ describe.each(providers)('%s', (provider) => {
     ['JSON that is no answer', {}, json('no'), 'bad-response', 1],
     ['a body of 100 MB', {}, flood(100 << 20), 'too-large', 1],
     ['a redirect to 127.0.0.1', {}, redirect, 'redirect', 1],
-  ])('%s is text for the model, in time', async (_name, ...[more, answer, failure, requests]) => {
-    const { result, seconds } = await searched(settingsOf(provider, more), answer);
-    expect(result).toMatchObject({ isError: true, data: { failure } });
-    expect(result.content).toMatch(/^Error: the search failed: \S.*\.$/);
-    expect(server.received.length).toBeLessThanOrEqual(requests);
-    expect(server.received.map(({ path }) => path).filter((path) => path === '/inner')).toEqual([]);
-    expect(seconds).toBeLessThan(deadlineS);
-  });
+  ])(
+    'reports %s as text for the model, in time',
+    async (_name, ...[more, answer, failure, requests]) => {
+      const { result, seconds } = await searched(settingsOf(provider, more), answer);
+      expect(result).toMatchObject({ isError: true, data: { failure } });
+      expect(result.content).toMatch(/^Error: the search failed: \S.*\.$/);
+      expect(server.received.length).toBeLessThanOrEqual(requests);
+      expect(server.received.map(({ path }) => path).filter((path) => path === '/inner')).toEqual(
+        [],
+      );
+      expect(seconds).toBeLessThan(deadlineS);
+    },
+  );
 });

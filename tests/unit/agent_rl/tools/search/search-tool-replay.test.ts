@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import type { ToolResult } from '#agent_rl/core/plugins/tool.ts';
@@ -9,7 +9,6 @@ import { openSearch } from '#agent_rl/tools/search/open-search.ts';
 import { SearchTool } from '#agent_rl/tools/search/search-tool.ts';
 import type { SearchSettings } from '#agent_rl/tools/search/settings.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
-import { rejectionOf } from '#tests/support/thrown.ts';
 import { json, webServer } from '#tests/support/web-server.ts';
 
 const server = webServer();
@@ -56,42 +55,33 @@ async function played(mode: 'record' | 'replay', endpoint: string, environment =
   }
 }
 
-describe('64 episodes at once, recorded and replayed', () => {
-  test('give the same results without a single call to the network', async () => {
-    // Every third request fails, and so does every repetition that happens to be a third one.
-    let request = 0;
-    server.answer = (received, response) => {
-      request += 1;
-      const { query } = JSON.parse(received.body) as { query: string };
-      const found = { title: query, url: 'https://a.example', text: `${secret} ${request}` };
-      json({ results: [found] }, request % 3 === 0 ? 500 : 200)(received, response);
-    };
-    const recorded = await played('record', `${server.origin}/search`, { KEY_OF_TEST: secret });
-    const failures = recorded.results.flat().filter(({ isError }) => isError === true).length;
-    const calls = server.received.length;
-    expect(failures).toBeGreaterThan(0);
-    expect(failures).toBeLessThan(128);
-    expect(calls).toBeLessThan(128);
-    expect(recorded.report).toMatchObject({ requests: 128, networkCalls: calls });
+test('a replay of 64 episodes at once gives the same results without a call to the network', async () => {
+  // Every third request fails, and so does every repetition that happens to be a third one.
+  let request = 0;
+  server.answer = (received, response) => {
+    request += 1;
+    const { query } = JSON.parse(received.body) as { query: string };
+    const found = { title: query, url: 'https://a.example', text: `${secret} ${request}` };
+    json({ results: [found] }, request % 3 === 0 ? 500 : 200)(received, response);
+  };
+  const recorded = await played('record', `${server.origin}/search`, { KEY_OF_TEST: secret });
+  const failures = recorded.results.flat().filter(({ isError }) => isError === true).length;
+  const calls = server.received.length;
+  expect(failures).toBeGreaterThan(0);
+  expect(failures).toBeLessThan(128);
+  expect(calls).toBeLessThan(128);
+  expect(recorded.report).toMatchObject({ requests: 128, networkCalls: calls });
 
-    // Without a key: a replay needs none.
-    const replayed = await played('replay', `${server.origin}/search`);
-    expect(replayed.results).toEqual(recorded.results);
-    expect(replayed.report).toEqual({
-      requests: 128,
-      networkCalls: 0,
-      cassetteHits: 128,
-      cassetteHitRate: 1,
-      cost: 0,
-    });
-    expect(server.received).toHaveLength(calls);
-    expect(readFileSync(path, 'utf8')).not.toContain(secret);
+  // Without a key: a replay needs none.
+  const replayed = await played('replay', `${server.origin}/search`);
+  expect(replayed.results).toEqual(recorded.results);
+  expect(replayed.report).toEqual({
+    requests: 128,
+    networkCalls: 0,
+    cassetteHits: 128,
+    cassetteHitRate: 1,
+    cost: 0,
   });
-
-  test('fail clearly where the replay asks for something else', async () => {
-    const elsewhere = played('replay', `${server.origin}/other`);
-    const { code, message } = await rejectionOf(elsewhere);
-    expect(code).toBe('CASSETTE_MISS');
-    expect(message).toContain('/other');
-  });
+  expect(server.received).toHaveLength(calls);
+  expect(readFileSync(path, 'utf8')).not.toContain(secret);
 });

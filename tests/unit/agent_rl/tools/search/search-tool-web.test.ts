@@ -4,18 +4,11 @@ import { openSearch } from '#agent_rl/tools/search/open-search.ts';
 import { SearchTool } from '#agent_rl/tools/search/search-tool.ts';
 import { callOf, searching } from '#tests/support/searching.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
-import {
-  type Answer,
-  drip,
-  flood,
-  hang,
-  inTurn,
-  json,
-  webServer,
-} from '#tests/support/web-server.ts';
+import { type Answer, flood, hang, inTurn, json, webServer } from '#tests/support/web-server.ts';
 
 const secret = 'tvly-secret-0123456789';
-const environment = { KEY_OF_TEST: secret };
+// A key has one rate limit.
+const environment = { KEY_OF_TEST: secret, KEY_OF_LIMIT: 'tvly-limited-0123456789' };
 
 const server = webServer();
 
@@ -29,7 +22,7 @@ type ProviderCase = [string, object, Answer, string, unknown, Record<string, str
 /** What happens, settings, answer, then the kind of failure and the number of requests. */
 type FailureCase = [string, object, Answer, string, number];
 
-describe('each provider is asked in its own way', () => {
+describe('Each provider gets its own kind of request', () => {
   const { title, url, text } = page;
   test.each<ProviderCase>([
     [
@@ -114,8 +107,8 @@ const status =
   (_, response) =>
     response.writeHead(code, headers).end('{}');
 
-describe('a provider that fails is text for the model, in time', () => {
-  test('after 429 the call waits as long as Retry-After says and tries again', async () => {
+describe('A failed provider becomes text for the model', () => {
+  test('a call waits as long as Retry-After says after a 429 and tries again', async () => {
     const { result, seconds } = await searched(
       tavily,
       inTurn(status(429, { 'retry-after': '0.2' }), good),
@@ -134,7 +127,7 @@ describe('a provider that fails is text for the model, in time', () => {
     expect(server.received).toHaveLength(1);
   });
 
-  test('500 is tried again, and so is a connection that breaks off half way', async () => {
+  test('a 500 and a broken connection are retried', async () => {
     const breakOff: Answer = (_, response) => {
       response.writeHead(200, { 'content-length': '1000' });
       response.write('{"results"');
@@ -147,24 +140,21 @@ describe('a provider that fails is text for the model, in time', () => {
     expect(server.received[2]?.headers).not.toHaveProperty('range');
   });
 
+  test('a retry waits for the rate limit like every attempt', async () => {
+    const limited = { ...tavily, apiKeyEnv: 'KEY_OF_LIMIT', rateLimitPerMin: 1, deadlineS: 2 };
+    const { result } = await searched(limited, status(500));
+    expect(result.isError).toBe(true);
+    // The next start is a minute away, beyond the deadline.
+    expect(server.received).toHaveLength(1);
+  });
+
   test.each<FailureCase>([
-    ['500 again and again', {}, status(500), 'server-error', 3],
     ['429 again and again', {}, status(429), 'rate-limited', 3],
-    ['a hang', { timeoutS: 0.02 }, hang, 'timeout', 3],
     ['a hang up to the deadline', { deadlineS: 0.05 }, hang, 'timeout', 1],
-    ['a slow drip', { timeoutS: 0.05, maxRetries: 0 }, drip, 'timeout', 1],
-    ['broken JSON', {}, (_, response) => response.end('{"results": ['), 'bad-response', 1],
     ['JSON of another shape', {}, json({ results: 'none' }), 'bad-response', 1],
     ['a list where an object belongs', {}, json(7), 'bad-response', 1],
     ['a body of 100 MB', {}, flood(100 << 20), 'too-large', 1],
-    [
-      'a redirect into this machine',
-      {},
-      status(302, { location: 'http://127.0.0.1:9/' }),
-      'redirect',
-      1,
-    ],
-    ['a status nobody expects', {}, status(418), 'client-error', 1],
+    ['an unexpected status', {}, status(418), 'client-error', 1],
   ])('%s', async (_name, ...[web, answer, failure, requests]) => {
     const { result, seconds } = await searched({ ...tavily, ...web }, answer);
     expect(result).toMatchObject({ isError: true, data: { failure } });
@@ -176,13 +166,13 @@ describe('a provider that fails is text for the model, in time', () => {
     expect(seconds).toBeLessThan(60);
   });
 
-  test('a server that is not there', async () => {
+  test('an unreachable server fails as a network failure', async () => {
     const web = { ...tavily, endpoint: 'http://127.0.0.1:1/search' };
     const { result } = await searched(web, good);
     expect(result.data).toEqual({ failure: 'network' });
   });
 
-  test('an answer packed into a bomb', async () => {
+  test('a compression bomb fails as too large', async () => {
     const { gzipSync } = await import('node:zlib');
     const bomb = gzipSync(Buffer.alloc(8 << 20));
     const { result } = await searched(tavily, (_, response) => {
@@ -192,8 +182,8 @@ describe('a provider that fails is text for the model, in time', () => {
   });
 });
 
-describe('what the user has to mend stops the search', () => {
-  test.each([401, 403, 432])('status %i: the key or the plan', async (code) => {
+describe("The user's mistake stops the search", () => {
+  test.each([401, 403, 432])('status %i names the key or the plan', async (code) => {
     const error = await rejectionOf(searched(tavily, status(code)));
     expect(error.code).toBe('WEB_REQUEST_DENIED');
     expect(error.message).toContain(String(code));
@@ -203,7 +193,7 @@ describe('what the user has to mend stops the search', () => {
     ['brave', { error: { status: 422, code: 'SUBSCRIPTION_TOKEN_INVALID' } }, 422],
     ['exa', { error: 'x', tag: 'INVALID_API_KEY' }, 400],
     ['custom', { error: { message: 'API key not valid. Please pass a valid API key.' } }, 400],
-  ])('a key that %s refuses by the body alone', async (provider, body, code) => {
+  ])('a key that %s rejects only in the body is detected', async (provider, body, code) => {
     const web = { ...tavily, provider };
     const error = await rejectionOf(searched(web, json(body, code)));
     expect(error.code).toBe('WEB_REQUEST_DENIED');
@@ -213,20 +203,20 @@ describe('what the user has to mend stops the search', () => {
   test.each<object>([
     { error: { status: 422, code: 'VALIDATION', detail: 'count must be at most 20' } },
     { error: 'no results for who built it?' },
-  ])('but not another mistake %j', async (body) => {
+  ])('another error is text for the model: %j', async (body) => {
     const { result } = await searched(tavily, json(body, 422));
     expect(result.data).toEqual({ failure: 'client-error' });
   });
 
-  test('a key that is not set', async () => {
+  test('a missing key is named', async () => {
     const error = await rejectionOf(searched({ ...tavily, apiKeyEnv: 'NOT_SET' }, good));
     expect(error.code).toBe('CONFIG_INVALID');
     expect(error.message).toContain('NOT_SET, which is not set');
   });
 });
 
-describe('a key appears nowhere', () => {
-  test('not in what a server repeats of it', async () => {
+describe('A key', () => {
+  test('is hidden where a server repeats it', async () => {
     const echo: Answer = ({ headers }, response) =>
       json({ results: [{ title: headers.authorization, url: 'u', content: secret }] })(
         { headers } as never,
@@ -238,7 +228,7 @@ describe('a key appears nowhere', () => {
   });
 });
 
-describe('the query', () => {
+describe('The query', () => {
   test.each([
     ['empty', ' \n\t ', 'Error: the query is empty.'],
     [
@@ -246,7 +236,7 @@ describe('the query', () => {
       'x'.repeat(10_000),
       'Error: the query has 10000 characters, at most 400 are allowed.',
     ],
-  ])('that is %s is answered and not sent', async (_name, query, content) => {
+  ])('is answered and not sent when it is %s', async (_name, query, content) => {
     server.received.length = 0;
     const settings = settingsOf(tavily);
     const shared = await openSearch(settings, { environment });
@@ -256,7 +246,7 @@ describe('the query', () => {
     expect(server.received).toHaveLength(0);
   });
 
-  test('is all that reaches the provider of what the model wrote', async () => {
+  test('is the only text of the model that reaches the provider', async () => {
     server.answer = good;
     server.received.length = 0;
     const settings = settingsOf(tavily);
@@ -272,8 +262,8 @@ describe('the query', () => {
   });
 });
 
-describe('results', () => {
-  test('are as many and as long as the settings say', async () => {
+describe('The result', () => {
+  test('has as many hits, as long, as the settings say', async () => {
     const results = Array.from({ length: 9 }, (_, index) => ({
       title: `T${index}`,
       url: '',
@@ -288,12 +278,12 @@ describe('results', () => {
     expect(result.content).toBe(`[1] T0\n${text}\n\n[2] T1\n${text}`);
   });
 
-  test('may be none', async () => {
+  test('may be empty', async () => {
     const { result } = await searched(tavily, json({ results: [] }));
     expect(result).toEqual({ content: 'No results.', data: [] });
   });
 
-  test('give way to a direct answer when there are none', async () => {
+  test('is the direct answer when there are no hits', async () => {
     const { result } = await searched(tavily, json({ results: [], answer: '42' }));
     expect(result.content).toBe('[1] Answer\n42');
   });

@@ -45,8 +45,8 @@ const contextOf = (turn: number, inputs = {}) => ({
   random: new KeyedRng(1, 'tool', 'task', 0, turn),
 });
 
-describe('search', () => {
-  test('shows numbered passages and hands the hits to the environment', async () => {
+describe('The search tool', () => {
+  test('shows numbered passages and returns the hits to the environment', async () => {
     const result = await new SearchTool({ shared, settings }).call({ query: 'x' }, contextOf(0));
     expect(result.content).toBe(
       '[1] Aurel Bridge\nIna Kost built the Aurel bridge.\n\n[2] Lake Merrow\nThe lake freezes every winter.',
@@ -68,7 +68,7 @@ describe('search', () => {
   test.each([
     ['blank', { content: '', isError: undefined }, 1],
     ['unavailable', { content: 'Error: search is not available.', isError: true }, 0],
-  ] as const)('can be %s, to measure what it is worth', async (output, answer, searches) => {
+  ] as const)('can be %s, to measure how much it helps', async (output, answer, searches) => {
     asked.length = 0;
     const tool = new SearchTool({ shared, settings: { ...settings, output } });
     const { content, isError } = await tool.call({ query: 'x' }, contextOf(0));
@@ -77,7 +77,7 @@ describe('search', () => {
   });
 });
 
-test('passages may name their source, and need no title', () => {
+test('the list of passages may show sources, and needs no titles', () => {
   const hits = [
     { documentId: 'd1', title: '', text: 'a', score: 1 },
     { documentId: 'd2', title: 'T', text: '', url: 'https://x.example', score: 1 },
@@ -85,11 +85,11 @@ test('passages may name their source, and need no title', () => {
   expect(formatHits(hits, true)).toBe('[1] (d1)\na\n\n[2] T (https://x.example)');
 });
 
-describe('mode: task', () => {
+describe('The search tool in mode: task', () => {
   const alone = { ...settings, mode: 'task' as const };
   const close = async () => {};
 
-  test('searches what the environment hands over, each episode its own', async () => {
+  test('searches the documents of the environment, separately for each episode', async () => {
     const [one, other] = [
       new SearchTool({ shared: { close }, settings: alone }),
       new SearchTool({ shared: { close }, settings: alone }),
@@ -102,7 +102,7 @@ describe('mode: task', () => {
     await other.close();
   });
 
-  test('says whose mistake it is when nothing was handed over', async () => {
+  test('names the environment that passed no documents', async () => {
     const tool = new SearchTool({ shared: { close }, settings: alone });
     await expect(tool.call({ query: 'x' }, contextOf(0))).rejects.toThrow(/inputs\.documents/);
   });

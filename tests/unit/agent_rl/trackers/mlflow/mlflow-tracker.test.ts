@@ -22,7 +22,7 @@ const settings = (url: string, more = {}) => ({
 });
 const trackerAt = (url: string, more = {}) => new MlflowTracker({ settings: settings(url, more) });
 
-describe('the contract', () => {
+describe('The MLflow double', () => {
   let server: MlflowDouble;
   let silent: MlflowDouble;
   beforeAll(async () => {
@@ -75,7 +75,7 @@ async function told(facts: readonly ReportedEvent[], more = {}): Promise<string[
   return notes;
 }
 
-test('a run has its settings, metrics, checkpoint, files and end', async () => {
+test('a run gets its settings, metrics, checkpoint, files and end', async () => {
   const notes = await told([
     started('whole'),
     { type: 'evaluation', when: 'before', iteration: 0, metrics: { 'eval/successRate': 0.25 } },
@@ -118,12 +118,12 @@ test('a run has its settings, metrics, checkpoint, files and end', async () => {
 test.each([
   ['interrupted', 'KILLED'],
   ['failed', 'FAILED'],
-] as const)('a session that was %s is %s', async (status, expected) => {
+] as const)('a session that was %s is %s in MLflow', async (status, expected) => {
   await told([started(status), ended(status)]);
   expect(server.runs[0]?.info['status']).toBe(expected);
 });
 
-test('a resumed run goes on in the same one, and nothing is recorded twice', async () => {
+test('a resumed run continues the same MLflow run and records nothing twice', async () => {
   await told([
     started('resumed'),
     iterated(1, { a: 1 }),
@@ -147,13 +147,11 @@ test('a resumed run goes on in the same one, and nothing is recorded twice', asy
   expect(run?.params.get('run.seed')).toBe('1');
   expect(run?.params.get('added')).toBe('true');
   expect(run?.info['status']).toBe('FINISHED');
-  expect(notes.join(' ')).toMatch(
-    /up to iteration 2 stays as it was recorded first, though the run does it again from iteration 2/,
-  );
-  expect(notes.join(' ')).toMatch(/run\.seed has changed: the parameter stays as it was/);
+  expect(notes.join(' ')).toMatch(/metrics up to iteration 2 keep their first recorded values/);
+  expect(notes.join(' ')).toMatch(/run\.seed has changed/);
 });
 
-test('a run whose id a crash kept from its folder is found again', async () => {
+test('a run whose id was lost in a crash is found again', async () => {
   // It is made, and the connection breaks before the answer.
   const tracker = trackerAt(server.url);
   const stop = new AbortController();
@@ -172,19 +170,19 @@ test('a run whose id a crash kept from its folder is found again', async () => {
   expect(server.runs[0]?.metrics).toHaveLength(1);
 });
 
-test('a run that is deleted in MLflow is begun anew, and that is said', async () => {
+test('a run deleted in MLflow starts again, with a note', async () => {
   await told([started('deleted'), iterated(1, { a: 1 })]);
   server.runs[0]!.info['lifecycle_stage'] = 'deleted';
   const notes = await told([started('deleted', { resumed: true, from: 1 }), iterated(2, { a: 2 })]);
   expect(server.runs.map(({ metrics }) => metrics.map(({ step }) => step))).toEqual([[1], [2]]);
-  expect(notes.join(' ')).toMatch(/the run r1 is no longer in MLflow, and a new one is begun/);
+  expect(notes.join(' ')).toMatch(/the run r1 is no longer in MLflow/);
 });
 
-test('a server that comes back is told what happens from then on', async () => {
+test('a server that returns receives later events', async () => {
   const tracker = trackerAt(server.url);
   server.answerInstead = { status: 500, json: { error_code: 'INTERNAL_ERROR', message: 'down' } };
   await expect(tracker.track({ ...started('back'), time: 1 }, signal)).rejects.toThrow(
-    /answered 500 to GET \/experiments\/get-by-name: INTERNAL_ERROR: down\. The server's own log/,
+    /answered 500 to GET \/experiments\/get-by-name: INTERNAL_ERROR: down\./,
   );
   server.answerInstead = undefined;
   await tracker.track({ ...iterated(1, { a: 1 }), time: 2 }, signal);
@@ -193,7 +191,7 @@ test('a server that comes back is told what happens from then on', async () => {
   expect(server.runs[0]?.params.get('run.seed')).toBe('1');
 });
 
-test('metrics and settings go in as many requests as MLflow needs', async () => {
+test('metrics and settings are sent in as many requests as MLflow needs', async () => {
   const metrics = Object.fromEntries(Array.from({ length: 2001 }, (_, i) => [`m${i}`, i]));
   const config = Object.fromEntries(Array.from({ length: 201 }, (_, i) => [`p${i}`, i]));
   await told([started('many', { config }), iterated(1, metrics)]);
@@ -204,7 +202,7 @@ test('metrics and settings go in as many requests as MLflow needs', async () => 
   expect(server.runs[0]?.metrics).toHaveLength(2001);
 });
 
-test('names that MLflow does not allow are changed, never into one, and that is said once', async () => {
+test('names that MLflow does not allow are changed, stay distinct, and are noted once', async () => {
   const metrics = { 'a(b)': 1, 'a[b]': 2, '../c': 3, 'd//e': 4, '/f/': 5, ['g'.repeat(251)]: 6 };
   const notes = await told([
     started('names', { config: { 'x[0]': 1, long: 'y'.repeat(6001) } }),
@@ -214,12 +212,12 @@ test('names that MLflow does not allow are changed, never into one, and that is 
   const named = server.runs[0]?.metrics.filter(({ step }) => step === 1).map(({ key }) => key);
   expect(named).toEqual(['a_b_', 'a_b__2', '_/c', 'd/_/e', '_/f/_', 'g'.repeat(250)]);
   expect(notes).toHaveLength(2);
-  expect(notes[0]).toMatch(/the parameter long is too long and is cut; "x\[0\]" is "x_0_" there/);
+  expect(notes[0]).toMatch(/the parameter long is too long .*"x\[0\]" is "x_0_" there/);
   expect(notes[1]).toMatch(/"a\[b\]" is "a_b__2" there/);
   expect(server.runs[0]?.params.get('long')).toHaveLength(6000);
 });
 
-test('what is no number is recorded as MLflow records it, and an infinity is named', async () => {
+test('NaN is recorded as MLflow records it, and an infinity is noted', async () => {
   const notes = await told([
     started('nan'),
     iterated(1, { n: NaN, up: Infinity, down: -Infinity }),
@@ -229,17 +227,15 @@ test('what is no number is recorded as MLflow records it, and an infinity is nam
     Number.MAX_VALUE,
     -Number.MAX_VALUE,
   ]);
-  expect(notes).toEqual([
-    '"up" is infinite, which MLflow keeps as 1.8e308; "down" is infinite, which MLflow keeps as 1.8e308',
-  ]);
+  expect(notes).toEqual([expect.stringMatching(/^"up" is infinite.*; "down" is infinite/)]);
 });
 
-test('a server that takes no artifacts says how to do without, and metrics are recorded all the same', async () => {
+test('a server without artifacts is named with the remedy, and metrics are still recorded', async () => {
   const other = await mlflowDouble({ proxied: false });
   try {
     const tracker = trackerAt(other.url);
     await expect(tracker.track({ ...started('s3'), time: 1 }, signal)).rejects.toThrow(
-      /takes no artifacts over HTTP\. Start it with --artifacts-destination, or set artifacts: false/,
+      /--artifacts-destination, or set artifacts: false/,
     );
     await tracker.track({ ...iterated(1, { a: 1 }), time: 2 }, signal);
     await tracker.close();
@@ -251,7 +247,7 @@ test('a server that takes no artifacts says how to do without, and metrics are r
   expect(server.runs[0]?.artifacts.size).toBe(0);
 });
 
-describe('secrets', () => {
+describe('The access to MLflow', () => {
   const secret = 'hunter2-hunter2';
   beforeAll(() => {
     process.env['MLFLOW_TEST_SECRET'] = secret;
@@ -266,7 +262,7 @@ describe('secrets', () => {
       { username: 'me', passwordEnv: 'MLFLOW_TEST_SECRET' },
       `Basic ${Buffer.from(`me:${secret}`).toString('base64')}`,
     ],
-  ])('%p go in the header', async (more, expected) => {
+  ])('sends %p in the header', async (more, expected) => {
     await told([started('secret')], more);
     expect(new Set(server.requests.map(({ headers }) => headers.authorization))).toEqual(
       new Set([expected]),
@@ -274,7 +270,7 @@ describe('secrets', () => {
     expect(JSON.stringify(server.requests.map(({ text }) => text))).not.toMatch(secret);
   });
 
-  test('that are refused are not shown', async () => {
+  test('shows no rejected secret', async () => {
     server.answerInstead = { status: 401, json: 'You are not authenticated.' };
     const tracker = trackerAt(server.url, { tokenEnv: 'MLFLOW_TEST_SECRET' });
     const failing = tracker.track({ ...started('refused'), time: 1 }, signal);
@@ -289,11 +285,11 @@ describe('secrets', () => {
     [{ passwordEnv: 'MLFLOW_TEST_SECRET' }, 'username and passwordEnv together'],
     [
       { username: 'me', passwordEnv: 'MLFLOW_TEST_SECRET', tokenEnv: 'MLFLOW_TEST_SECRET' },
-      'Give the one or the other',
+      'Set one or the other',
     ],
-    [{ url: 'http://me:pw@127.0.0.1' }, 'holds a password'],
+    [{ url: 'http://me:pw@127.0.0.1' }, 'contains a password'],
     [{ url: 'ftp://127.0.0.1' }, 'must be http: or https:'],
-  ])('and addresses that cannot be right are refused before the run: %p', (more, problem) => {
+  ])('refuses secrets and addresses that cannot be right before the run: %p', (more, problem) => {
     const { code, message } = thrownBy(() => trackerAt('http://127.0.0.1:1', more));
     expect([code, message]).toEqual(['CONFIG_INVALID', expect.stringContaining(problem)]);
   });

@@ -43,7 +43,7 @@ test.each([
   [Buffer.alloc(32, 0xff), 0x62a8ab43],
   [Buffer.from(Array.from({ length: 32 }, (_, i) => i)), 0x46dd794e],
   [Buffer.from('123456789'), 0xe3069283],
-])('the checksum of %p is that of the standard', (bytes, expected) => {
+])('the checksum of %p matches the standard', (bytes, expected) => {
   expect(crc32c(bytes)).toBe(expected);
 });
 
@@ -68,11 +68,11 @@ test.each([
     textEvent(place, 'config', '    seed: 1'),
     '39000000000000008b0737f109000000000000f83f10ac022a2b0a290a06636f6e66696742150807120412020801420b20202020736565643a20314a080a060a04746578745750cfc9',
   ],
-])("%s has TensorBoard's own bytes", (_, event, expected) => {
+])("%s matches TensorBoard's own bytes", (_, event, expected) => {
   expect(record(event).toString('hex')).toBe(expected);
 });
 
-test('a record that is torn or damaged ends what can be read', () => {
+test('a torn or damaged record ends the readable part', () => {
   const one = record(versionEvent(place));
   expect(wholeRecords(Buffer.concat([one, one]))).toHaveLength(2);
   expect(wholeRecords(Buffer.concat([one, one.subarray(0, -1)]))).toHaveLength(1);
@@ -109,7 +109,7 @@ const iterated = (iteration: number, more = {}): ReportedEvent => ({
   metrics: { 'train/loss': 1, ...more },
 });
 
-test('an evaluation whose numbers come again with their iteration is written once', async () => {
+test('an evaluation whose numbers repeat with their iteration is written once', async () => {
   await told([
     run('once'),
     evaluated('before', 0),
@@ -126,7 +126,7 @@ test('an evaluation whose numbers come again with their iteration is written onc
   ]);
 });
 
-test('of what a resume does again nothing is left, the evaluation after training included', async () => {
+test('a resume removes everything that it repeats, the evaluation after training included', async () => {
   await told([
     run('again'),
     evaluated('before', 0),
@@ -145,7 +145,7 @@ test('of what a resume does again nothing is left, the evaluation after training
   expect(scalars(join(folder, 'again')).slice(3)).toEqual(['2 eval/tasks', '2 more']);
 });
 
-test('a file that a killed process left torn is mended', async () => {
+test('a file torn by a killed process is repaired', async () => {
   await told([run('torn'), evaluated('before', 0), iterated(1), iterated(2)]);
   const own = join(folder, 'torn', 'tensorboard');
   const [first = ''] = readdirSync(own);
@@ -154,7 +154,7 @@ test('a file that a killed process left torn is mended', async () => {
   expect(scalars(join(folder, 'torn'))).toEqual(['0 eval/tasks', '1 train/loss', '3 train/loss']);
 });
 
-test('without a start nothing is written, and that is a failure', async () => {
+test('an event without a start writes nothing and fails', async () => {
   const tracker = new TensorBoardTracker();
   await expect(tracker.track({ ...iterated(1), time: 0 })).rejects.toThrow('could not be opened');
   await tracker.close();

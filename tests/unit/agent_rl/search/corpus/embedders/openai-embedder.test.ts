@@ -26,7 +26,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return text;
 }
 
-/** A server that answers as it is told and remembers what it was asked. */
+/** A server with scripted answers that records its requests. */
 async function serve(answer: Answer) {
   const asked: Asked[] = [];
   const server = createServer((request, response) => {
@@ -60,8 +60,8 @@ const wellBehaved: Answer = ({ body }, response) => {
   response.end(JSON.stringify({ data: data.toReversed() }));
 };
 
-describe('a server of embeddings', () => {
-  test('is asked in batches with the prefixes, and its vectors are put in order and scaled', async () => {
+describe('The embedder of an OpenAI server', () => {
+  test('sends batches with prefixes, and orders and scales the vectors', async () => {
     const { asked, settings } = await serve(wellBehaved);
     const embedder = openOpenAiEmbedder(settings({ queryPrefix: 'q: ' }));
     const texts = ['', 'aa', 'a', ...Array.from({ length: 30 }, () => 'b')];
@@ -79,7 +79,7 @@ describe('a server of embeddings', () => {
     expect(first).toEqual([0.9487, 0.9806, 0.9701]);
   });
 
-  test('is given the key of the variable, which must be set', async () => {
+  test('sends the key of the variable, which must be set', async () => {
     const { asked, settings } = await serve(wellBehaved);
     process.env['S2_TEST_KEY'] = 'sk-1234567';
     const embedder = openOpenAiEmbedder(settings({ apiKeyEnv: 'S2_TEST_KEY' }));
@@ -91,7 +91,7 @@ describe('a server of embeddings', () => {
     expect(error.code).toBe('EMBEDDER_UNAVAILABLE');
   });
 
-  test('that repeats the key has it hidden, whatever its variable is called', async () => {
+  test('hides a key that the server repeats, whatever its variable', async () => {
     const { settings } = await serve(({ key }, response) => {
       response.statusCode = 401;
       // The key stands across the place where an answer is cut.
@@ -106,7 +106,7 @@ describe('a server of embeddings', () => {
     expect(message).not.toContain('emb-');
   });
 
-  test('is asked again after 503 and 429, but not after 400', async () => {
+  test('retries after 503 and 429, but not after 400', async () => {
     const { asked, settings } = await serve((one, response, count) => {
       if (count > 2) return wellBehaved(one, response, count);
       response.writeHead(count === 1 ? 503 : 429, { 'retry-after': '0' }).end('busy');
@@ -137,7 +137,7 @@ describe('a server of embeddings', () => {
       'one vector twice',
       '{"data": [{"index": 0, "embedding": [1]}, {"index": 0, "embedding": [1]}]}',
     ],
-  ])('that gives %s is an error', async (_, text) => {
+  ])('fails when the server returns %s', async (_, text) => {
     const { settings } = await serve((__, response) => response.end(text));
     const embedder = openOpenAiEmbedder(settings());
     const error = await rejectionOf(embedder.embed(['a', 'b'], 'query'));
@@ -145,7 +145,7 @@ describe('a server of embeddings', () => {
     expect(error.code).toBe('EMBEDDING_FAILED');
   });
 
-  test('that never answers, or is not there, is an error in time', async () => {
+  test('fails in time when the server is silent or unreachable', async () => {
     const { settings } = await serve(() => {});
     const silent = openOpenAiEmbedder(settings({ timeoutS: 0.2, maxRetries: 0 }));
     expect(await rejectionOf(silent.embed(['a'], 'query'))).toMatchObject({
@@ -159,7 +159,7 @@ describe('a server of embeddings', () => {
     });
   });
 
-  test('is not waited for when the caller gives up', async () => {
+  test('stops waiting when the caller aborts', async () => {
     const { settings } = await serve(() => {});
     const embedder = openOpenAiEmbedder(settings());
     const caller = new AbortController();

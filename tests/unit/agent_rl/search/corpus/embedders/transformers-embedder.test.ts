@@ -16,8 +16,8 @@ const settings = { type: 'transformers', model } as const;
 const rounded = (vectors: readonly Float32Array[]) =>
   vectors.map((vector) => [...vector].map((value) => Number(value.toFixed(4))));
 
-describe('an embedding model in a folder', () => {
-  test('is told what a text is, averages its words and scales the mean to length 1', async () => {
+describe('An embedding model in a folder', () => {
+  test('prefixes texts by kind, averages their words and scales the mean to length 1', async () => {
     const embedder = await openTransformersEmbedder(settings);
     // query: (1, 0, 0) and cat (3, 0, 0) have the direction (1, 0, 0).
     // query: (1, 0, 0), dog (0, 4, 0), dog (0, 4, 0) have that of (1, 8, 0): length sqrt(65).
@@ -31,7 +31,7 @@ describe('an embedding model in a folder', () => {
     await embedder.close();
   });
 
-  test('takes other prefixes and pooling', async () => {
+  test('accepts other prefixes and pooling', async () => {
     const plain = { ...settings, queryPrefix: '', passagePrefix: '' };
     const first = await openTransformersEmbedder({ ...plain, pooling: 'cls' });
     const last = await openTransformersEmbedder({ ...plain, pooling: 'last_token' });
@@ -47,7 +47,7 @@ describe('an embedding model in a folder', () => {
     await Promise.all([first.close(), last.close()]);
   });
 
-  test('counts the texts that are longer than it reads', async () => {
+  test('counts the texts longer than its limit', async () => {
     const embedder = await openTransformersEmbedder(settings);
     // With `passage:` 16 words, which it reads, and 17.
     const [most, more] = [15, 16].map((words) => Array<string>(words).fill('cat').join(' '));
@@ -56,7 +56,7 @@ describe('an embedding model in a folder', () => {
     await embedder.close();
   });
 
-  test('finds what shares no word with the question', async () => {
+  test('finds a passage that shares no word with the question', async () => {
     const backend = await openTaskDocuments(
       [
         { id: 'a', title: '', text: 'dog dog' },
@@ -70,13 +70,13 @@ describe('an embedding model in a folder', () => {
   });
 });
 
-describe('what is missing', () => {
+describe('The error for a missing part', () => {
   const unavailable = (message: string) => ({
     code: 'EMBEDDER_UNAVAILABLE',
     message: expect.stringContaining(message),
   });
 
-  test('is named: files', async () => {
+  test('names missing files', async () => {
     const part = join(folder, 'part');
     cpSync(model, part, { recursive: true });
     rmSync(join(part, 'onnx'), { recursive: true });
@@ -88,14 +88,14 @@ describe('what is missing', () => {
     );
   });
 
-  test('is named: the package', async () => {
+  test('names the missing package', async () => {
     const absent = () =>
       Promise.reject(new Error("Cannot find package '@huggingface/transformers'"));
     const error = await rejectionOf(openTransformersEmbedder(settings, absent));
     expect(error).toMatchObject(unavailable('npm install @huggingface/transformers'));
   });
 
-  test('never makes a search by words of one by meaning', async () => {
+  test('never replaces a search by meaning with one by words', async () => {
     const dense = { ...settings, model: join(folder, 'nowhere') };
     const error = await rejectionOf(
       openTaskDocuments([{ id: 'a', title: '', text: 'a' }], { dense }),

@@ -31,8 +31,8 @@ const noNetwork = async (): Promise<never> => {
   throw new Error('The network was touched.');
 };
 
-describe('a request is known by what it asks', () => {
-  test('whatever the order of its parts', () => {
+describe('The key of a request', () => {
+  test('does not depend on the order of its parts', () => {
     expect(canonicalJson({ b: [1, { d: 1, c: undefined }], a: 'x' })).toBe(
       '{"a":"x","b":[1,{"d":1}]}',
     );
@@ -41,8 +41,8 @@ describe('a request is known by what it asks', () => {
   });
 });
 
-describe('recording', () => {
-  test('asks the network once for what is asked often, also at the same time', async () => {
+describe('A recording', () => {
+  test('sends an equal request once, also when it is made several times at once', async () => {
     const cassette = opened(newPath(), 'record');
     let asked = 0;
     const live = async (): Promise<unknown> => ({ n: (asked += 1) });
@@ -58,7 +58,7 @@ describe('recording', () => {
     expect(cassette.counts).toEqual({ calls: 3, hits: 2 });
   });
 
-  test('writes no secret down, neither of the request nor of the answer', async () => {
+  test('writes no secret of the request or the answer', async () => {
     const path = newPath();
     const cassette = opened(path, 'record');
     const answer = await cassette.answer(ask('s3cret'), async () => ['my s3cret']);
@@ -66,7 +66,7 @@ describe('recording', () => {
     expect(readFileSync(path, 'utf8')).not.toContain('s3cret');
   });
 
-  test('never breaks what it writes, though a secret looks like a part of JSON', async () => {
+  test('stays valid when a secret looks like a part of JSON', async () => {
     const path = newPath();
     const hide = hideSecrets(['status', '123456', '2']);
     const recorded = { status: 1234567, text: 'v2 of 123456' };
@@ -75,7 +75,7 @@ describe('recording', () => {
     expect(await opened(path, 'replay').answer(ask('q'), noNetwork)).toEqual(answer);
   });
 
-  test('asks anew what is older than its time to live', async () => {
+  test('requests an answer older than its time to live again', async () => {
     const path = newPath();
     const at = (hours: number) => ({ ttlHours: 2, now: () => hours * hour });
     await opened(path, 'record', at(0)).answer(ask('q'), async () => 'old');
@@ -85,7 +85,7 @@ describe('recording', () => {
     expect(await opened(path, 'replay', at(99)).answer(ask('q'), noNetwork)).toBe('new');
   });
 
-  test('asks again what failed before', async () => {
+  test('requests a failed answer again', async () => {
     const path = newPath();
     const cassette = opened(path, 'record');
     const failing = async (): Promise<never> => {
@@ -96,8 +96,8 @@ describe('recording', () => {
   });
 });
 
-describe('a replay', () => {
-  test('gives every call the outcome it had, failures too, and nothing live', async () => {
+describe('A replay', () => {
+  test('gives every call its recorded outcome, failures included, without the network', async () => {
     const path = newPath();
     const recording = opened(path, 'record');
     const failing = async (): Promise<never> => {
@@ -115,7 +115,7 @@ describe('a replay', () => {
     expect(replay.counts).toEqual({ calls: 3, hits: 3 });
   });
 
-  test('gives a run that was recorded in two sessions the failures of both', async () => {
+  test('gives a run recorded in two sessions the failures of both', async () => {
     const path = newPath();
     const fails = (text: string) => async () => {
       throw new WebFailure('network', text);
@@ -138,7 +138,7 @@ describe('a replay', () => {
     expect(await replay.answer(ask('two', 'a'), noNetwork)).toBe('found');
   });
 
-  test('says clearly what was never recorded', async () => {
+  test('names a request that was never recorded', async () => {
     const path = newPath();
     await opened(path, 'record').answer(ask('q'), async () => 1);
     const { code, message } = await rejectionOf(
@@ -148,11 +148,11 @@ describe('a replay', () => {
     expect(message).toContain('{"query":"other"}');
   });
 
-  test('of a file that is not there fails at the start', () => {
+  test('fails at the start when its file does not exist', () => {
     expect(thrownBy(() => opened(newPath(), 'replay')).code).toBe('CASSETTE_MISS');
   });
 
-  test('knows nothing of what another tool recorded in the same file', async () => {
+  test('ignores what another tool recorded in the same file', async () => {
     const path = newPath();
     await opened(path, 'record').answer(ask('q'), async () => 1);
     const other = () => opened(path, 'replay', { scope: 'open_page' });
@@ -160,8 +160,8 @@ describe('a replay', () => {
   });
 });
 
-describe('a cassette that is damaged', () => {
-  test('in its last line, as by a crash, loses that line', async () => {
+describe('A cassette', () => {
+  test('drops a torn last line, as after a crash', async () => {
     const path = newPath();
     const recording = opened(path, 'record');
     await recording.answer(ask('q'), async () => 'ä');
@@ -174,8 +174,8 @@ describe('a cassette that is damaged', () => {
   });
 
   test.each<[string, object, string]>([
-    ['an answer of another shape', { answer: null }, '"answer" is nothing that search answers'],
-    ['another request', { request: { query: 'r' } }, '"key" is not that of its "request"'],
+    ['an answer of another shape', { answer: null }, '"answer" is'],
+    ['another request', { request: { query: 'r' } }, '"key" does not match'],
     ['no time', { at: 'yesterday' }, '"at" is not a time'],
     [
       'a failure of no known kind',
@@ -183,11 +183,11 @@ describe('a cassette that is damaged', () => {
       'it/failure/kind must be',
     ],
     [
-      'a failure of nobody’s',
+      'a failure without a call',
       { failure: { kind: 'timeout', message: '' } },
       'must have required properties call, repeat',
     ],
-  ])('by a line edited to hold %s is refused with its place', async (_name, edit, problem) => {
+  ])('is refused with the line number after an edit to %s', async (_name, edit, problem) => {
     const path = newPath();
     await opened(path, 'record').answer(ask('q'), async () => 1);
     const [start = '', line = ''] = readFileSync(path, 'utf8').split('\n');
@@ -196,12 +196,12 @@ describe('a cassette that is damaged', () => {
     for (const mode of ['replay', 'record'] as const) {
       const { code, message } = thrownBy(() => opened(path, mode));
       expect(code).toBe('CASSETTE_INVALID');
-      expect(message).toContain('line 2 that is not a record: ');
+      expect(message).toContain('is invalid in line 2: ');
       expect(message).toContain(problem);
     }
   });
 
-  test('by nothing is one whose request held a secret, or that another tool recorded', async () => {
+  test('stays valid when a request held a secret or another tool recorded', async () => {
     const path = newPath();
     await opened(path, 'record').answer(ask('my s3cret'), async () => 1);
     await opened(path, 'record', { scope: 'other', isAnswer: () => true }).answer(
@@ -212,7 +212,7 @@ describe('a cassette that is damaged', () => {
   });
 
   test.each(['no json', '[]', '{"scope":"search"}', '{"scope":"search","key":"k"}', '7'])(
-    'by a line %s is refused with its place',
+    'is refused with the line number of %s',
     async (line) => {
       const path = newPath();
       await opened(path, 'record').answer(ask('q'), async () => 1);

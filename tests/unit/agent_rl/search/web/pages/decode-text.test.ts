@@ -6,7 +6,7 @@ import { thrownBy } from '#tests/support/thrown.ts';
 const encodingOf = (page: string, type = 'text/html'): string =>
   decodeText(Buffer.from(page), type).encoding;
 
-describe('the encoding of a page', () => {
+describe('The detected encoding', () => {
   // What a browser's `document.characterSet` is by 13.2.3.2 of the HTML standard.
   test.each([
     ['<meta charset=utf-16><p>é', 'utf-8'],
@@ -34,7 +34,7 @@ describe('the encoding of a page', () => {
     ['<?xml version="1.0" encoding="utf-16"?><html>é', 'utf-8'],
     ['<?xml encoding="koi8-r"?><meta charset=big5>', 'big5'],
     [`${' '.repeat(1024)}<meta charset=koi8-r>`, 'utf-8'],
-  ])('of %j is %s', (page, encoding) => {
+  ])('for %j, is %s', (page, encoding) => {
     expect(encodingOf(page)).toBe(encoding);
   });
 
@@ -48,17 +48,17 @@ describe('the encoding of a page', () => {
     ['text/plain', 'Write <meta charset=koi8-r>', 'utf-8'],
     ['application/json', '"<meta charset=koi8-r>"', 'utf-8'],
     ['application/xml', '<?xml version="1.0" encoding="koi8-r"?><a/>', 'koi8-r'],
-  ])('with the type %j of %j is %s', (type, page, encoding) => {
+  ])('with the type %j, of %j is %s', (type, page, encoding) => {
     expect(encodingOf(page, type)).toBe(encoding);
   });
 
-  test('in windows-1252 has quotes and the euro sign, whether it is named or found', () => {
+  test('windows-1252 has quotes and the euro sign, declared or detected', () => {
     const bytes = Buffer.from('\x93\x80\xe9\x94', 'latin1');
     for (const type of ['text/html', 'text/plain; charset=iso-8859-1'])
       expect(decodeText(bytes, type)).toEqual({ text: '“€é”', encoding: 'windows-1252' });
   });
 
-  test.each(['iso-8859-16', 'iso-2022-kr'])('that cannot be read, %s, is refused', (label) => {
+  test.each(['iso-8859-16', 'iso-2022-kr'])('an undecodable page in %s is refused', (label) => {
     const page = Buffer.from(`<meta charset=${label}>x`);
     expect(thrownBy(() => decodeText(page, 'text/html'))).toMatchObject({
       kind: 'wrong-encoding',

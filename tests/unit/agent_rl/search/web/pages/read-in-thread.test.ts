@@ -9,7 +9,7 @@ const endless = `<p>${'&nbsp;'.repeat(340_000)}`;
 
 afterAll(closePageThread);
 
-test('pages are read side by side, a broken one among them', async () => {
+test('pages are read in parallel, with a broken one among them', async () => {
   const signal = unending();
   const broken = rejectionOf(readInThread('<div>'.repeat(600), { signal }));
   const read = await Promise.all([1, 2, 3].map(async () => readInThread(page, { signal })));
@@ -17,7 +17,7 @@ test('pages are read side by side, a broken one among them', async () => {
   expect(await broken).toMatchObject({ kind: 'bad-response' });
 });
 
-test('a page that takes too long is ended, and the next one is read', async () => {
+test('the thread of a slow page is ended, and the next page is read', async () => {
   const signal = unending();
   const late = rejectionOf(readInThread(endless, { signal, seconds: 0.5 }));
   const next = readInThread(page, { signal });
@@ -28,7 +28,7 @@ test('a page that takes too long is ended, and the next one is read', async () =
   expect(await next).toMatchObject({ title: 'T' });
 });
 
-test('who gives up a page gets the reason, and the next one is read', async () => {
+test('an aborted caller gets the reason, and the next page is read', async () => {
   const giving = new AbortController();
   const reading = readInThread(endless, { signal: giving.signal });
   const waiting = readInThread(page, { signal: unending() });

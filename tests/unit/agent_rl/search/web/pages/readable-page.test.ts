@@ -15,13 +15,13 @@ test.each([
   ['<html>', `<head>${described}</head><body>${shown}</body>`],
   ['every start tag', `${described}</head>${shown}</body></html>`],
   ['all of them', `${described}${shown}`],
-])('a page that leaves out %s is read', (_name, html) => {
+])('a page without %s is readable', (_name, html) => {
   const { title, text } = readablePage(html);
   expect(title).toBe(expected.title);
   expect(text.replace(/^#+/, '#')).toBe(expected.text);
 });
 
-test('a page that was cut off in its first tag shows nothing', () => {
+test('a page cut off in its first tag has no text', () => {
   expect(readablePage('<!doctype html><html lang="en" ')).toEqual({ title: '', text: '' });
 });
 
@@ -31,11 +31,11 @@ test.each([
   ['has too many tags', '<br>'.repeat(50_001)],
   // Nothing that is known to break the parsers now; whatever does must say so.
   ['breaks what takes it apart', 7 as unknown as string],
-])('a page that %s is a failure of the page', (_name, html) => {
+])('a page that %s fails as a bad response', (_name, html) => {
   expect(thrownBy(() => readablePage(html))).toMatchObject({ kind: 'bad-response' });
 });
 
-test('escapes, ampersands and angle brackets are read as they are shown', () => {
+test('escapes, ampersands and angle brackets are read as displayed', () => {
   const html = `<body><p>${'Ina &amp; Uli, a < b &lt; c & d; '.repeat(9)}</p>`;
   expect(readablePage(html).text).toBe('Ina & Uli, a < b < c & d; '.repeat(9).trim());
 });
