@@ -167,10 +167,9 @@ for (const [name, offered, start] of backends) {
     test.each([['is no Python', 'def f(x) return'], ...ways])(
       'has no reward, and keeps its place, when it %s',
       async (_, lines) => {
-        const programs = kinds.flatMap((by) => [
-          { by, code: whenCalled(lines) },
-          ...(by === 'standard input' ? [] : [{ by, code: atOnce(lines) }]),
-        ]);
+        const programs = kinds.flatMap((by) =>
+          [whenCalled, atOnce].map((program) => ({ by, code: program(lines) })),
+        );
         const verdicts = await Promise.all(programs.map((each) => verdictOn(sandbox, each)));
         expect(
           verdicts.map(({ outcome, reward, problem }) => ({ outcome, reward, problem })),

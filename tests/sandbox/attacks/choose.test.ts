@@ -9,8 +9,8 @@ import { nodeProgram } from '#tests/support/built-program.ts';
 
 const all = { backends: [], cases: [] } as const;
 
-describe('The flags of the attack suite', () => {
-  test('pick a whole theme by its name', () => {
+describe('The attack suite', () => {
+  test('runs a whole theme by its name', () => {
     const { attacks: chosen, hacks } = choose({ ...all, cases: ['network'] });
     expect(Object.fromEntries(chosen)['network']).toEqual(attacks['network']);
     expect(hacks).toEqual([]);
@@ -18,7 +18,7 @@ describe('The flags of the attack suite', () => {
     expect(themed.hacks.length).toBeGreaterThan(50);
   });
 
-  test('pick an attack by a part of its name, and backends', () => {
+  test('runs attacks and backends by a part of their names', () => {
     const chosen = choose({ backends: ['native'], cases: ['an endless loop'] });
     expect(chosen.attacks.flatMap(([, some]) => some.map(({ name }) => name))).toContain(
       'an endless loop',
@@ -37,12 +37,12 @@ describe('The flags of the attack suite', () => {
       { backends: ['remote'] },
       /^--backend: no backend is named like remote\. There are native:ns,/,
     ],
-  ])('that are wrong are told in a line: %j', (given, reason) => {
+  ])('refuses wrong flags in one line: %j', (given, reason) => {
     expect(flagProblem({ ...all, lanes: '2', ...given })).toMatch(reason);
     expect(flagProblem({ ...all, lanes: '2' })).toBeUndefined();
   });
 
-  test('that are wrong end the suite with 1 and that line alone', () => {
+  test('ends with exit code 1 and only that line for wrong flags', () => {
     const main = join(packageRoot(), 'dist', 'tests', 'attacks', 'main.js');
     const { code, stdout, stderr } = nodeProgram([main, '--case', 'zzz'], packageRoot());
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });

@@ -9,7 +9,8 @@ import { NativeSandbox } from '#agent_rl/sandbox/native/native-sandbox.ts';
 import { descendants, readProcess } from '#tests/support/descendants.ts';
 import { killProcess } from '#tests/support/kill-process.ts';
 import { offersLevel } from '#tests/support/python.ts';
-import { type Asking, sandboxContract } from '#tests/support/sandbox-contract.ts';
+import { sandboxContract } from '#tests/support/sandbox-contract.ts';
+import type { Asking } from '#tests/support/sandbox-contract/asking.ts';
 import { unhurriedLimits } from '#tests/support/sandbox-limits.ts';
 
 function runsAlike(backend: () => Sandbox, { run, calls, inSession }: Asking): void {

@@ -6,7 +6,8 @@ import { probeProgram } from '#agent_rl/sandbox/probes/probe-escapes.ts';
 import { PyodideSandbox } from '#agent_rl/sandbox/pyodide/pyodide-sandbox.ts';
 import { descendants } from '#tests/support/descendants.ts';
 import { killProcess } from '#tests/support/kill-process.ts';
-import { type Asking, passes, sandboxContract } from '#tests/support/sandbox-contract.ts';
+import { sandboxContract } from '#tests/support/sandbox-contract.ts';
+import { type Asking, passes } from '#tests/support/sandbox-contract/asking.ts';
 
 const onLinux = process.platform === 'linux' ? test : test.skip;
 const gone = { passed: false, problem: 'SolutionEnded: the solution ended early' };
