@@ -82,14 +82,14 @@ export const badRequests: [string, never, RegExp][] = [
     'an unknown field',
 
     anything({ kind: 'run', code, stding: '' }),
-    /"stding", which is not known; known are kind, code, stdin, files, owner, limits, seed$/,
+    /unknown field "stding"; the known fields are kind, code, stdin, files, owner, limits, seed$/,
   ],
   ['an owner', anything({ kind: 'run', code, owner: 5 }), /^owner must be a string, got 5$/],
   ['no input', anything({ kind: 'run', code, stdin: null }), /^stdin must be a string, got null$/],
   ...badOf(
     'seed',
     ['abc', Number.NaN, null, 1.5, 2 ** 60, {}],
-    (shown) => `^seed is ${shown}; it must be a whole number between`,
+    (shown) => `^seed is ${shown}; it must be an integer between`,
   ),
   ...badOf('limits', [null, 5, [], 'x'], (shown) => `^limits must be an object, got ${shown}$`),
   ...badOf(
@@ -108,7 +108,7 @@ export const badRequests: [string, never, RegExp][] = [
     'an unknown limit',
 
     anything({ kind: 'judge', code, tests: { statements: [] }, limits: { wallMs: 5 } }),
-    /^limits has the field "wallMs", which is not known; known are wallS, memoryMiB$/,
+    /^limits has the unknown field "wallMs"; the known fields are wallS, memoryMiB$/,
   ],
   ...badOf(
     'files',
@@ -159,7 +159,7 @@ export const badRequests: [string, never, RegExp][] = [
     'tests of another kind',
 
     anything({ kind: 'judge', code, tests: { statements: [], stetup: '' } }),
-    /^tests has the field "stetup"/,
+    /^tests has the unknown field "stetup"/,
   ],
   [
     'statements that are none',
