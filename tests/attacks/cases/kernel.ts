@@ -8,7 +8,7 @@ const gone = ['ok', 'error', 'signaled', 'crashed'] as const;
 
 const kernel = (body: string): string => `${kernelCalls}${body}\nprint("TRIED")`;
 
-/** Machine code that a program puts into memory; each asks for its process number by a way around a filter. */
+/** Machine code that asks for the process number in a way that may bypass a filter. */
 const machineCode = (code: string, what: string): string => python`
   import ctypes, mmap, platform
   if platform.machine() == "x86_64":
@@ -21,7 +21,7 @@ const machineCode = (code: string, what: string): string => python`
       except (OSError, ValueError, PermissionError) as error: print(type(error).__name__)
   print("TRIED")`;
 
-/** Programs that ask the kernel for what no program of a model needs. */
+/** Programs that make system calls that no program of a model needs. */
 export const kernelAttacks: readonly Attack[] = [
   {
     name: 'namespaces of its own',

@@ -27,16 +27,10 @@ describe('The attack suite', () => {
   });
 
   test.each([
-    [{ lanes: '0' }, /^--lanes is 0; expected a whole number, from 1 to 999\.$/],
+    [{ lanes: '0' }, /^--lanes is 0; [^\n]*1 to 999\.$/],
     [{ lanes: 'x' }, /^--lanes is x;/],
-    [
-      { cases: ['zzz'] },
-      /^--case: no attack and no theme is named like zzz\. The themes are .*network/,
-    ],
-    [
-      { backends: ['remote'] },
-      /^--backend: no backend is named like remote\. There are native:ns,/,
-    ],
+    [{ cases: ['zzz'] }, /^--case: [^\n]*zzz[^\n]*network/],
+    [{ backends: ['remote'] }, /^--backend: [^\n]*remote[^\n]*native:ns,/],
   ])('refuses wrong flags in one line: %j', (given, reason) => {
     expect(flagProblem({ ...all, lanes: '2', ...given })).toMatch(reason);
     expect(flagProblem({ ...all, lanes: '2' })).toBeUndefined();
@@ -46,6 +40,6 @@ describe('The attack suite', () => {
     const main = join(packageRoot(), 'dist', 'tests', 'attacks', 'main.js');
     const { code, stdout, stderr } = nodeProgram([main, '--case', 'zzz'], packageRoot());
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toMatch(/^--case: no attack .* zzz\..*\n$/);
+    expect(stderr).toMatch(/^--case: .*zzz.*\n$/);
   });
 });

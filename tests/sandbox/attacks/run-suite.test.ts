@@ -40,8 +40,8 @@ const quick = named([
   'a shell',
   'forks of forks',
   'many threads',
-  'a signal to everyone',
-  'a list that grows for ever',
+  'a signal to every process',
+  'a list that grows forever',
   'a program that goes on without the memory it wanted',
   'an exit function that wants memory',
   'a bracket in a bracket, again and again',
@@ -117,7 +117,7 @@ describe('The attack suite', () => {
 
   onLinux('finds programs that end otherwise, say nothing or harm another one', async () => {
     const cases: readonly [Omit<Attack, 'code' | 'ends'> & Partial<Attack>, unknown[]][] = [
-      [{ name: 'another end', ends: ['error'] }, ['ended as ok, allowed error: ']],
+      [{ name: 'another end', ends: ['error'] }, ['ended with ok, allowed: error.']],
       [{ name: 'nothing said', says: 'hello' }, ['did not print "hello"']],
       [{ name: 'no harm', beside: { code: 'print(1)', prints: '1\n' } }, []],
       [
@@ -133,7 +133,7 @@ describe('The attack suite', () => {
       ],
       [
         { name: 'much too late', code: 'import time\ntime.sleep(1)', ends: ['timeout'] },
-        ['ended as ok, allowed timeout: '],
+        ['ended with ok, allowed: timeout.'],
       ],
       [
         {
