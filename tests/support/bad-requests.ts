@@ -30,7 +30,7 @@ function shared(): unknown {
   return list;
 }
 
-/** So many lists in one another. */
+/** Lists nested this deeply. */
 function deep(depth: number): unknown {
   let list: unknown[] = [];
   for (let i = 1; i < depth; i++) list = [list];
@@ -60,11 +60,11 @@ export const badArguments: [string, () => unknown, RegExp][] = [
   ['50,000 lists in one another', () => deep(50_000), /is nested more than 100 deep/],
   ['an unknown tag', () => ({ $foo: 1 }), /"\$foo" is not a tag; tags are \$int/],
   [
-    'digits that are none',
+    'digits that are invalid',
     () => ({ $int: 'x' }),
     /"\$int":"x"\} is not a Python value|digits are needed/,
   ],
-  ['pairs that are none', () => ({ $dict: [1] }), /is not a Python value/],
+  ['pairs that are invalid', () => ({ $dict: [1] }), /is not a Python value/],
   ['base64 that is not valid', () => ({ $bytes: 'A' }), /holds no base64 as its bytes$/],
   ['an integer that JSON rounds', () => 1e30, /integers beyond 2\^53 are written/],
   ['a list in a set', () => ({ $set: [{ $tuple: [[1]] }] }), /holds a list in a set or as a key/],
@@ -162,19 +162,19 @@ export const badRequests: [string, never, RegExp][] = [
     /^tests has the unknown field "stetup"/,
   ],
   [
-    'statements that are none',
+    'statements that are not texts',
 
     anything({ kind: 'judge', code, tests: { statements: ['1', 1] } }),
     /^tests.statements must be a list of strings, got 1 at 1$/,
   ],
   [
-    'classes that are none',
+    'classes that are not texts',
 
     anything({ kind: 'judge', code, tests: { statements: [], classes: 5 } }),
     /^tests.classes must be a list of strings, got 5$/,
   ],
   [
-    'names that are none',
+    'names that are not texts',
 
     anything({ kind: 'judge', code, tests: { statements: [], names: null } }),
     /^tests.names must be a list of strings, got null$/,

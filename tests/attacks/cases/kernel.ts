@@ -77,7 +77,7 @@ export const kernelAttacks: readonly Attack[] = [
   {
     name: 'mounts',
     code: kernel(python`
-      # Over a folder of its own, so that the host is none the worse where it works.
+      # Over its own folder, so that it does the host no harm if it works.
       os.mkdir("jail")
       for what, kind, flags in ((b"none", b"tmpfs", 0), (b"/", 0, 4096), (b"proc", b"proc", 0)):
           if attack('mount', what, b"jail", kind, flags, 0) >= 0: call('umount2', b"jail", 2)
