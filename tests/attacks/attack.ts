@@ -6,20 +6,20 @@ import type {
 } from '../../agent_rl/core/services/sandbox.ts';
 import type { Bait } from './host/bait.ts';
 
-/** Python, or how it is written for the bait that this lane has laid out. */
+/** Python, or a function that writes it for the bait of a lane. */
 export type Program = string | ((bait: Bait) => string);
 
-/** A program of an innocent user of the same sandbox. */
+/** A harmless program in the same sandbox. */
 export interface Bystander {
   code: Program;
   stdin?: Program;
-  /** What it prints when it was left alone; with it, it must end as `ok`. */
+  /** What it prints if nothing harms it; it must end with `ok`. */
   prints: Program;
 }
 
 /**
- * One hostile program. It prints a line that begins with `LEAK` when it got what it must not have; the host looks for
- * itself as well. Nothing in it may do lasting harm even where it is not contained.
+ * One hostile program. It prints a line that begins with `LEAK` when it got what it must not have; the host checks on its
+ * own as well. It must do no lasting harm even if it is not contained.
  */
 export interface Attack {
   name: string;
@@ -30,18 +30,18 @@ export interface Attack {
   limits?: SandboxLimits;
   /** Every status that shows it was contained. */
   ends: readonly SandboxStatus[];
-  /** Must be in what it printed: that it got as far as it should, or what a user has to be told. */
+  /** Must be in the output: shows how far the program got, or what a user has to see. */
   says?: string;
-  /** Run to their ends before it, in the same sandbox. */
+  /** Programs that run before it in the same sandbox, to their end. */
   before?: readonly (Omit<RunRequest, 'code' | 'stdin'> & {
     code: Program;
     stdin?: Program;
   })[];
   /** Run at the same time, in the same sandbox. */
   beside?: Bystander;
-  /** What it started needs this long to show. */
+  /** Time until the effects of what it started show. */
   settleMs?: number;
-  /** Takes so much of the machine that no other attack should run at the same time. */
+  /** Whether it uses so much of the machine that no other attack should run at the same time. */
   alone?: boolean;
 }
 

@@ -2,7 +2,7 @@ import type { Sandbox } from '../../agent_rl/core/services/sandbox.ts';
 
 export interface BackendOptions {
   workers: number;
-  /** Notified of what the sandbox had to repair that no program should be able to break. */
+  /** Notified of every repair of the sandbox: no program should be able to break it. */
   onIncident: (message: string) => void;
 }
 

@@ -11,16 +11,16 @@ const tiers: readonly SandboxTier[] = ['native:ns', 'native:lite', 'pyodide'];
 export const packageBackends: readonly Backend[] = tiers.map((name) => ({
   name,
   start: async ({ workers, onIncident }) => {
-    const mended = ({ kind, message }: SandboxIncident): void => {
-      // What an earlier process left is swept when the sandbox starts.
+    const repaired = ({ kind, message }: SandboxIncident): void => {
+      // The sandbox sweeps leftovers of earlier processes when it starts.
       if (kind !== 'swept') onIncident(`${kind}: ${message}`);
     };
-    const backend = await startBackend(name, { type: name, workers, onIncident: mended });
-    return behindLayers(backend, { workers, onIncident: mended });
+    const backend = await startBackend(name, { type: name, workers, onIncident: repaired });
+    return behindLayers(backend, { workers, onIncident: repaired });
   },
 }));
 
-/** Of some backends those that this machine has, and why the others do not start. */
+/** The backends that start on this machine, and why the others do not. */
 export async function offered(backends: readonly Backend[]): Promise<{
   present: readonly Backend[];
   absent: readonly { name: string; why: string }[];

@@ -22,7 +22,7 @@ export const themeOfHacks = 'reward hacks';
 const matches = (parts: readonly string[], ...names: readonly string[]): boolean =>
   parts.length === 0 || parts.some((part) => names.some((name) => name.includes(part)));
 
-/** A part of a theme's name stands for all of the theme. */
+/** A part of a theme's name selects the whole theme. */
 export function choose({ backends, cases }: Choice): Chosen {
   return {
     backends: packageBackends.filter(({ name }) => matches(backends, name)),
@@ -33,18 +33,18 @@ export function choose({ backends, cases }: Choice): Chosen {
   };
 }
 
-/** What is wrong with flags, in a line, or nothing. */
+/** The problem of the flags in one line, or `undefined`. */
 export function flagProblem({ lanes, ...choice }: Choice & { lanes: string }) {
   const chosen = choose(choice);
   if (!/^[1-9]\d{0,2}$/.test(lanes)) {
-    return `--lanes is ${lanes === '' ? 'empty' : lanes}; expected a whole number, from 1 to 999.`;
+    return `--lanes is ${lanes === '' ? 'empty' : lanes}; set a whole number from 1 to 999.`;
   }
   if (chosen.backends.length === 0) {
     const known = packageBackends.map(({ name }) => name).join(', ');
-    return `--backend: no backend is named like ${choice.backends.join(', ')}. There are ${known}.`;
+    return `--backend: no backend matches ${choice.backends.join(', ')}. The backends are ${known}.`;
   }
   if (chosen.hacks.length > 0 || chosen.attacks.some(([, some]) => some.length > 0))
     return undefined;
   const themes = [...Object.keys(attacks), themeOfHacks].join(', ');
-  return `--case: no attack and no theme is named like ${choice.cases.join(', ')}. The themes are ${themes}.`;
+  return `--case: no attack or theme matches ${choice.cases.join(', ')}. The themes are ${themes}.`;
 }

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { secretPattern } from './host/secrets.ts';
 
 /**
- * Python that knows secrets by their hashes only, so that it never finds its own copy of one.
+ * Python that knows secrets only by their hashes, so that it never finds its own copy.
  *
  * `look(data, where)` prints LEAK for each secret in bytes. `memory()` gives the readable memory of this process.
  */

@@ -11,17 +11,17 @@ import { runSuite } from './run-suite.ts';
 import type { Backend } from './backend.ts';
 
 /*
- * Runs attacks in this process, as the user it was started as. Settings are JSON in the first argument.
+ * Runs attacks in this process, as its current user. The first argument is the settings as JSON.
  */
 
 export interface IdentitySettings {
   identity: string;
-  /** Parts of names; without any, all. */
+  /** Parts of names; empty for all. */
   backends: readonly string[];
   cases: readonly string[];
   lanes: number;
   inherited: InheritedFile;
-  /** Where the reports are written, as JSON. */
+  /** File for the reports as JSON. */
   report: string;
 }
 
@@ -63,7 +63,7 @@ async function main(settings: IdentitySettings): Promise<void> {
   const chosen = choose(settings);
   const { present, absent } = await offered(chosen.backends);
   for (const { name, why } of absent)
-    say(`${name} as ${settings.identity}: not on this machine. ${why}\n`);
+    say(`${name} as ${settings.identity}: not available on this machine. ${why}\n`);
   const reports: SuiteReport[] = [];
   for (const backend of present) {
     const report = await attack(backend, chosen, settings);

@@ -24,17 +24,17 @@ import type { SuiteReport } from './report.ts';
 export const identities = ['root', 'user'] as const;
 export type Identity = (typeof identities)[number];
 
-/** Of nobody on most machines. */
+/** A user id that is unused on most machines. */
 const ordinaryUser = 61_000;
-/** Beyond those that Node closes on its own. */
+/** Higher than the descriptors that Node.js closes on its own. */
 const inheritedDescriptor = 251;
 
 const isRoot = (): boolean => process.getuid?.() === 0;
 
-/** Who this process can be: root can be an ordinary user too. */
+/** The users that this process can run as: root can also run as an ordinary user. */
 export const possibleIdentities = (): readonly Identity[] => (isRoot() ? identities : ['user']);
 
-/** What the ordinary user cannot enter but needs, if anything. */
+/** A folder that an ordinary user needs but cannot enter. */
 function unreadable(path: string): string | undefined {
   for (let place = path; ; place = dirname(place)) {
     if ((statSync(place).mode & 0o001) === 0) return place;
@@ -44,7 +44,7 @@ function unreadable(path: string): string | undefined {
 
 export type IdentityRun = Omit<IdentitySettings, 'inherited' | 'report' | 'identity'>;
 
-/** Runs the suite in a process of that user, with a home and folders of its own. @throws Error when it cannot */
+/** Runs the suite in a process of that user, with its own home and folders. @throws Error when it cannot */
 export async function runAs(
   identity: Identity,
   settings: IdentityRun,
@@ -55,7 +55,7 @@ export async function runAs(
     : undefined;
   if (closed !== undefined) {
     throw new Error(
-      `An ordinary user cannot enter ${closed}. Put the project and Node where everybody may read them, or give --identity root.`,
+      `An ordinary user cannot enter ${closed}. Move the project and Node.js to folders that all users can read, or run with --identity root.`,
     );
   }
   const folder = mkdtempSync('/tmp/attack-suite-');

@@ -7,8 +7,8 @@ import { identities, type Identity, possibleIdentities, runAs } from './identity
 import { type SuiteReport, totalOf } from './report.ts';
 
 /*
- * Attacks every sandbox of this machine, as root and as an ordinary user: `npm run test:sandbox -- [flags]`. Needs the
- * build. Ends with 1 when anything was not contained.
+ * Attacks every sandbox of this machine, as root and as an ordinary user: `npm run test:sandbox -- [flags]`. Needs a
+ * build. Exits with 1 when an attack was not contained.
  */
 const flags = await yargs(process.argv.slice(2))
   .scriptName('npm run test:sandbox --')
@@ -23,10 +23,10 @@ const flags = await yargs(process.argv.slice(2))
     identity: {
       choices: identities,
       array: true,
-      describe: 'Who runs the sandbox. Default: all this process can be',
+      describe: 'User that runs the sandbox. Default: every user this process can run as',
     },
-    lanes: { type: 'string', default: '2', requiresArg: true, describe: 'Attacks at once' },
-    json: { type: 'string', describe: 'File for the findings' },
+    lanes: { type: 'string', default: '2', requiresArg: true, describe: 'Attacks in parallel' },
+    json: { type: 'string', describe: 'File for the findings as JSON' },
   })
   .strict()
   .parseAsync();
@@ -51,12 +51,12 @@ async function run(): Promise<void> {
     reports.push(...(await runAs(identity, { ...choice, lanes: Number(flags.lanes) })));
   }
   for (const identity of identities) {
-    if (!wanted.includes(identity)) console.log(`Not tried as ${identity}.`);
+    if (!wanted.includes(identity)) console.log(`Not run as ${identity}.`);
   }
   if (flags.json !== undefined)
     writeFileSync(flags.json, `${JSON.stringify(reports, undefined, 2)}\n`);
   const { passed, failed } = totalOf(reports);
   console.log(`${passed} passed, ${failed} failed.`);
-  // A suite that ran nothing shows nothing.
+  // A suite that ran nothing has not passed.
   process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
 }

@@ -1,6 +1,6 @@
 import type { Finding } from './run-attack.ts';
 
-/** What one backend withstood as one user. */
+/** The findings of one backend run by one user. */
 export interface SuiteReport {
   backend: string;
   identity: string;
@@ -17,7 +17,7 @@ const countsOf = (findings: readonly Finding[]): { passed: number; failed: numbe
 export const totalOf = (reports: readonly SuiteReport[]): { passed: number; failed: number } =>
   countsOf(reports.flatMap(({ themes }) => Object.values(themes).flat()));
 
-/** One line a theme, and each attack that was not contained. */
+/** One line for each theme, and each attack that was not contained. */
 export function reportText({ backend, identity, themes, wallS }: SuiteReport): string {
   const rows = Object.entries(themes).map(([theme, findings]) => {
     const { passed, failed } = countsOf(findings);
@@ -42,5 +42,5 @@ const problemText = ({ attack, status, wallMs, problems, output }: Finding): str
     ...(output ? [`    printed: ${printable(output)}`] : []),
   ].join('\n');
 
-/** A program's output must not reach a terminal as it is. */
+/** Escapes a program's output, which must not reach a terminal unchanged. */
 const printable = (text: string): string => JSON.stringify(text).slice(1, -1).slice(0, 500);

@@ -8,7 +8,7 @@ export { honestSolutions } from './reward-hacks/hacked-tasks.ts';
 export type { HackedTask, JudgedBy } from './reward-hacks/hacked-tasks.ts';
 export type { RewardHack } from './reward-hacks/reward-hack.ts';
 
-/** At least what is known to have fooled some judge, and what was thought up against this one. */
+/** Hacks that are known to have fooled a judge, and hacks made against this one. */
 export const rewardHacks: readonly RewardHack[] = [
   ...ends,
   ...markers,

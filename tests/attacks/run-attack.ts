@@ -9,31 +9,31 @@ import { type Attack, type Bystander, written } from './attack.ts';
 import type { Bait } from './host/bait.ts';
 import type { Host } from './host/host.ts';
 
-/** What became of one attack. It was contained when there are no problems. */
+/** The outcome of one attack, which was contained if there are no problems. */
 export interface Finding {
   attack: string;
   status: string;
   wallMs: number;
   problems: readonly string[];
-  /** The end of what it printed, where there are problems. */
+  /** The end of its output, if there are problems. */
   output?: string;
 }
 
 const memoryMiB = 256;
-/** Of those that are to be ended by their deadline. */
+/** Limit of attacks that only their deadline ends. */
 const shortS = 1.5;
-/** Of those that have something to do; a cold import takes a while in WebAssembly on a busy machine. */
+/** Limit of other attacks; a cold import takes a while in WebAssembly on a busy machine. */
 const longS = 8;
-/** Beyond its limit, until the answer is there. */
+/** Time for an answer beyond the limit of a program. */
 const graceMs = 3000;
-/** Beyond its limit, until the sandbox is given up. */
+/** Time beyond the limit of a program after which the sandbox is given up. */
 const patienceMs = 20_000;
 const mostOutputChars = 65_536;
 const healthy = { code: 'print(6 * 7)', limits: { wallS: 20 } };
 
 type Ended = Pick<RunResult, 'status' | 'stdout' | 'stderr' | 'message'> & Partial<RunResult>;
 
-/** Runs one attack, and tells what the host saw of it and whether the sandbox still works. */
+/** Runs one attack, and reports what the host saw of it and whether the sandbox still works. */
 export async function runAttack(attack: Attack, sandbox: Sandbox, host: Host): Promise<Finding> {
   const { bait } = host;
   for (const { code, stdin, ...rest } of attack.before ?? []) {
@@ -64,7 +64,7 @@ const requestOf = (
   stdin: Bystander['stdin'],
   bait: Bait,
 ): Pick<RunRequest, 'code' | 'stdin' | 'limits'> => ({
-  // What is no string is handed on as it is, to see what the sandbox makes of it.
+  // A value that is not a string is passed on unchanged, to test the sandbox with it.
   code:
     typeof code === 'string' || typeof code === 'function' ? written(code, bait) : (code as never),
   ...(stdin !== undefined && { stdin: written(stdin, bait) }),
@@ -86,7 +86,7 @@ const attackRequest = (attack: Attack, bait: Bait): RunRequest => {
   };
 };
 
-/** Never throws: a sandbox that does, or does not answer, is a finding. */
+/** Never throws: a sandbox that throws or does not answer is a finding. */
 async function patiently(sandbox: Sandbox, request: RunRequest): Promise<Ended> {
   const limitMs = 1000 * (request.limits?.wallS ?? 0) + patienceMs;
   let timer: NodeJS.Timeout | undefined;
@@ -118,11 +118,11 @@ function problemsOf(attack: Attack, ended: Ended, wallMs: number): string[] {
     .slice(0, 4)
     .map((line) => line.slice(0, 160));
   if (!ends.includes(status))
-    problems.push(`ended as ${status}, allowed ${ends.join('/')}: ${message}`);
+    problems.push(`ended with ${status}, allowed: ${ends.join(', ')}. ${message}`.trim());
   if (!printed.includes(says)) problems.push(`did not print ${JSON.stringify(says)}`);
   for (const text of [stdout, stderr]) {
     if (text.length > mostOutputChars)
-      problems.push(`${text.length} characters of output came out`);
+      problems.push(`returned ${text.length} characters of output`);
   }
   const limitMs = 1000 * limitsOf(attack).wallS;
   if (wallMs > limitMs + graceMs) problems.push(`ran for ${(wallMs / 1000).toFixed(1)} s`);
@@ -132,10 +132,10 @@ function problemsOf(attack: Attack, ended: Ended, wallMs: number): string[] {
 function harmTo({ prints }: Bystander, left: Ended, bait: Bait): readonly string[] {
   if (left.status === 'ok' && left.stdout === written(prints, bait)) return [];
   const end = `${left.status} ${left.message ?? ''} ${JSON.stringify((left.stdout + left.stderr).slice(-200))}`;
-  return [`harmed the program beside it, which ended as ${end}`];
+  return [`harmed the program beside it, which ended with ${end}`];
 }
 
-/** In every worker: as many programs at once as it takes. */
+/** Checks every worker, with one program for each. */
 async function healthProblems(sandbox: Sandbox): Promise<readonly string[]> {
   const { concurrency } = sandbox.capabilities();
   const runs = await Promise.all(

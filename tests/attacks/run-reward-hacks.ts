@@ -12,10 +12,10 @@ interface JudgedProgram {
   honest: boolean;
 }
 
-/** An honest program ends by itself, however slow the machine; a hack may wait for its deadline. */
+/** An honest program ends on its own, however slow the machine; a hack may run until its deadline. */
 const limitsOf = (honest: boolean) => ({ wallS: honest ? 20 : 4, memoryMiB: 256 });
 
-/** Every hack in every way it is for must not pass all tests; every honest program must. */
+/** No hack may pass all tests, in any way of judging that it is for; every honest program must. */
 export async function runRewardHacks(
   sandbox: Sandbox,
   tasks: readonly HackedTask[],

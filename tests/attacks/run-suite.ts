@@ -9,18 +9,18 @@ import { brokenSandbox, type Finding, runAttack } from './run-attack.ts';
 
 export interface SuiteOptions {
   attacks: readonly Attack[];
-  /** Attacks at once; each lane has a sandbox and a part of the host of its own. */
+  /** Attacks in parallel; each lane has its own sandbox and its own part of the host. */
   lanes: number;
   inherited?: InheritedFile;
   onFinding?: (finding: Finding) => void;
 }
 
-/** One runs the attack, the other an innocent program. */
+/** One runs the attack, the other a harmless program. */
 const workers = 2;
-/** What was killed needs this long to be gone. */
+/** Time for killed processes to disappear. */
 const endMs = 200;
 
-/** Runs attacks against a backend; one finding each, in the order of the attacks, and one for what was left. */
+/** Runs attacks against a backend; one finding for each, in their order, and one for leftover processes. */
 export async function runSuite(
   backend: Backend,
   options: SuiteOptions,
@@ -56,17 +56,17 @@ export async function runSuite(
 const family = (): ReadonlySet<number> =>
   new Set(canSeeProcesses ? descendantsOf(process.pid).map(({ pid }) => pid) : []);
 
-/** The sandboxes are closed: none of their processes may be left. */
+/** Reports processes that are left after the sandboxes were closed. */
 async function leftBehind(before: ReadonlySet<number>): Promise<Finding> {
   await sleep(endMs);
   const left = canSeeProcesses ? descendantsOf(process.pid) : [];
   const more = left.filter(({ pid }) => !before.has(pid));
   const names = more.map(({ name, pid }) => `${name} (${pid})`).join(', ');
-  const problems = more.length > 0 ? [`processes are left: ${names}`] : [];
+  const problems = more.length > 0 ? [`left processes behind: ${names}`] : [];
   return { attack: 'the sandbox after it was closed', status: 'closed', wallMs: 0, problems };
 }
 
-/** A sandbox and the part of the host that its attacks are let loose on. */
+/** A sandbox and the part of the host that its attacks can reach. */
 class Lane {
   readonly #incidents: string[] = [];
   #sandbox: Sandbox | undefined;
@@ -90,10 +90,8 @@ class Lane {
   async run(attack: Attack): Promise<Finding> {
     const finding = await runAttack(attack, await this.#started(), this.host);
     if (finding.problems.some((problem) => problem.startsWith(brokenSandbox))) await this.#stop();
-    const mended = this.#incidents
-      .splice(0)
-      .map((incident) => `the sandbox was broken: ${incident}`);
-    return { ...finding, problems: [...finding.problems, ...mended] };
+    const repairs = this.#incidents.splice(0).map((incident) => `broke the sandbox: ${incident}`);
+    return { ...finding, problems: [...finding.problems, ...repairs] };
   }
 
   async close(): Promise<void> {

@@ -27,7 +27,7 @@ describe('The backend of a sandbox', () => {
     ['auto', strongest],
     ['pyodide', 'pyodide'],
   ] as const)(
-    'of type %s is %s here, is given no request that cannot be run, and runs on',
+    'of type %s is %s here, receives no invalid request, and works on',
     async (type, tier) => {
       const limits = { wallS: 5 };
       const sandbox = await openSandbox({ type, workers: 1, limits });
@@ -54,7 +54,7 @@ describe('The backend of a sandbox', () => {
     },
   );
 
-  test('is skipped with its reason when it is not available', async () => {
+  test('is skipped with a reason if it is not available', async () => {
     const python = '/nowhere/python3';
     const { sandbox, tier, skipped } = await chooseBackend({ type: 'auto', workers: 1, python });
     await sandbox.close();
@@ -64,7 +64,7 @@ describe('The backend of a sandbox', () => {
   });
 
   test.each(['native', 'native:ns', 'native:lite'] as const)(
-    'is refused rather than weakened when %s is named',
+    'is refused, not weakened, if %s is set',
     async (type) => {
       const chosen = chooseBackend({ type, workers: 1, python: '/nowhere/python3' });
       await expect(chosen).rejects.toMatchObject({
@@ -74,7 +74,7 @@ describe('The backend of a sandbox', () => {
     },
   );
 
-  test('has a module beyond the standard library or is refused', async () => {
+  test('is refused without a preloaded module', async () => {
     const preload = ['no_such_module'];
     const chosen = chooseBackend({ type: 'auto', workers: 1, preload });
     await expect(chosen).rejects.toMatchObject({
@@ -94,7 +94,7 @@ describe('The settings of a remote sandbox', () => {
     [{ type: 'auto', url: 'http://h', tokenEnv: 'T' }, /sandbox\.url has[^]*sandbox\.tokenEnv has/],
     [{ type: 'auto', workers: 0 }, /sandbox\.workers is 0; it must be a whole number/],
     [{ type: 'remote', url: 'http://h', preload: ['numpy'] }, /sandbox\.preload has no effect/],
-  ] as const)('%j are refused where they have no effect or are missing', async (given, reason) => {
+  ] as const)('are refused if they are missing or have no effect: %j', async (given, reason) => {
     await expect(chooseBackend({ workers: 1, ...given })).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
       message: expect.stringMatching(reason),
@@ -105,7 +105,7 @@ describe('The settings of a remote sandbox', () => {
 /** Started by a name, a supervisor could not start itself anew. */
 const onLinux = hasNativePython ? test : test.skip;
 
-describe('Finding a Python', () => {
+describe('The search for a Python', () => {
   onLinux('finds a name on PATH and gives its whole path', async () => {
     expect(findPython('python3')).toMatch(/^\/.*\/python3$/);
     expect(findPython(relative('.', findPython('python3')))).toBe(findPython('python3'));
@@ -117,7 +117,7 @@ describe('Finding a Python', () => {
     expect(tier).toBe(strongest);
   });
 
-  test('takes one of this machine or says that there is none', () => {
+  test('finds a Python of this machine or says that none exists', () => {
     const found = (): string => {
       try {
         return findPython();
@@ -129,11 +129,11 @@ describe('Finding a Python', () => {
   });
 
   test.each([
-    ['/bin/true', /: \/bin\/true does not print its version as a Python does\. Install one/],
-    ['no-such-python', /No program on PATH is named "no-such-python"\. Give the path/],
+    ['/bin/true', /: \/bin\/true does not print a Python version\./],
+    ['no-such-python', /No program on PATH is named "no-such-python"\./],
     ['./no-such-python', new RegExp(`${process.cwd()}/no-such-python does not start`)],
     ['/bin/false', /\/bin\/false does not start/],
-  ])('refuses %s by name', (python, reason) => {
+  ])('refuses %s and names it', (python, reason) => {
     expect(() => findPython(python)).toThrow(hasNativePython ? reason : /native sandbox/);
   });
 });

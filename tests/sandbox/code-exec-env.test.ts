@@ -8,9 +8,8 @@ import type { CodeExecSettings } from '#agent_rl/environments/code-exec/settings
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { CodeExecTool } from '#agent_rl/tools/code-exec/code-exec-tool.ts';
 import { describeEnvironmentContract } from '../contracts/environment-contract.ts';
-import { hasPython } from '../support/harness.ts';
 import { scriptedSandbox } from '../support/scripted-sandbox.ts';
-import { twoProcessSandbox } from '../support/two-process-sandbox.ts';
+import { startedSandbox } from '../support/started-sandbox.ts';
 
 const task: CodeTask = {
   taskId: 't1',
@@ -88,21 +87,16 @@ describeEnvironmentContract('code_exec', {
   winningTurns: [ran(0, 'right'), says],
 });
 
-describe('The first messages', () => {
-  test('are the prompt alone', async () => {
-    expect(await made().start()).toEqual([{ role: 'user', content: 'Double the number.' }]);
-  });
-
-  test('hold a system prompt and the starter code when requested', async () => {
-    const messages = await made({ systemPrompt: 'Write Python.', showStarterCode: true }).start();
-    expect(messages.map(({ content }) => content)).toEqual([
-      'Write Python.',
-      'Double the number.\n\n# read, then print',
-    ]);
-  });
+test('The environment starts with the prompt, and a system prompt and the starter code when requested', async () => {
+  expect(await made().start()).toEqual([{ role: 'user', content: 'Double the number.' }]);
+  const messages = await made({ systemPrompt: 'Write Python.', showStarterCode: true }).start();
+  expect(messages.map(({ content }) => content)).toEqual([
+    'Write Python.',
+    'Double the number.\n\n# read, then print',
+  ]);
 });
 
-test('The tool is given the public case and never a hidden one', () => {
+test('The environment gives the tool the public case and never a hidden one', () => {
   const call = { id: 'c', name: 'code_exec', arguments: {} };
   expect(made().toolInputs(call)).toEqual({ stdin: '1' });
   expect(made().toolInputs({ ...call, name: 'calculator' })).toEqual({});
@@ -140,24 +134,28 @@ describe('A task of assert statements', () => {
     [[true, false], [true, true], { reward: 1, success: true, repairedAfterError: 1 }],
     [[true, true], [true, false], { reward: 0.2, success: false, repairedAfterError: 0 }],
     [[true, true], [], { reward: 0, success: false, repairedAfterError: 0 }],
-  ])('with %j of the public and %j of the hidden passed', async (shown, hidden, expected) => {
-    const sandbox = scriptedSandbox(() => ({ verdicts: verdicts(...hidden) }));
-    const turn = ran(0, 'c');
-    const [executed] = turn.calls;
-    const data = { ...(executed?.result.data as object), verdicts: verdicts(...shown) };
-    const calls = turn.calls.map((one) => ({ ...one, result: { content: '', data } }));
-    const env = made({ partialCredit: 0.4 }, sandbox, asserts);
-    const { reward, success, metrics } = await verdict(env, [{ ...turn, calls }, says]);
-    const repairedAfterError = metrics?.['repairedAfterError'];
-    expect({ reward, success, repairedAfterError }).toEqual(expected);
-    expect(
-      sandbox.requests.map((request) => 'tests' in request && request.tests.statements),
-    ).toEqual([['assert f(2) == 4', 'assert f(secret) == 49']]);
-  });
+  ])(
+    'is judged after %j of the public and %j of the hidden statements',
+    async (shown, hidden, expected) => {
+      const sandbox = scriptedSandbox(() => ({ verdicts: verdicts(...hidden) }));
+      const turn = ran(0, 'c');
+      const [executed] = turn.calls;
+      const data = { ...(executed?.result.data as object), verdicts: verdicts(...shown) };
+      const calls = turn.calls.map((one) => ({ ...one, result: { content: '', data } }));
+      const env = made({ partialCredit: 0.4 }, sandbox, asserts);
+      const { reward, success, metrics } = await verdict(env, [{ ...turn, calls }, says]);
+      const repairedAfterError = metrics?.['repairedAfterError'];
+      expect({ reward, success, repairedAfterError }).toEqual(expected);
+      expect(
+        sandbox.requests.map((request) => 'tests' in request && request.tests.statements),
+      ).toEqual([['assert f(2) == 4', 'assert f(secret) == 49']]);
+    },
+  );
 
-  (hasPython ? describe : describe.skip)('With Python (skipped without python3)', () => {
+  describe('run in a sandbox', () => {
+    const started = startedSandbox();
     test('is solved by the first program that passes the hidden ones too', async () => {
-      const sandbox = twoProcessSandbox();
+      const sandbox = started();
       const tool = new CodeExecTool({ sandbox, settings: {} });
       const env = made({ judgedCall: 'every-call' }, sandbox, asserts);
       const played = async (code: string) => {
@@ -191,7 +189,7 @@ describe('A task of assert statements', () => {
   });
 });
 
-describe('Judging the last call', () => {
+describe('An environment that judges the last call', () => {
   test('waits until the policy replies without a call', async () => {
     const sandbox = words();
     const env = made({}, sandbox);
@@ -229,7 +227,7 @@ describe('Judging the last call', () => {
     expect(atOnce.metrics).toMatchObject({ repairedAfterError: 0, noCall: 0 });
   });
 
-  test('rewards no talk without a call', async () => {
+  test('gives no reward without a call', async () => {
     expect(await verdict(made(), [says])).toMatchObject({
       outcome: 'wrong-answer',
       reward: 0,
@@ -256,7 +254,7 @@ describe('Judging the last call', () => {
   });
 });
 
-describe('Judging every call', () => {
+describe('An environment that judges every call', () => {
   test('ends at the first program that solves the task', async () => {
     const env = made({ judgedCall: 'every-call' });
     expect(await env.step(ran(0, 'half'), signal)).toEqual({ done: false });
@@ -269,7 +267,7 @@ describe('Judging every call', () => {
 });
 
 describe('The reward', () => {
-  test('gives partial credit for the share of hidden cases, when asked to', async () => {
+  test('includes partial credit for the share of hidden cases, when requested', async () => {
     // `half` prints 4 for 2 and nothing for 5: one of two hidden cases.
     expect(await verdict(made({ partialCredit: 0.4 }), [ran(0, 'half'), says])).toMatchObject({
       reward: 0.2,
@@ -278,7 +276,7 @@ describe('The reward', () => {
     });
   });
 
-  test('takes penalties off, also from a success', async () => {
+  test('is reduced by penalties, even after a success', async () => {
     const settings = { timeoutPenalty: 0.1, turnLimitPenalty: 0.25 };
     const late = await verdict(made(settings), [ran(0, 'right')], 'turn-limit');
     expect(late).toMatchObject({

@@ -27,11 +27,11 @@ const answered = (
 
 const call = { entry: 'f', args: [1] };
 
-describe('code_exec shows', () => {
+describe('code_exec', () => {
   test.each<[string, Partial<CallsResult>, CodeExecInputs | undefined, string]>([
-    ['what was printed', { stdout: 'a\nb\n' }, undefined, 'a\nb'],
-    ['that nothing was', {}, undefined, '[no output]'],
-    ['a warning when it is all there is', { stderr: 'Warning: x\n' }, undefined, 'Warning: x'],
+    ['what a program printed', { stdout: 'a\nb\n' }, undefined, 'a\nb'],
+    ['that a program printed nothing', {}, undefined, '[no output]'],
+    ['a warning if there is nothing else', { stderr: 'Warning: x\n' }, undefined, 'Warning: x'],
     [
       'what a function returned',
       { results: [{ ok: true, value: [1, 'a'] }] },
@@ -44,7 +44,7 @@ describe('code_exec shows', () => {
       { call },
       'x\nNone',
     ],
-  ])('%s', async (_name, result, inputs, content) => {
+  ])('shows %s', async (_name, result, inputs, content) => {
     expect(await answered(result, inputs)).toMatchObject({ content, isError: false });
   });
 
@@ -88,24 +88,24 @@ describe('code_exec shows', () => {
       { call },
       'Timed out after 1 s.',
     ],
-  ])('%s as an error', async (_name, result, inputs, content) => {
+  ])('shows %s as an error', async (_name, result, inputs, content) => {
     expect(await answered(result, inputs)).toMatchObject({ content, isError: true });
   });
 });
 
-describe('code_exec shows of public tests', () => {
+describe('code_exec with public tests', () => {
   const tests = { statements: ['assert f(1) == 1', 'assert f(2) == 4'] };
   const pass = { passed: true };
   const fail = { passed: false, problem: 'AssertionError: got 3' };
 
-  test('that all passed, after what was printed', async () => {
+  test('shows that all passed, after what the program printed', async () => {
     expect(await answered({ stdout: 'x\n', verdicts: [pass, pass] }, { tests })).toMatchObject({
       content: 'x\npassed: assert f(1) == 1\npassed: assert f(2) == 4',
       isError: false,
     });
   });
 
-  test('why one failed, unless that could quote the setup, which is hidden', async () => {
+  test('shows why one failed, unless that could quote the hidden setup', async () => {
     const shown = await answered({ verdicts: [pass, fail] }, { tests });
     expect(shown).toMatchObject({
       content: 'passed: assert f(1) == 1\nfailed: assert f(2) == 4 (AssertionError: got 3)',
@@ -121,7 +121,7 @@ describe('code_exec shows of public tests', () => {
     });
   });
 
-  test('how the program ended where it did so before them', async () => {
+  test('shows how a program ended that did not reach them', async () => {
     const stderr = '  File "main.py", line 1\nZeroDivisionError: division by zero\n';
     expect(
       await answered({ status: 'error', stderr, verdicts: [fail, fail] }, { tests }),
@@ -136,7 +136,7 @@ describe('code_exec shows of public tests', () => {
     expect(await answered({ verdicts: [] }, { tests })).toMatchObject({ isError: true });
   });
 
-  test('nothing of the sandbox but its judge', async () => {
+  test('sends the sandbox only a judgement', async () => {
     const sandbox = scriptedSandbox(() => ({ verdicts: [pass, pass] }));
     await new CodeExecTool({ sandbox, settings: {} }).call({ code: 'c' }, contextOf({ tests }));
     expect(sandbox.requests).toEqual([
@@ -145,13 +145,13 @@ describe('code_exec shows of public tests', () => {
   });
 });
 
-test('code_exec throws when the sandbox failed, so that the policy is not blamed', async () => {
+test('code_exec throws when the sandbox fails, so that the policy is not blamed', async () => {
   await expect(answered({ status: 'sandbox_error', message: 'child died' })).rejects.toThrow(
     'child died',
   );
 });
 
-test('code_exec hands over input and a seed of its own', async () => {
+test('code_exec sends the sandbox the input and its own seed', async () => {
   const sandbox = scriptedSandbox(() => ({}));
   await new CodeExecTool({ sandbox, settings: {} }).call({ code: 'x' }, contextOf({ stdin: 'in' }));
   expect(sandbox.requests).toEqual([
@@ -164,7 +164,7 @@ test('code_exec hands over input and a seed of its own', async () => {
   ]);
 });
 
-describe('With a real sandbox', () => {
+describe('In a real sandbox', () => {
   const sandbox = startedSandbox();
 
   describeToolContract('code_exec', {
@@ -188,19 +188,19 @@ describe('With a real sandbox', () => {
   });
 });
 
-describe('a setup of the environment', () => {
+describe('A setup of the environment', () => {
   const sandbox = startedSandbox();
   const setup = 'x = 3\ndef f(n):\n    return {1: x}[n]';
   const shownOf = async (tool: CodeExecTool, code: string): Promise<string> =>
     (await tool.call({ code }, contextOf({ setup }))).content;
 
-  test.each([{}, { session: true }])('is in the names of each program: %j', async (settings) => {
+  test.each([{}, { session: true }])('defines names for each program: %j', async (settings) => {
     const tool = new CodeExecTool({ sandbox: sandbox(), settings });
     expect(await shownOf(tool, 'print(f(1), x)')).toBe('3 3');
     await tool.close();
   });
 
-  test('counts no lines of its own, and an error within it is on the line that led there', async () => {
+  test('adds no line numbers, and its errors are shown at the line that called it', async () => {
     const tool = new CodeExecTool({ sandbox: sandbox(), settings: {} });
     expect(await shownOf(tool, 'y = 1\nprint(f(2))')).toBe('Error on line 2: KeyError: 2');
     expect(await shownOf(tool, 'y = 1\nprint(z)')).toMatch(/^Error on line 2: NameError/);
@@ -214,7 +214,7 @@ describe('a setup of the environment', () => {
     await tool.close();
   });
 
-  test('that fails is not blamed on the policy, and leaves no session open', async () => {
+  test('is an error of the task when it fails, and leaves no session open', async () => {
     const broken = scriptedSandbox(() => ({ status: 'error', stderr: 'NameError: q' }));
     const tool = new CodeExecTool({ sandbox: broken, settings: { session: true } });
     await expect(shownOf(tool, 'print(1)')).rejects.toThrow(
@@ -224,7 +224,7 @@ describe('a setup of the environment', () => {
   });
 });
 
-describe('code_exec taken away', () => {
+describe('code_exec with output', () => {
   test('blank output hides what the program did, and the environment still sees it', async () => {
     const blank = new CodeExecTool({
       sandbox: scriptedSandbox(() => ({ stdout: 'secret' })),
@@ -279,7 +279,7 @@ describe('A session of code_exec', () => {
     );
   });
 
-  test('tells when the session ended, and why when its time is used up', async () => {
+  test('says when the session ended, and why if its time is used up', async () => {
     const crash = { status: 'signaled', signal: 'SIGSEGV', alive: false } as const;
     const spent = {
       status: 'timeout',
@@ -295,7 +295,7 @@ describe('A session of code_exec', () => {
     );
   });
 
-  test('is shown to the model', () => {
+  test('is described to the model', () => {
     const configure = tools.specOf(CodeExecTool)?.configure as NonNullable<ToolSpec['configure']>;
     expect(configure({})).toEqual({});
     expect(configure({ session: true }).description).toMatch(/stay for your next programs/);

@@ -7,8 +7,7 @@ import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { judgeCode } from '#agent_rl/sandbox/judge/judge.ts';
 import { CodeTaskDataset } from '#dataset/tasks/code-task-dataset.ts';
 import { humanEvalRowReader } from '#dataset/tasks/human-eval-row.ts';
-import { hasPython } from '../support/harness.ts';
-import { twoProcessSandbox } from '../support/two-process-sandbox.ts';
+import { startedSandbox } from '../support/started-sandbox.ts';
 
 const prompt = 'import math\n\ndef helper(x): return x\n\ndef root(x):\n    """The root."""\n';
 const row = (changes: object = {}): object => ({
@@ -21,7 +20,7 @@ const row = (changes: object = {}): object => ({
 });
 
 describe('humanEvalRowReader', () => {
-  test('gives the tests what stands before the function, and of the program the function alone', () => {
+  test('gives the tests the code before the function, and takes only the function from the program', () => {
     expect(humanEvalRowReader()(row(), 1)).toEqual({
       row: {
         taskId: 'HumanEval/0',
@@ -61,22 +60,23 @@ describe('humanEvalRowReader', () => {
 
 const fixture = join(packageRoot(), 'tests', 'fixtures', 'human-eval', 'tasks.jsonl');
 
-(hasPython ? describe : describe.skip)('Tasks in the format (skipped without python3)', () => {
+describe('The judge of HumanEval tasks', () => {
+  const sandbox = startedSandbox();
   const judged = async (change: (code: string) => string) => {
     const { tasks } = await CodeTaskDataset.fromPath(fixture, { format: 'humaneval' });
     const verdicts = tasks.map(({ referenceSolution = '', tests, compare }) =>
-      judgeCode(twoProcessSandbox(), { code: change(referenceSolution), tests, compare }),
+      judgeCode(sandbox(), { code: change(referenceSolution), tests, compare }),
     );
     return (await Promise.all(verdicts)).map(({ passed, total }) => `${passed} of ${total}`);
   };
 
-  test('are passed by their references', async () => {
+  test('passes their reference solutions', async () => {
     expect(await judged((code) => code)).toEqual(Array.from({ length: 5 }, () => '1 of 1'));
   });
 
   test.each([
     [
-      'with a check of its own',
+      'with its own check',
       (code: string) => `${code}\ndef check(candidate): pass\ndef root(x): return 0`,
     ],
     ['that does nothing', () => ''],
@@ -85,7 +85,7 @@ const fixture = join(packageRoot(), 'tests', 'fixtures', 'human-eval', 'tasks.js
       () =>
         'class Yes(str):\n    __eq__ = lambda a, b: True\ndef shift(text): return ""\ndef unshift(text): return Yes()',
     ],
-  ])('are not passed by a program %s', async (_name, change) => {
+  ])('fails a program %s', async (_name, change) => {
     const passes = await judged((code) =>
       change(code.replace(/^ {4}(?:return|if) .*$/gm, '    pass')),
     );
@@ -97,7 +97,7 @@ const file = process.env['HUMANEVAL_FILE'] ?? '';
 const describeWithFile = existsSync(file) ? describe : describe.skip;
 
 describeWithFile('The HumanEval file (skipped unless HUMANEVAL_FILE names it)', () => {
-  test('has 164 rows', async () => {
+  test('contains 164 rows', async () => {
     const { size } = await CodeTaskDataset.fromPath(file, { format: 'humaneval' });
     expect(size).toBe(164);
   });

@@ -9,13 +9,13 @@ import { PyodideSandbox } from '#agent_rl/sandbox/pyodide/pyodide-sandbox.ts';
 import { offersLevel } from '../support/python.ts';
 
 /*
- * What a program can do wrong, and what it has of it: whatever it does, it is judged, with the reward of a task not
- * solved. None of these ways ends as a failure of the sandbox, which has no reward and so leads out of the group.
+ * A program gains nothing by failing: whatever it does, it is judged, with the reward of an unsolved task. No way of failing
+ * ends as a failure of the sandbox, which gives no reward and takes the rollout out of its group.
  *
- * The backends are tried without the layer that asks once more: a way that works now and then is one, too.
+ * The backends are tested without the layer that retries, so that a way that works only sometimes is found, too.
  */
 
-/** Python lines. Each leaves `x` and the answer alone, so whoever passes them by has solved the task. */
+/** Python lines. None changes `x` or the answer, so a program that gets past them has solved the task. */
 const ways: readonly [name: string, lines: string][] = [
   ['raises an exception', 'raise ValueError("no")'],
   ['runs out of time', 'while True: pass'],
@@ -62,7 +62,7 @@ while True: threading.Thread(target=time.sleep, args=(60,)).start()`,
   ],
 ];
 
-/** Computes the answer, but only when its time is over; it takes no heed of its interrupt. */
+/** Computes the answer after its time is over, and ignores its interrupt. */
 const late = `
 import os, signal, sys, time
 if sys.platform == "linux": signal.setitimer(signal.ITIMER_REAL, 0)
@@ -98,6 +98,8 @@ const tests: Readonly<Record<string, CodeTask['tests']>> = {
   },
   'standard input': { kind: 'stdin', cases: [{ input: '2\n', output: '4' }] },
 };
+
+const kinds = Object.keys(tests);
 
 const settings = {
   judgedCall: 'last-call',
@@ -142,38 +144,37 @@ const backends: readonly [name: string, offered: boolean, start: () => Promise<S
 ];
 
 for (const [name, offered, start] of backends) {
-  (offered ? describe : describe.skip)(`In ${name} a program judged by`, () => {
+  (offered ? describe : describe.skip)(`A program in ${name}`, () => {
     let sandbox: Sandbox;
     beforeAll(async () => {
       sandbox = await start();
     });
     afterAll(() => sandbox?.close());
 
-    describe.each(Object.keys(tests))('%s', (by) => {
-      test('is rewarded for what is right', async () => {
-        const code = by === 'standard input' ? 'print(4)' : 'def f(x): return 2 * x';
-        // However slow the machine is just now.
-        expect(await verdictOn(sandbox, { by, code, judgeWallS: 5 })).toMatchObject({ reward: 1 });
-      });
-
-      test('has no reward, and keeps its place, when it answers after its time and leaves as if all were well', async () => {
-        expect(await verdictOn(sandbox, { by, code: late })).toMatchObject({
-          outcome: 'wrong-answer',
-          reward: 0,
-          metrics: { casesPassedShare: 0, judgedTimeouts: expect.any(Number) },
-        });
-      });
-
-      test.each([['is no Python', 'def f(x) return'], ...ways])(
-        'has no reward, and keeps its place, when it %s',
-        async (_, lines) => {
-          const codes = [atOnce(lines), whenCalled(lines)];
-          const verdicts = await Promise.all(codes.map((code) => verdictOn(sandbox, { by, code })));
-          expect(
-            verdicts.map(({ outcome, reward, problem }) => ({ outcome, reward, problem })),
-          ).toEqual(codes.map(() => ({ outcome: 'wrong-answer', reward: 0, problem: undefined })));
-        },
-      );
+    test.each(kinds)('is rewarded for what is right, judged by %s', async (by) => {
+      const code = by === 'standard input' ? 'print(4)' : 'def f(x): return 2 * x';
+      expect(await verdictOn(sandbox, { by, code, judgeWallS: 5 })).toMatchObject({ reward: 1 });
     });
+
+    test.each(kinds)('has no reward for an answer after its time, judged by %s', async (by) => {
+      expect(await verdictOn(sandbox, { by, code: late })).toMatchObject({
+        outcome: 'wrong-answer',
+        reward: 0,
+        metrics: { casesPassedShare: 0, judgedTimeouts: expect.any(Number) },
+      });
+    });
+
+    test.each([['is no Python', 'def f(x) return'], ...ways])(
+      'has no reward, and keeps its place, when it %s',
+      async (_, lines) => {
+        const programs = kinds.flatMap((by) =>
+          [whenCalled, atOnce].map((program) => ({ by, code: program(lines) })),
+        );
+        const verdicts = await Promise.all(programs.map((each) => verdictOn(sandbox, each)));
+        expect(
+          verdicts.map(({ outcome, reward, problem }) => ({ outcome, reward, problem })),
+        ).toEqual(programs.map(() => ({ outcome: 'wrong-answer', reward: 0, problem: undefined })));
+      },
+    );
   });
 }

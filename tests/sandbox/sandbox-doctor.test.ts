@@ -4,7 +4,7 @@ import { sandboxDoctor } from '#agent_rl/jobs/machine/sandbox-doctor.ts';
 import { tierFacts } from '#agent_rl/sandbox/tier-facts.ts';
 import { offersLevel } from '../support/python.ts';
 
-test('The doctor of sandboxes starts every level, attacks it and says what it holds back', async () => {
+test('The sandbox doctor starts and probes every level, and says what it stops', async () => {
   const lines: string[] = [];
   const { ok, auto, findings } = await sandboxDoctor({ print: (line) => lines.push(line) });
   expect(ok).toBe(true);
@@ -29,7 +29,7 @@ test('The doctor of sandboxes starts every level, attacks it and says what it ho
   }
 }, 120_000);
 
-test('The doctor tries the modules that programs are to have', async () => {
+test('The sandbox doctor tries the preloaded modules', async () => {
   const lines: string[] = [];
   const print = (line: string): number => lines.push(line);
   const { ok, auto, findings } = await sandboxDoctor({ print, preload: ['no_such_module'] });
@@ -45,7 +45,7 @@ test('The doctor tries the modules that programs are to have', async () => {
   }
 }, 120_000);
 
-test('The doctor says why a level is not available, and of the one that is taken what it is not', async () => {
+test('The sandbox doctor says why a level is not available', async () => {
   const lines: string[] = [];
   const print = (line: string): number => lines.push(line);
   const { findings } = await sandboxDoctor({ print, python: '/nowhere/python3' });

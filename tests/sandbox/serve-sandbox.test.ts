@@ -4,7 +4,7 @@ import { openSandbox } from '#agent_rl/sandbox/open-sandbox.ts';
 import { serveSandbox } from '#agent_rl/jobs/machine/serve-sandbox.ts';
 import { unhurriedLimits } from '../support/sandbox-limits.ts';
 
-test('a sandbox that is served can be used by the configuration of another run', async () => {
+test('A served sandbox can be used by another run', async () => {
   const stop = new AbortController();
   let ready!: (text: string) => void;
   const printed = new Promise<string>((resolve) => (ready = resolve));

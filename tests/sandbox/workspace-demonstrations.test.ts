@@ -38,7 +38,7 @@ async function findsItsWay(forms: readonly StepForm[], seed: number): Promise<vo
   expect(work?.correct).toBe(true);
 }
 
-describe('the teacher of workspace questions', () => {
+describe('The teacher of workspace questions', () => {
   test.each(stepsOf('relation'))('finds its way through %j by what its programs print', (form) =>
     Promise.all([0, 1, 2].map((seed) => findsItsWay([form, form], seed))),
   );
@@ -49,7 +49,7 @@ describe('the teacher of workspace questions', () => {
       await findsItsWay([largest, trainedSteps.relation[0]!, totals[at]!], at);
   }, 60_000);
 
-  test('answers a slip wrongly, and shows only what its programs printed', async () => {
+  test('answers wrongly after a slip, and shows only what its programs printed', async () => {
     for (const slip of ['stop', 'skip'] as const) {
       const forms = [0, 1, 2].map((at) => trainedSteps.relation[at]!);
       const question = drawQuestion(forms, 'warmUp', new KeyedRng(7));
@@ -77,13 +77,13 @@ describe('the teacher of workspace questions', () => {
   });
 });
 
-describe('right demonstrations', () => {
+describe('The maker of right demonstrations', () => {
   const taskAt = (index: number) => {
     const { task_id: taskId, question: prompt, answer, ...metadata } = trainRow(3, index);
     return { taskId, prompt, answer, metadata, aliases: [] };
   };
 
-  test('answer the training tasks, one that comes up again in another way', async () => {
+  test('answers the training tasks, and a repeated task in another way', async () => {
     const some = Array.from({ length: 12 }, (_, index) => taskAt(index));
     const tasks = [...some, ...some];
     const shown = [];
@@ -100,7 +100,7 @@ describe('right demonstrations', () => {
   test.each([
     ['its id', { taskId: 'eval-unseen-pairs-1' }, 'which should be workspace-SEED-INDEX'],
     ['its world', { metadata: { setup: 'x = 1' } }, 'make-workspace'],
-  ])('refuse a task that the generator does not know by %s', async (_, changed, expected) => {
+  ])('refuses a task that the generator does not know by %s', async (_, changed, expected) => {
     const demonstrations = rightDemonstrations(1, [{ ...taskAt(0), ...changed }], run);
     await expect(demonstrations.next()).rejects.toThrow(expected);
   });

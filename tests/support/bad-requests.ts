@@ -30,7 +30,7 @@ function shared(): unknown {
   return list;
 }
 
-/** This many nested lists. */
+/** Lists nested this deeply. */
 function deep(depth: number): unknown {
   let list: unknown[] = [];
   for (let i = 1; i < depth; i++) list = [list];
@@ -60,11 +60,11 @@ export const badArguments: [string, () => unknown, RegExp][] = [
   ['50,000 lists in one another', () => deep(50_000), /is nested more than 100 deep/],
   ['an unknown tag', () => ({ $foo: 1 }), /"\$foo" is not a tag; tags are \$int/],
   [
-    'invalid digits',
+    'digits that are invalid',
     () => ({ $int: 'x' }),
     /"\$int":"x"\} is not a Python value|digits are needed/,
   ],
-  ['invalid pairs', () => ({ $dict: [1] }), /is not a Python value/],
+  ['pairs that are invalid', () => ({ $dict: [1] }), /is not a Python value/],
   ['base64 that is not valid', () => ({ $bytes: 'A' }), /holds no base64 as its bytes$/],
   ['an integer that JSON rounds', () => 1e30, /integers beyond 2\^53 are written/],
   ['a list in a set', () => ({ $set: [{ $tuple: [[1]] }] }), /holds a list in a set or as a key/],
@@ -82,14 +82,14 @@ export const badRequests: [string, never, RegExp][] = [
     'an unknown field',
 
     anything({ kind: 'run', code, stding: '' }),
-    /"stding", which is not known; known are kind, code, stdin, files, owner, limits, seed$/,
+    /unknown field "stding"; the known fields are kind, code, stdin, files, owner, limits, seed$/,
   ],
   ['an owner', anything({ kind: 'run', code, owner: 5 }), /^owner must be a string, got 5$/],
   ['no input', anything({ kind: 'run', code, stdin: null }), /^stdin must be a string, got null$/],
   ...badOf(
     'seed',
     ['abc', Number.NaN, null, 1.5, 2 ** 60, {}],
-    (shown) => `^seed is ${shown}; it must be a whole number between`,
+    (shown) => `^seed is ${shown}; it must be an integer between`,
   ),
   ...badOf('limits', [null, 5, [], 'x'], (shown) => `^limits must be an object, got ${shown}$`),
   ...badOf(
@@ -108,7 +108,7 @@ export const badRequests: [string, never, RegExp][] = [
     'an unknown limit',
 
     anything({ kind: 'judge', code, tests: { statements: [] }, limits: { wallMs: 5 } }),
-    /^limits has the field "wallMs", which is not known; known are wallS, memoryMiB$/,
+    /^limits has the unknown field "wallMs"; the known fields are wallS, memoryMiB$/,
   ],
   ...badOf(
     'files',
@@ -159,22 +159,22 @@ export const badRequests: [string, never, RegExp][] = [
     'tests of another kind',
 
     anything({ kind: 'judge', code, tests: { statements: [], stetup: '' } }),
-    /^tests has the field "stetup"/,
+    /^tests has the unknown field "stetup"/,
   ],
   [
-    'invalid statements',
+    'statements that are not texts',
 
     anything({ kind: 'judge', code, tests: { statements: ['1', 1] } }),
     /^tests.statements must be a list of strings, got 1 at 1$/,
   ],
   [
-    'invalid classes',
+    'classes that are not texts',
 
     anything({ kind: 'judge', code, tests: { statements: [], classes: 5 } }),
     /^tests.classes must be a list of strings, got 5$/,
   ],
   [
-    'invalid names',
+    'names that are not texts',
 
     anything({ kind: 'judge', code, tests: { statements: [], names: null } }),
     /^tests.names must be a list of strings, got null$/,

@@ -108,7 +108,7 @@ export const badInputAttacks: readonly Attack[] = [
     ends: ['bad_request'],
   },
   {
-    name: 'files that are no files',
+    name: 'files with invalid paths',
     code: showFiles,
     files: {
       '': base64('x'),
@@ -120,7 +120,7 @@ export const badInputAttacks: readonly Attack[] = [
     ends: ['bad_request'],
   },
   {
-    name: 'files that are no base64',
+    name: 'files that are not base64',
     code: showFiles,
     files: { 'a.txt': 'this is *no* base64!' },
     ends: ['bad_request'],

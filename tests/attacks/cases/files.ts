@@ -4,7 +4,7 @@ import { python } from '../python.ts';
 
 const tried = { ends: ['ok'], says: 'TRIED' } as const;
 
-/** Programs that read or change what is on the host. The host looks for its secrets in what they print. */
+/** Programs that read or change files of the host. The host searches their output for its secrets. */
 export const fileAttacks: readonly Attack[] = [
   {
     name: 'files every system has',

@@ -8,7 +8,7 @@ const gone = ['ok', 'error', 'signaled', 'crashed'] as const;
 
 const kernel = (body: string): string => `${kernelCalls}${body}\nprint("TRIED")`;
 
-/** Machine code that a program puts into memory; each asks for its process number by a way around a filter. */
+/** Machine code that asks for the process number in a way that may bypass a filter. */
 const machineCode = (code: string, what: string): string => python`
   import ctypes, mmap, platform
   if platform.machine() == "x86_64":
@@ -21,7 +21,7 @@ const machineCode = (code: string, what: string): string => python`
       except (OSError, ValueError, PermissionError) as error: print(type(error).__name__)
   print("TRIED")`;
 
-/** Programs that ask the kernel for what no program of a model needs. */
+/** Programs that make system calls that no program of a model needs. */
 export const kernelAttacks: readonly Attack[] = [
   {
     name: 'namespaces of its own',
@@ -77,7 +77,7 @@ export const kernelAttacks: readonly Attack[] = [
   {
     name: 'mounts',
     code: kernel(python`
-      # Over a folder of its own, so that the host is none the worse where it works.
+      # Over its own folder, so that it does the host no harm if it works.
       os.mkdir("jail")
       for what, kind, flags in ((b"none", b"tmpfs", 0), (b"/", 0, 4096), (b"proc", b"proc", 0)):
           if attack('mount', what, b"jail", kind, flags, 0) >= 0: call('umount2', b"jail", 2)

@@ -15,10 +15,10 @@ def told(what):
     if stored > 384 << 20: print('LEAK', stored >> 20, 'MiB of', what)
 `.trimStart();
 
-/** Programs that want all memory. What is not bounded is bounded by themselves, at some 2 GiB. */
+/** Programs that try to use all memory. They stop on their own at about 2 GiB. */
 export const memoryAttacks: readonly Attack[] = [
   {
-    name: 'a list that grows for ever',
+    name: 'a list that grows forever',
     code: 'kept = []\nwhile True: kept.append(bytearray(20 << 20))',
     ends: ['memory_limit'],
     alone: true,
@@ -102,7 +102,7 @@ export const memoryAttacks: readonly Attack[] = [
     alone: true,
   },
   {
-    name: 'one pipe that nobody reads',
+    name: 'one pipe without a reader',
     code: `${tally}${python`
       import os
       reading, writing = os.pipe()

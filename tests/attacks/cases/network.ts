@@ -3,7 +3,7 @@ import { python } from '../python.ts';
 
 const tried = { ends: ['ok'], says: 'TRIED' } as const;
 
-/** Programs that want to talk to somebody. The host's own listeners tell when they were reached. */
+/** Programs that try to use the network. The host's own listeners notice when they are reached. */
 export const networkAttacks: readonly Attack[] = [
   {
     name: 'a connection to the host',
@@ -39,7 +39,7 @@ export const networkAttacks: readonly Attack[] = [
     ...tried,
   },
   {
-    // An answer without a connection is not worth a leak: WebAssembly makes one up.
+    // An answer without a connection is not a leak: WebAssembly makes one up.
     name: 'a name that is looked up',
     code: python`
       import socket

@@ -8,7 +8,7 @@ const refusedOrTried = ['ok', 'error', 'timeout', 'signaled', 'memory_limit'] as
 /** Programs that start, find, spy on or harm processes. */
 export const processAttacks: readonly Attack[] = [
   {
-    // Bounded, so that it passes by where it is not contained.
+    // Bounded, so that it ends even if it is not contained.
     name: 'many forks',
     code: python`
       import os, time
@@ -162,8 +162,8 @@ export const processAttacks: readonly Attack[] = [
     ...tried,
   },
   {
-    // Signal 28 is ignored by whoever does not ask for it.
-    name: 'a signal to everyone',
+    // Processes ignore signal 28 unless they handle it.
+    name: 'a signal to every process',
     code: python`
       import os
       for whom in (-1, 0, -os.getppid() or -1):

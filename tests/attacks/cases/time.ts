@@ -2,10 +2,10 @@ import type { Attack } from '../attack.ts';
 import { python } from '../python.ts';
 
 const late = ['timeout'] as const;
-/** Where signals, threads or timers are missing. */
+/** For backends without signals, threads or timers. */
 const lateOrUnable = ['timeout', 'error', 'signaled', 'crashed'] as const;
 
-/** Programs that want to run for ever. */
+/** Programs that try to run forever. */
 export const timeAttacks: readonly Attack[] = [
   { name: 'an endless loop', code: 'while True: pass', ends: late },
   { name: 'an endless sleep', code: 'import time\nwhile True: time.sleep(1000)', ends: late },
@@ -135,7 +135,7 @@ export const timeAttacks: readonly Attack[] = [
     ends: lateOrUnable,
   },
   {
-    name: 'a read that waits for nobody',
+    name: 'a read that waits forever',
     code: 'import os\nreading, writing = os.pipe()\nos.read(reading, 1)',
     ends: lateOrUnable,
   },

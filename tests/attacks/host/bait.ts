@@ -1,20 +1,20 @@
 import type { Secrets } from './fixture-folder.ts';
 
-/** What lies about on the host for an attack to find. Everything in it may be told to the attack, except secrets. */
+/** Things on the host for an attack to find. The attack may know everything in here except the secrets. */
 export interface Bait {
-  /** Of files, processes and sockets that an attack makes, so that the host knows them. 14 characters at most. */
+  /** In the names of files, processes and sockets of an attack, so that the host finds them. At most 14 characters. */
   marker: string;
-  /** Readable and writable by anyone. */
+  /** Readable and writable by all users. */
   folder: string;
   secretFile: string;
   hiddenTests: string;
   referenceSolution: string;
-  /** Of the program that uses the sandbox. */
+  /** Working folder of the program that uses the sandbox. */
   workFolder: string;
   packageRoot: string;
   tcpPort: number;
   udpPort: number;
-  /** Nobody listens there; the host knocks. */
+  /** A port without a server; the host tries to connect to it. */
   freePort: number;
   unixSocket: string;
   /** Without its leading NUL. */

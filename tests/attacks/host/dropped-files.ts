@@ -2,7 +2,7 @@ import { readdirSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Where programs like to leave things behind. */
+/** Folders where programs often leave files. */
 export const droppingPlaces = (packageRoot: string, workFolder: string): readonly string[] => [
   ...new Set([
     '/',
@@ -26,7 +26,7 @@ export const droppingPlaces = (packageRoot: string, workFolder: string): readonl
   ]),
 ];
 
-/** Files whose name holds the marker; they are removed. */
+/** Removes the files with the marker in their name, and reports them. */
 export function takeDropped(places: readonly string[], marker: string): readonly string[] {
   return places.flatMap((place) =>
     namesIn(place)
@@ -42,7 +42,7 @@ function namesIn(place: string): readonly string[] {
   try {
     return readdirSync(place);
   } catch {
-    // Not every system has every place, and not every user may look.
+    // The folder does not exist, or this user may not read it.
     return [];
   }
 }

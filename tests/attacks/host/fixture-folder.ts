@@ -22,7 +22,7 @@ export interface Secrets {
   work: string;
   /** In a file that a descriptor leads to, which was open when the user of the sandbox was started. */
   inherited: string;
-  /** Of an innocent user of the same sandbox. */
+  /** Of a harmless program in the same sandbox. */
   code: string;
   stdin: string;
   output: string;
@@ -39,7 +39,7 @@ const readOnce = (path: string): string => {
   return `${stat.nlink} links, mode ${mode}: ${readFileSync(path, 'utf8').slice(0, 10_000)}`;
 };
 
-/** Files that anybody may read and write, as careless users leave them. Notices when one is changed. */
+/** Files that all users may read and write, as careless users leave them. Notices when one is changed. */
 export class FixtureFolder {
   readonly secretFile: string;
   readonly hiddenTests: string;
@@ -59,7 +59,7 @@ export class FixtureFolder {
     this.#untouched = this.#read();
   }
 
-  /** What differs from how it was laid out; puts it right again. */
+  /** Reports what was changed, and restores it. */
   changes(): readonly string[] {
     const now = this.#read();
     const paths = [...new Set([...this.#untouched.keys(), ...now.keys()])];
@@ -95,7 +95,7 @@ export class FixtureFolder {
   }
 }
 
-/** @param given those that were laid out before */
+/** @param given secrets that exist already */
 export const newSecrets = (given: Pick<Secrets, 'environment' | 'inherited'>): Secrets => ({
   ...given,
   file: newSecret(),

@@ -15,7 +15,7 @@ import { allProcesses, canSeeProcesses } from './process-tree.ts';
 import { newSecret } from './secrets.ts';
 import { Victim } from './victim.ts';
 
-/** Of the environment variable that holds a secret; inherited by whatever does not take care. */
+/** Name of an environment variable that holds a secret, which careless child processes inherit. */
 const variable = 'AGENT_RL_ATTACK_SECRET';
 /** A file that holds nothing but a secret, open in this process from its start. */
 export interface InheritedFile {
@@ -23,7 +23,7 @@ export interface InheritedFile {
   secret: string;
 }
 
-/** What a program did reaches the host's ears a little later. */
+/** Time until the effects of a program reach the host. */
 const settleMs = 30;
 
 interface Parts {
@@ -35,7 +35,7 @@ interface Parts {
   inherited: InheritedFile | undefined;
 }
 
-/** The part of the host that one lane of the suite puts in harm's way, and what became of it. */
+/** The part of the host that the attacks of one lane can reach. */
 export class Host {
   private constructor(private readonly parts: Parts) {}
 
@@ -60,7 +60,7 @@ export class Host {
     });
   }
 
-  /** As it is now: the victim may be another than before. */
+  /** The current bait: the victim may have been replaced. */
   get bait(): Bait {
     const { fixture, listeners, victim, marker, secrets } = this.parts;
     return {
@@ -81,7 +81,7 @@ export class Host {
     };
   }
 
-  /** Watches until the function it gives is called, which tells what happened to the host. */
+  /** Watches the host until the returned function is called, which reports what happened to it. */
   watch(): (extraMs?: number) => Promise<readonly string[]> {
     const { fixture, listeners, victim, marker } = this.parts;
     const machine = new MachineWatch(listeners.freePort);
@@ -99,7 +99,7 @@ export class Host {
     };
   }
 
-  /** Names of the host's secrets in a text. */
+  /** Reports the host's secrets in a text. */
   secretsIn(text: string): readonly string[] {
     return Object.entries(this.parts.secrets)
       .filter(([, secret]: [string, string]) => text.includes(secret))
@@ -124,7 +124,7 @@ export class Host {
     return ['wrote to a descriptor that was not its own'];
   }
 
-  /** Processes that bear the marker, which are ended. */
+  /** Ends the processes with the marker in their name, and reports them. */
   #takeSurvivors(): readonly string[] {
     if (!canSeeProcesses) return [];
     const survivors = allProcesses().filter(({ name }) => name === this.parts.marker);

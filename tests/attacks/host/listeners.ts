@@ -4,7 +4,7 @@ import { chmodSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 
-/** Servers that nobody should reach. */
+/** Servers that no program should reach. */
 export class Listeners {
   readonly #hits = new Set<string>();
   readonly #servers: Server[] = [];
@@ -24,7 +24,7 @@ export class Listeners {
     return listeners;
   }
 
-  /** Which were reached since the last time this was asked. */
+  /** Reports the servers that were reached since the last call. */
   takeHits(): readonly string[] {
     const hits = [...this.#hits].map((name) => `reached the ${name} listener`);
     this.#hits.clear();

@@ -8,15 +8,15 @@ const gibibyte = 2 ** 30;
 /** More than any sandbox may take. */
 const most: Sample = {
   bytes: 1.5 * gibibyte,
-  // Others work on this machine too.
+  // Other programs use this machine too.
   machineBytes: 6 * gibibyte,
   processes: 100,
 };
 
 interface Sample {
-  /** Of this process's descendants, and shared memory of anyone. */
+  /** Memory of this process's descendants, and all shared memory. */
   bytes: number;
-  /** That the machine has not left for new programs, but for a constant. */
+  /** Memory that is not available for new programs, up to a constant. */
   machineBytes: number;
   processes: number;
 }
@@ -32,7 +32,7 @@ function sample(): Sample {
   };
 }
 
-/** Looks at this process's descendants, at the machine and at a port, again and again, until it is ended. */
+/** Watches this process's descendants, the machine and a port until it is ended. */
 export class MachineWatch {
   readonly #before = canSeeProcesses ? sample() : undefined;
   #peak = this.#before;
@@ -49,7 +49,7 @@ export class MachineWatch {
     }, everyMs);
   }
 
-  /** What went beyond what a sandbox may take. */
+  /** Stops watching and reports what exceeded the limits of a sandbox. */
   end(): readonly string[] {
     clearInterval(this.#timer);
     const problems = this.#knocked ? ['listened on a port of the host'] : [];
@@ -79,7 +79,7 @@ export class MachineWatch {
 
   #knock(port: number): void {
     const socket = connect(port, '127.0.0.1');
-    // Nobody answers, as it should be.
+    // No server answers, as it should be.
     socket.on('error', () => undefined);
     socket.on('connect', () => {
       this.#knocked = true;

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Only Linux tells without starting a program. */
+/** Only Linux shows processes without starting a program. */
 export const canSeeProcesses: boolean = process.platform === 'linux';
 
 const pageBytes = 4096;
@@ -19,7 +19,7 @@ function readProcess(pid: string): SeenProcess | undefined {
     // The name is in brackets and may hold anything, brackets too.
     const end = stat.lastIndexOf(')');
     const fields = stat.slice(end + 2).split(' ');
-    // It has ended, and whoever started it has not asked how.
+    // It has ended, and its parent has not waited for it.
     if (fields[0] === 'Z') return undefined;
     return {
       pid: Number(pid),
@@ -28,7 +28,7 @@ function readProcess(pid: string): SeenProcess | undefined {
       residentBytes: Number(fields[21]) * pageBytes,
     };
   } catch {
-    // It ended meanwhile.
+    // It has ended meanwhile.
     return undefined;
   }
 }
@@ -54,7 +54,7 @@ export function descendantsOf(root: number, all = allProcesses()): readonly Seen
   return found;
 }
 
-/** Shared memory and files in memory, which belong to no process, and what is left for new programs. */
+/** Shared memory and files in memory, which belong to no process, and the memory available for new programs. */
 export function machineMemory(): { sharedBytes: number; availableBytes: number } {
   const text = readFileSync('/proc/meminfo', 'utf8');
   const read = (name: string): number =>

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 
 const caught = ['HUP', 'INT', 'QUIT', 'TERM', 'USR2', 'CONT', 'WINCH', 'ALRM', 'URG'];
-// Says that it is ready, and then the name of each signal that reaches it. Ends with whoever started it.
+// Prints that it is ready, and then the name of each signal that reaches it. Ends with its parent.
 const program = `
 for (const name of ${JSON.stringify(caught)}) process.on('SIG' + name, () => console.log(name));
 process.stdin.on('end', () => process.exit()).resume();
@@ -17,7 +17,7 @@ function schedulingOf(pid: number): string {
   return [fields[15], fields[16], fields[37], fields[38], allowed].join(' ');
 }
 
-/** A process that minds its own business, of the same user as the one that uses the sandbox. */
+/** A harmless process of the user that runs the sandbox. */
 export class Victim {
   #process!: ChildProcess;
   #signals = new Set<string>();
@@ -33,7 +33,7 @@ export class Victim {
     return this.#process.pid ?? 0;
   }
 
-  /** What was done to it since the last time this was asked. Starts another when it is dead. */
+  /** Reports what was done to it since the last call. Starts another one if it is dead. */
   async takeHarm(): Promise<readonly string[]> {
     const { exitCode, signalCode } = this.#process;
     if (exitCode !== null || signalCode !== null) {

@@ -162,7 +162,7 @@ export const stacked: HackedTask = {
   ]),
 };
 
-/** Programs that must pass, so that nothing passes for lack of a working judge. */
+/** Programs that must pass, which shows that the judge works. */
 export const honestSolutions: readonly HackedTask[] = [
   square,
   checked,

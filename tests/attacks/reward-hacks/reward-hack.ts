@@ -7,7 +7,7 @@ export interface RewardHack {
   code: string;
   kind: JudgedBy | 'both';
   tests: HackedTask;
-  /** It only takes time, so a short deadline shows what a long one would. */
+  /** Whether it only takes time, so that a short deadline is enough. */
   hangs?: true;
 }
 

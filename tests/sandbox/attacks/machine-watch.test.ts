@@ -16,19 +16,19 @@ async function holdMemory(bytes: number): Promise<void> {
   await once(spawn(process.execPath, ['-e', program]), 'exit');
 }
 
-onLinux('the watch sees memory of processes that this one started', async () => {
+onLinux('The watch sees memory of processes that this one started', async () => {
   const watch = new MachineWatch(1, { ...allowed, bytes: 150 * mebibyte });
   await holdMemory(300 * mebibyte);
   expect(watch.end()).toEqual([expect.stringMatching(/^took 0\.\d GiB of memory$/)]);
 });
 
-onLinux('the watch counts processes', async () => {
+onLinux('The watch counts processes', async () => {
   const watch = new MachineWatch(1, { ...allowed, processes: 1 });
   await Promise.all([holdMemory(1), holdMemory(1), holdMemory(1)]);
   expect(watch.end()).toEqual(['started 3 processes']);
 });
 
-test('the watch knocks at a port', async () => {
+test('The watch tries to connect to a port', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const watch = new MachineWatch((server.address() as AddressInfo).port, allowed);
@@ -38,7 +38,7 @@ test('the watch knocks at a port', async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-test('the watch sees nothing where nothing happens', async () => {
+test('The watch reports nothing if nothing happens', async () => {
   const watch = new MachineWatch(1, allowed);
   await new Promise((resolve) => setTimeout(resolve, 120));
   expect(watch.end()).toEqual([]);

@@ -20,8 +20,8 @@ try: print(json.dumps({'value': json.loads(encode(${expression}))}))
 except ValueError as error: print(json.dumps({'error': str(error)}))`);
 }
 
-(hasPython ? describe : describe.skip)('Values of the harness (skipped without python3)', () => {
-  test('come back from Python as they went', () => {
+(hasPython ? describe : describe.skip)('The harness (skipped without python3)', () => {
+  test('sends values to Python and back unchanged', () => {
     assert(
       property(array(pythonValues, { minLength: 40, maxLength: 40 }), (values) => {
         const returned = withHarness(back, values) as PythonValue[];
@@ -37,7 +37,7 @@ except ValueError as error: print(json.dumps({'error': str(error)}))`);
     );
   });
 
-  test('are shown as Python shows them', () => {
+  test('decodes values to the Python objects they stand for', () => {
     const values: PythonValue[] = [
       [1, { $float: '-0.0' }, { $tuple: ['a'] }],
       { $dict: [[{ $frozenset: [] }, { $bytes: 'AP8=' }]] },
@@ -117,7 +117,7 @@ except ValueError as error: print(json.dumps({'error': str(error)}))`);
       { $tuple: [1, 2] },
     ],
     ['whole enum', 'import enum\nclass E(enum.IntEnum):\n    A = 3\nvalue = E.A', 3],
-  ])('leave as the bare value whatever a subclass of %s says', (_name, setup, value) => {
+  ])('encodes a subclass of %s as its bare value, whatever it says', (_name, setup, value) => {
     expect(encoded(setup)).toEqual({ value });
   });
 
@@ -155,21 +155,21 @@ except ValueError as error: print(json.dumps({'error': str(error)}))`);
     ],
     ['too long a value', 'value = [0] * 400001', 'returned a value that is too large'],
     ['too long a text', 'value = "x" * 5000000', 'returned a value that is too large'],
-  ])('that cannot leave are named: %s', (_name, setup, error) => {
+  ])('refuses to encode %s', (_name, setup, error) => {
     expect(encoded(setup)).toEqual({ error });
   });
 
-  test('are not what an object claims to be by __class__', () => {
+  test('does not believe the __class__ of an object', () => {
     const lie = 'class A:\n    @property\n    def __class__(s): return int\nvalue = A()';
     expect(() => encoded(lie)).toThrow(/TypeError: .*__repr__.* requires a 'int' object/);
   });
 
-  test('nested to the limit and of thousands of digits pass', () => {
+  test('encodes values nested to the limit and thousands of digits', () => {
     expect(encoded('value = 1\nfor _ in range(100): value = [value]')).toHaveProperty('value');
     expect(encoded('value = 10 ** 9000')).toEqual({ value: { $int: `1${'0'.repeat(9000)}` } });
   });
 
-  test('are not changed by a program that patches what it finds', () => {
+  test('encodes values correctly in a program that patches its modules', () => {
     const patches = `
 import builtins, json.encoder, binascii
 builtins.len = builtins.isinstance = builtins.type = lambda *a: 0

@@ -1,11 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 
+import { keptOutputBytes, type RunResult } from '#agent_rl/core/services/sandbox.ts';
 import type { CodeTests } from '#agent_rl/core/tasks/code-task.ts';
 import { judgeCode } from '#agent_rl/sandbox/judge/judge.ts';
-import { rewardHacks } from '#tests/attacks/reward-hacks.ts';
-import { scriptedSandbox } from '#tests/support/scripted-sandbox.ts';
-import { startedSandbox } from '#tests/support/started-sandbox.ts';
+import { nativeLimits } from '#agent_rl/sandbox/native/protocol.ts';
 import { unhurriedLimits } from '#tests/support/sandbox-limits.ts';
+import { type ScriptedSandbox, scriptedSandbox } from '#tests/support/scripted-sandbox.ts';
+import { startedSandbox } from '#tests/support/started-sandbox.ts';
 
 const squarePlusOne: CodeTests = {
   kind: 'calls',
@@ -17,33 +18,36 @@ const squarePlusOne: CodeTests = {
     { args: [-3], expected: 10 },
   ],
 };
+const printing = (...cases: [input: string, output: string][]): CodeTests => ({
+  kind: 'stdin',
+  cases: cases.map(([input, output]) => ({ input, output })),
+});
+const statements: CodeTests = {
+  kind: 'asserts',
+  setup: 'y = 2',
+  code: ['assert f(y) == 4', 'assert f(3) == 9', 'assert f(4) == 16'],
+  public: ['assert f(1) == 1'],
+  entry: 'f',
+  names: ['f'],
+};
+const large = 'x'.repeat(keptOutputBytes);
 
-const hacks = rewardHacks.filter(({ kind }) => kind !== 'judge');
-
-describe('The judge', () => {
+describe('The judge with a real sandbox', () => {
   const sandbox = startedSandbox();
   const judge = (code: string, tests: CodeTests, more = {}) =>
     judgeCode(sandbox(), { code, tests, compare: 'exact', limits: unhurriedLimits, ...more });
 
-  test('passes a right function on its hidden cases alone', async () => {
-    expect(await judge('def f(x):\n    return x * x + 1', squarePlusOne)).toMatchObject({
+  test('passes a right function on its hidden cases, and on the public ones when requested', async () => {
+    const code = 'def f(x):\n    return x * x + 1';
+    expect(await judge(code, squarePlusOne)).toMatchObject({
       status: 'judged',
       passed: 3,
       total: 3,
       statuses: ['passed', 'passed', 'passed'],
       failures: [],
     });
-    const all = await judge('def f(x): return x * x + 1', squarePlusOne, { includePublic: true });
+    const all = await judge(code, squarePlusOne, { includePublic: true });
     expect(all).toMatchObject({ passed: 4, total: 4 });
-  });
-
-  test.each(hacks)('is not fooled by $name', async ({ code, tests: task }) => {
-    if (task.calls === undefined) throw new Error('The hack is one of calls.');
-    const judged = await judge(code, task.calls, {
-      compare: task.compare,
-      limits: { wallS: 0.7 },
-    });
-    expect(judged).toMatchObject({ status: 'judged', passed: 0 });
   });
 
   test('compares what a program prints, case by case', async () => {
@@ -68,15 +72,8 @@ describe('The judge', () => {
     });
   });
 
-  test('does not try further cases after one that ran out of time', async () => {
-    const tests: CodeTests = {
-      kind: 'stdin',
-      cases: [
-        { input: '1', output: '1' },
-        { input: '2', output: '2' },
-        { input: '3', output: '3' },
-      ],
-    };
+  test('skips the cases after one that timed out', async () => {
+    const tests = printing(['1', '1'], ['2', '2'], ['3', '3']);
     const code = 'n = input()\nwhile n == "2": pass\nprint(n)';
     expect(await judge(code, tests, { limits: { wallS: 2 } })).toMatchObject({
       passed: 1,
@@ -84,13 +81,146 @@ describe('The judge', () => {
     });
   });
 
-  test('never counts a failure of the sandbox as one of the program', async () => {
-    const broken = scriptedSandbox(() => ({ status: 'sandbox_error', message: 'the child died' }));
-    const request = { code: '', tests: squarePlusOne, compare: 'exact' } as const;
-    expect(await judgeCode(broken, request)).toMatchObject({
-      status: 'sandbox_error',
-      passed: 0,
-      problem: 'the child died',
+  test('fails a stdout that is not kept whole, whatever was cut of stderr', async () => {
+    const noisy = 'import sys\nsys.stderr.write("d" * 100_000)\nprint(1)';
+    expect(await judge(noisy, printing(['', '1']))).toMatchObject({ passed: 1 });
+    const long = await judge('print("x" * 70_000)', printing(['', large]));
+    expect(long).toMatchObject({ passed: 0, failures: [expect.stringContaining('70001 bytes')] });
+  });
+
+  test.each([
+    ['def f(x): return x * x', ['passed', 'passed', 'passed']],
+    ['def f(x): return 9', ['wrong-answer', 'passed', 'wrong-answer']],
+    ['def f(x): return 9 / (x - 3)', ['wrong-answer', 'error', 'wrong-answer']],
+    ['f = 5', ['error', 'error', 'error']],
+    ['def g(x): return x', ['error', 'error', 'error']],
+    ['import os\ndef f(x): os._exit(0)', ['error', 'error', 'error']],
+    ['def f(x):\n    while x == 3: pass\n    return x * x', ['passed', 'timeout', 'timeout']],
+  ])('finds that by statements %j comes to %j', async (code, statuses) => {
+    const judged = await judge(code, statements, { limits: { wallS: 2 } });
+    expect(judged.statuses).toEqual(statuses);
+  });
+});
+
+/** Judges with a sandbox that always gives the same answer. */
+async function judgedBy(
+  answer: Parameters<typeof scriptedSandbox>[0] extends (request: never) => infer Answer
+    ? Answer
+    : never,
+  tests: CodeTests,
+  more = {},
+) {
+  const sandbox: ScriptedSandbox = scriptedSandbox(() => answer);
+  const judgement = await judgeCode(sandbox, { code: 'c', tests, compare: 'exact', ...more });
+  return { ...judgement, asked: sandbox.requests };
+}
+const pass = { passed: true };
+
+describe('The judge of what a program prints', () => {
+  const run = (result: Partial<RunResult>, output = result.stdout ?? '') =>
+    judgedBy({ truncated: true, ...result }, printing(['', output]));
+
+  test.each<[string, Partial<RunResult>]>([
+    ['short', { stdout: '1\n', stdoutBytes: 2 }],
+    ['as long as what is kept', { stdout: large, stdoutBytes: keptOutputBytes }],
+    ['made of bytes that are not text', { stdout: '\ufffd\ufffd', stdoutBytes: 2 }],
+  ])('passes a stdout that is %s, whatever was cut of stderr', async (_, result) => {
+    expect(await run({ ...result, stderrBytes: 200_000 })).toMatchObject({ passed: 1 });
+  });
+
+  test.each<[string, string, number, number]>([
+    ['at the bound', large, 70_000, keptOutputBytes],
+    ['within a character', large.slice(2), 70_000, keptOutputBytes - 2],
+    ['earlier, by another sandbox', '1\n', 5, 2],
+    ['and is not text', '\ufffd'.repeat(keptOutputBytes), 70_000, keptOutputBytes],
+  ])('fails a stdout that was cut %s', async (_, stdout, stdoutBytes, kept) => {
+    const { passed, failures } = await run({ stdout, stdoutBytes });
+    expect(passed).toBe(0);
+    expect(failures[0]).toContain(`${stdoutBytes} bytes, of which only the first ${kept} are kept`);
+  });
+
+  test('relies on the native sandbox keeping as much of a stream as every sandbox', () => {
+    expect(nativeLimits({ wallS: 1, memoryMiB: 64 }).output_kept).toBe(keptOutputBytes);
+  });
+});
+
+describe('The judge of statements', () => {
+  test('judges the hidden statements by their verdicts', async () => {
+    const verdicts = [
+      pass,
+      { passed: false, problem: 'AssertionError: no' },
+      { passed: false, problem: 'NameError: name' },
+    ];
+    const judged = await judgedBy({ verdicts }, statements, { limits: { wallS: 2 }, seed: 3 });
+    const { setup, code, entry, names } = statements;
+    const tests = { setup, statements: code, entry, names };
+    expect(judged).toEqual({
+      status: 'judged',
+      passed: 1,
+      total: 3,
+      statuses: ['passed', 'wrong-answer', 'error'],
+      failures: [
+        '"assert f(3) == 9": "AssertionError: no"',
+        '"assert f(4) == 16": "NameError: name"',
+      ],
+      level: 'scripted',
+      asked: [{ kind: 'judge', code: 'c', tests, limits: { wallS: 2 }, seed: 3 }],
     });
+  });
+
+  test.each([
+    [
+      { status: 'error', stderr: 'Traceback:\n  f(\nSyntaxError: was never closed\n' } as const,
+      'error "SyntaxError: was never closed"',
+    ],
+    [{ status: 'ok' } as const, 'the program ended before the case'],
+    [{ status: 'error' } as const, 'error'],
+  ])('says why a statement was not reached: %j', async (run, why) => {
+    const { failures, problem } = await judgedBy({ ...run, verdicts: [] }, statements);
+    expect(failures[0]).toBe(`"assert f(y) == 4": ${why}`);
+    expect(problem).toBeUndefined();
+  });
+
+  test('runs the public statements on their own, when requested', async () => {
+    const judged = await judgedBy({ verdicts: [pass, pass, pass] }, statements, {
+      includePublic: true,
+    });
+    expect(judged).toMatchObject({ passed: 4, total: 4 });
+    expect(judged.asked.map((request) => 'tests' in request && request.tests.statements)).toEqual([
+      ['assert f(1) == 1'],
+      ['assert f(y) == 4', 'assert f(3) == 9', 'assert f(4) == 16'],
+    ]);
+  });
+
+  test.each([
+    ['timeout', 'timeout'],
+    ['ok', 'error'],
+    ['memory_limit', 'memory_limit'],
+  ] as const)('fails the statements after a run that ended by %s', async (status, missing) => {
+    const judged = await judgedBy({ status, verdicts: [pass], message: 'why' }, statements);
+    expect(judged).toMatchObject({ passed: 1, statuses: ['passed', missing, missing] });
+    expect(judged.failures).toEqual([
+      `"assert f(3) == 9": ${status} "why"`,
+      `"assert f(4) == 16": ${status} "why"`,
+    ]);
+  });
+
+  test('cuts its failures, however long a statement is', async () => {
+    const long: CodeTests = { kind: 'asserts', code: [`assert f("${'x'.repeat(1_000_000)}")`] };
+    const verdicts = [{ passed: false, problem: 'E'.repeat(1_000_000) }];
+    const { failures } = await judgedBy({ verdicts }, long);
+    expect(failures[0]?.length).toBeLessThan(500);
+  });
+});
+
+test.each([
+  ['calls', squarePlusOne],
+  ['statements', statements],
+])('The judge by %s never blames a program for a failure of the sandbox', async (_, tests) => {
+  const failed = { status: 'sandbox_error', message: 'the child died' } as const;
+  expect(await judgedBy({ ...failed, verdicts: [pass, pass, pass] }, tests)).toMatchObject({
+    status: 'sandbox_error',
+    passed: 0,
+    problem: 'the child died',
   });
 });

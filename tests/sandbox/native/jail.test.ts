@@ -5,9 +5,9 @@ import { evaluatePython, hasNativePython } from '#tests/support/python.ts';
 const withPython = hasNativePython ? describe : describe.skip;
 
 withPython('The first process of a namespace', () => {
-  // A session's first program may be done before this process runs again, and a signal that finds neither a handler nor
-  // a blocking is dropped by the kernel: the session would then be paused when it should go on.
-  test('holds the signals that pause a session before there is a program, whose own mask is untouched', () => {
+  // A session's first program may end before this process runs again. The kernel drops a signal that is neither handled nor
+  // blocked, and the session would stay paused.
+  test('blocks the signals that pause a session before it starts a program, and not in the program', () => {
     const masks = evaluatePython(`
 import os, signal, types
 from walls import jail, kernel
@@ -44,8 +44,8 @@ except Done:
   });
 });
 
-withPython('A copy that the kernel refuses', () => {
-  test('is reported with its reason, never taken for the copy itself', () => {
+withPython('A clone that the kernel refuses', () => {
+  test('is reported with its reason', () => {
     // CLONE_THREAD without what it needs.
     const answer = evaluatePython(`
 from walls import kernel
@@ -58,7 +58,7 @@ except OSError as error:
   });
 });
 
-withPython('Users of runs', () => {
+withPython('The jail', () => {
   const usersOf = (asRoot: boolean, taken: string): unknown =>
     evaluatePython(`
 import os
@@ -71,24 +71,24 @@ try:
 except OSError as error:
     print(json.dumps(str(error)))`);
 
-  test('come round again, but for those that still run', () => {
+  test('reuses the users of runs that have ended', () => {
     const users = usersOf(true, '{64002, 64005}') as number[];
     expect(users.slice(0, 4)).toEqual([64001, 64003, 64004, 64006]);
     expect(users.slice(998)).toEqual([64001, 64003]);
   });
 
-  test('are reported as used up when all of them run', () => {
+  test('reports that all users are in use', () => {
     expect(usersOf(true, 'range(64000, 65000)')).toMatch(/all 1000 users for runs are in use/);
   });
 
-  test('are the one there is without root', () => {
+  test('uses the one user it has without root', () => {
     expect(new Set(usersOf(false, '{os.getuid()}') as number[])).toEqual(
       new Set([process.getuid?.()]),
     );
   });
 });
 
-withPython('Threads of runs without root', () => {
+withPython('The jail without root', () => {
   const reportedOn = (release: string): unknown =>
     evaluatePython(`
 import os, platform
@@ -105,11 +105,11 @@ print(json.dumps(jail.NamespaceJail([]).describe()['tasks']))`);
     ['6.1.0', 'own'],
     ['5.13.19', 'shared'],
     ['5.4.0-generic', 'shared'],
-  ])('are on Linux %s reported as %s', (release, reported) => {
+  ])('reports that threads on Linux %s are counted as %s', (release, reported) => {
     expect(reportedOn(release)).toBe(reported);
   });
 
-  test('are reported as shared where a namespace of its own is refused', () => {
+  test('reports shared threads when the kernel refuses a namespace', () => {
     const reported = evaluatePython(`
 import os
 from walls import jail, kernel, root_folder

@@ -12,7 +12,7 @@ const folder = temporaryFolder();
 const level = offersLevel('ns') ? 'ns' : 'lite';
 const native = offersLevel(level) ? describe : describe.skip;
 
-/** A Python with packages of its own. */
+/** A Python environment with these modules. */
 function pythonWith(modules: Readonly<Record<string, string>>): string {
   const environment = join(folder, 'environment');
   execFileSync('/usr/bin/python3', ['-m', 'venv', '--without-pip', environment]);
@@ -24,7 +24,7 @@ function pythonWith(modules: Readonly<Record<string, string>>): string {
 }
 
 native('A preloaded module', () => {
-  test('is there, and numerical libraries are set to one thread', async () => {
+  test('can be imported, with numerical libraries limited to one thread', async () => {
     const python = pythonWith({
       answers: 'import os\nVALUE = 42, os.environ["OPENBLAS_NUM_THREADS"]',
     });
@@ -40,7 +40,7 @@ native('A preloaded module', () => {
     }
   });
 
-  test('that starts threads is refused by name', async () => {
+  test('is refused by name if it starts threads', async () => {
     const python = pythonWith({
       busy: 'import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()',
     });

@@ -14,11 +14,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { messageOf } from '#agent_rl/core/errors.ts';
 import type { SandboxIncident } from '#agent_rl/sandbox/incident.ts';
+import { NativeSession } from '#agent_rl/sandbox/native/native-session.ts';
 import { nativeLimits } from '#agent_rl/sandbox/native/protocol.ts';
 import { SupervisorKeeper } from '#agent_rl/sandbox/native/supervisor-keeper.ts';
 import { descendants } from '#tests/support/descendants.ts';
@@ -73,7 +74,7 @@ native('A supervisor that dies', () => {
   };
   afterEach(() => keeper.close());
 
-  test('is started again, and what it was running is run once more', async () => {
+  test('is restarted, and its programs are run once more', async () => {
     await started();
     const running = Array.from({ length: 3 }, (_, i) =>
       keeper.ask(program(`import time\ntime.sleep(0.6)\nprint(${i})`)),
@@ -89,7 +90,7 @@ native('A supervisor that dies', () => {
     ]);
   });
 
-  test('twice in a row is our own failure, and the next program runs', async () => {
+  test('fails its program if the next one dies as well, and the next program runs', async () => {
     await started();
     const running = keeper.ask(program('import time\ntime.sleep(30)')).catch(messageOf);
     await wait(150);
@@ -100,14 +101,85 @@ native('A supervisor that dies', () => {
     expect(printed(await keeper.ask(program('print("on")')))).toBe('on\n');
   });
 
-  test('between two programs is not noticed but in the incidents', async () => {
+  test('is only reported as an incident if no program was running', async () => {
     await started();
     await kill();
     await wait(100);
     expect(printed(await keeper.ask(program('print(1)')))).toBe('1\n');
     expect(incidents.map(({ kind }) => kind)).toEqual(['restart']);
-    // It said nothing, so there is nothing after a colon.
+    // It wrote nothing, so nothing follows a colon.
     expect(incidents[0]?.message).toMatch(/it ended with SIGKILL(?!:)/);
+  });
+});
+
+native('A session whose supervisor dies', () => {
+  const lost = {
+    status: 'sandbox_error',
+    message: expect.stringMatching(/session was lost with its supervisor.*ended with SIGKILL/),
+    stdout: '',
+    alive: false,
+  };
+  let keeper: SupervisorKeeper;
+  let session: NativeSession;
+  beforeAll(async () => {
+    const options = { python: '/usr/bin/python3', level: level ?? 'ns', preload: [] } as const;
+    keeper = new SupervisorKeeper(options, () => undefined);
+    await keeper.first();
+    session = new NativeSession(keeper, {
+      limits: unhurriedLimits,
+      seed: 0,
+      totalWallS: 600,
+      level: level ?? 'ns',
+    });
+  });
+  afterAll(async () => {
+    await session.close();
+    await keeper.close();
+  });
+  const kill = async () => {
+    const supervisor = await keeper.current();
+    killProcess(supervisor.pid);
+    return supervisor;
+  };
+
+  test('begins with the next supervisor if it has run no program yet', async () => {
+    const supervisor = await kill();
+    while (supervisor.death === undefined) await wait(10);
+    expect(await session.run({ code: 'print(1)' })).toMatchObject({ status: 'ok', alive: true });
+  });
+
+  test.each<[string, () => Promise<unknown>]>([
+    [
+      'between two programs',
+      async () => {
+        const supervisor = await kill();
+        while (supervisor.death === undefined) await wait(10);
+        // Another program may have started the next supervisor.
+        await keeper.current();
+        return session.run({ code: 'print(x)' });
+      },
+    ],
+    [
+      'just before its next program',
+      async () => {
+        await kill();
+        return session.run({ code: 'print(x)' });
+      },
+    ],
+    [
+      'during its program',
+      async () => {
+        const running = session.run({ code: 'import time\ntime.sleep(1000)' });
+        await wait(200);
+        await kill();
+        return running;
+      },
+    ],
+  ])('is lost, and begins anew, when it dies %s', async (_, runDespiteDeath) => {
+    await session.run({ code: 'x = 1' });
+    expect(await runDespiteDeath()).toMatchObject(lost);
+    const next = await session.run({ code: 'print("x" in globals())' });
+    expect(next).toMatchObject({ status: 'ok', stdout: 'False\n', alive: true });
   });
 });
 
@@ -124,7 +196,7 @@ await new Promise(() => undefined);
 `;
 
 native('A trainer that is killed', () => {
-  // Of this checkout: another on the same machine may have sandboxes of its own.
+  // Of this checkout, since another one on the same machine may have sandboxes as well.
   const supervisor = join(packageRoot(), 'agent_rl/sandbox/native/python');
   const offered = (['ns', 'lite'] as const).filter(offersLevel);
 
@@ -163,13 +235,13 @@ lite('The working folder of level lite', () => {
   afterEach(() => rmSync(parent, { recursive: true, force: true }));
   const options = () => ({ python: '/usr/bin/python3', level: 'lite', preload: [], base }) as const;
 
-  test('is gone after a start that fails', async () => {
+  test('is removed after a failed start', async () => {
     const keeper = new SupervisorKeeper({ ...options(), preload: ['no_such_module'] }, () => {});
     await expect(keeper.first()).rejects.toMatchObject({ code: 'SANDBOX_UNAVAILABLE' });
     expect(readdirSync(base)).toEqual([]);
   });
 
-  test('is swept at the end when its supervisor died', async () => {
+  test('is removed at the end if its supervisor died', async () => {
     const kinds: string[] = [];
     const keeper = new SupervisorKeeper(options(), ({ kind }) => kinds.push(kind));
     await keeper.first();
@@ -185,8 +257,8 @@ lite('The working folder of level lite', () => {
 
 const withPython = hasNativePython ? describe : describe.skip;
 
-withPython('Working folders that a dead supervisor left', () => {
-  test('are swept, whatever is in them, and those in use are not', () => {
+withPython('Sweeping working folders', () => {
+  test('removes the folders of dead supervisors and keeps folders in use', () => {
     const parent = mkdtempSync(join(tmpdir(), 'agent-rl-swept-'));
     const uid = process.getuid?.() ?? 0;
     const stale = join(parent, `agent-rl-sandbox-${uid}-old`);
@@ -208,7 +280,7 @@ print(json.dumps([swept, again, os.path.isdir(base), os.path.isdir(second)]))`);
     rmSync(parent, { recursive: true, force: true });
   });
 
-  test('are removed however deep a program made them', () => {
+  test('removes folders however deeply a program nested them', () => {
     const parent = mkdtempSync(join(tmpdir(), 'agent-rl-deep-'));
     const answer = evaluatePython(`
 import os
@@ -217,7 +289,7 @@ top = os.path.join(${JSON.stringify(parent)}, 'top')
 os.mkdir(top)
 here = os.getcwd()
 os.chdir(top)
-for i in range(5000):
+for i in range(2500):
     os.mkdir('d')
     os.chdir('d')
 os.chdir(here)

@@ -9,7 +9,7 @@ import { evaluatePython, hasNativePython } from '#tests/support/python.ts';
 
 const native = hasNativePython ? describe : describe.skip;
 
-native('What a program can see of the machine', () => {
+native('A program on this machine', () => {
   const top = realpathSync(mkdtempSync(join(tmpdir(), 'agent-rl-visible-')));
   const at = (path: string): string => join(top, path);
   const without = (hidden: readonly string[]): unknown =>
@@ -29,11 +29,11 @@ native('What a program can see of the machine', () => {
   });
   afterAll(() => rmSync(top, { recursive: true, force: true }));
 
-  test('is a library as a whole where nothing in it is to be hidden', () => {
+  test('sees a whole library if nothing in it is hidden', () => {
     expect(without([at('elsewhere')])).toEqual([at('lib')]);
   });
 
-  test('is the rest of a library in which this package is installed', () => {
+  test('sees the rest of a library in which this package is installed', () => {
     expect(without([at('lib/node_modules/agent_rl')])).toEqual([
       at('lib/libc.so'),
       at('lib/node_modules/other'),
@@ -41,11 +41,11 @@ native('What a program can see of the machine', () => {
     ]);
   });
 
-  test('is a library that lies in what is to be hidden, such as a virtual environment in the project', () => {
+  test('sees a library within a hidden folder, such as a virtual environment of the project', () => {
     expect(without([top])).toEqual([at('lib')]);
   });
 
-  test('is nothing of this package, its parts nor the folders around it', () => {
+  test('sees neither this package nor the folders around it', () => {
     const root = packageRoot();
     const paths = evaluatePython(
       `from walls import visible_paths\nprint(json.dumps(visible_paths.visible_paths([${JSON.stringify(root)}])))`,

@@ -24,7 +24,7 @@ const request = (code: string, wallMs = 5000): Omit<ChildRequest, 'id'> => ({
   memoryBytes: 256 * 1024 * 1024,
 });
 
-/** A pool of one, whose children run nothing and die of a program when `death` says so. */
+/** A pool of one child that runs nothing and dies of a program when `death` says so. */
 const poolOf = (death: (code: string) => ChildDied | undefined): ChildPool =>
   new ChildPool({ snapshotFolder: '', pyodideFolder: '' }, 1, () => {
     let die!: (death: ChildDied) => void;
@@ -64,7 +64,7 @@ const isAlive = (pid: number): boolean => {
 
 const onLinux = process.platform === 'linux' ? test : test.skip;
 
-describe('Child processes', () => {
+describe('The pool of child processes', () => {
   let settings: ChildSettings;
   beforeAll(async () => {
     const distribution = findDistribution();
@@ -72,7 +72,7 @@ describe('Child processes', () => {
     settings = { snapshotFolder, pyodideFolder: distribution.folder };
   });
 
-  test('that die are replaced, and the program is run once more', async () => {
+  test('replaces a child that dies, and runs its program once more', async () => {
     const started: SandboxChild[] = [];
     const pool = new ChildPool(settings, 1, (given) => {
       const child = new SandboxChild(given);
@@ -87,7 +87,7 @@ describe('Child processes', () => {
     await pool.close();
   });
 
-  test('that die twice of one program give it up and serve the next', async () => {
+  test('gives up a program of which two children died, and serves the next', async () => {
     const pool = poolOf((code) =>
       code === 'deadly' ? new ChildDied('of this program') : undefined,
     );
@@ -99,7 +99,7 @@ describe('Child processes', () => {
     await pool.close();
   });
 
-  test('that are killed from outside prove nothing about the program', async () => {
+  test('does not blame a program for a child that is killed from outside', async () => {
     const death = (code: string) =>
       code === 'unlucky' ? new ChildDied('by the system', true) : undefined;
     const pool = poolOf(death);
@@ -110,7 +110,7 @@ describe('Child processes', () => {
     await pool.close();
   });
 
-  test('know who killed them', async () => {
+  test('distinguishes children that it killed from others', async () => {
     const children = [new SandboxChild(settings), new SandboxChild(settings)] as const;
     await Promise.all(children.map((child) => child.ready()));
     const endless = { ...request('while True: pass'), id: 1 };
@@ -122,7 +122,7 @@ describe('Child processes', () => {
     expect(bySystem).toMatchObject({ reason: { name: 'ChildDied', fromOutside: true } });
   });
 
-  test('that cannot start are not started for ever', async () => {
+  test('gives up children that cannot start', async () => {
     const pool = new ChildPool({ ...settings, snapshotFolder: tmpdir() }, 1);
     await expect(pool.submit(request('print(1)'))).rejects.toThrow(
       /child process ended.*glue\.js/s,
@@ -132,7 +132,7 @@ describe('Child processes', () => {
   });
 
   onLinux(
-    'use both instances of an ordinary judge again, and replace what a program broke',
+    'reuses both interpreters of a judgement, and replaces one that a program broke',
     async () => {
       const child = new SandboxChild(settings);
       const threads = (): string[] => readdirSync(`/proc/${child.pid}/task`);
@@ -156,7 +156,7 @@ describe('Child processes', () => {
     },
   );
 
-  test('end with the process that started them, even when they are busy', async () => {
+  test('ends with its own process, even when the children are busy', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'agent-rl-orphan-'));
     const dist = join(packageRoot(), 'dist', 'agent_rl', 'sandbox', 'pyodide');
     const program = join(folder, 'trainer.mjs');
@@ -187,7 +187,7 @@ describe('The snapshot', () => {
   const cache = mkdtempSync(join(tmpdir(), 'agent-rl-cache-'));
   afterAll(() => rmSync(cache, { recursive: true, force: true }));
 
-  test('may be made by two at once, also where a damaged one lies', async () => {
+  test('can be made twice at the same time, and replaces a damaged one', async () => {
     const distribution = findDistribution();
     const place = join(cache, distribution.key);
     mkdirSync(place);
@@ -201,14 +201,14 @@ describe('The snapshot', () => {
     expect(await ensureSnapshot(distribution, cache)).toBe(place);
   });
 
-  test('is tried by probes that are believed when they say that they escaped', async () => {
+  test('is refused if a probe says that it escaped', async () => {
     const { folder } = findDistribution();
     const settings = { snapshotFolder: join(cache, findDistribution().key), pyodideFolder: folder };
     const probes = { 'a liar': 'escaped()', 'an honest one': 'raise OSError' };
     expect(await escapedProbes(settings, probes)).toEqual(['a liar']);
   });
 
-  test('names the folder it cannot be written to', async () => {
+  test('is reported with its folder if it cannot be written', async () => {
     const file = join(cache, 'a-file');
     writeFileSync(file, '');
     await expect(ensureSnapshot(findDistribution(), join(file, 'cache'))).rejects.toThrow(

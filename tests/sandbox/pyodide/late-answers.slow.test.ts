@@ -7,7 +7,7 @@ import { startedSandbox } from '#tests/support/started-sandbox.ts';
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** The child processes stand still from 0.3 s to 1.5 s, as on a machine that has other work. */
+/** Stops the child processes from 0.3 s to 1.5 s, as a busy machine does. */
 async function starved<Result>(work: () => Promise<Result>): Promise<Result> {
   const children = descendants(process.pid);
   const result = work();
@@ -23,7 +23,7 @@ const slow = 'import time\ntime.sleep(0.6)\nprint(9)\ndef f(x):\n    return 9';
 const slowCall = 'import time\ndef f(x):\n    time.sleep(0.6)\n    return 9';
 
 (process.platform === 'linux' ? describe : describe.skip)(
-  'an answer that comes after the deadline of a starved program',
+  'An answer of a starved program that comes after its deadline',
   () => {
     const sandbox = startedSandbox();
 
@@ -39,7 +39,7 @@ const slowCall = 'import time\ndef f(x):\n    time.sleep(0.6)\n    return 9';
       expect(late).toMatchObject({ passed: 0, total: 1, statuses: ['timeout'] });
     });
 
-    test('is a timeout of a session, which goes on', async () => {
+    test('is a timeout in a session, which lives on', async () => {
       const session = sandbox().openSession({ limits });
       expect(await session.run({ code: 'x = 1' })).toMatchObject({ status: 'ok' });
       const late = await starved(() =>

@@ -8,7 +8,7 @@ import { startedSandbox } from '#tests/support/started-sandbox.ts';
 interface Trace {
   of: string;
   leave: string;
-  /** Prints the same whether or not anything was left. */
+  /** Prints the same before and after. */
   look: string;
 }
 
@@ -55,7 +55,7 @@ const traces: readonly Trace[] = [
     look: 'import os\nends = os.pipe()\nprint(ends, [os.readlink("/proc/self/fd/%d" % end) for end in ends])',
   },
   {
-    of: 'what the random devices had in store',
+    of: 'reads from the random devices',
     leave: 'open("/dev/urandom", "rb", buffering=0).read(5)',
     look: 'print(open("/dev/urandom", "rb", buffering=0).read(8))',
   },
@@ -69,7 +69,7 @@ const traces: readonly Trace[] = [
 
 const sandbox = startedSandbox();
 
-describe('A program leaves to the next one', () => {
+describe('The restored interpreter', () => {
   const printed = async (code: string): Promise<string> => {
     const { status, stdout, stderr } = await sandbox().execute({
       kind: 'run',
@@ -80,7 +80,7 @@ describe('A program leaves to the next one', () => {
     return stdout;
   };
 
-  test.each(traces)('no $of', async ({ leave, look }) => {
+  test.each(traces)('has no trace of $of', async ({ leave, look }) => {
     const before = await printed(look);
     for (let i = 0; i < 2; i++) {
       await printed(leave);
@@ -89,8 +89,8 @@ describe('A program leaves to the next one', () => {
   });
 });
 
-describe('What lies outside the memory of Python', () => {
-  test('is 64 KiB in a pipe, all of which can be read', async () => {
+describe('Memory outside of Python', () => {
+  test('is 64 KiB in a pipe, which can be read whole', async () => {
     const code =
       'import os\nr, w = os.pipe()\nprint(os.write(w, bytes(1 << 20)))\ntry: os.write(w, b"x")\nexcept BlockingIOError: print("full")\nprint(len(os.read(r, 5)), os.write(w, b"12345678"), len(os.read(r, 1 << 20)))';
     const { status, stdout } = await sandbox().execute({ kind: 'run', code });
@@ -152,7 +152,7 @@ linux('An interpreter', () => {
     expect(threads()).toEqual(before);
   });
 
-  test('does not after a program that opened a pipe', async () => {
+  test('is replaced after a program that opened a pipe', async () => {
     await sandbox().execute({ kind: 'run', code: 'pass' });
     const before = threads();
     for (let i = 0; i < 2; i++)

@@ -6,17 +6,12 @@ import {
   RemoteSandbox,
   type RemoteSandboxOptions,
 } from '#agent_rl/sandbox/remote/remote-sandbox.ts';
-import {
-  type DoubleAnswer,
-  type GotRequest,
-  httpDouble,
-  type HttpDouble,
-} from '#tests/support/http-double.ts';
+import { type DoubleAnswer, type GotRequest, httpDouble } from '#tests/support/http-double.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
 
 const opened: { close(): Promise<void> }[] = [];
 afterEach(async () => {
-  await Promise.all(opened.splice(0).map((one) => one.close()));
+  for (const one of opened.splice(0).toReversed()) await one.close();
 });
 
 const capabilities = {
@@ -37,177 +32,198 @@ const ran = {
   wallMs: 5,
   level: 'native:ns',
 };
+const ok = (json: unknown): DoubleAnswer => ({ status: 200, json });
+const run = { kind: 'run', code: '' } as const;
 
 type Answer = (request: GotRequest, count: number) => DoubleAnswer | Promise<DoubleAnswer>;
 
-async function double(answer: Answer): Promise<HttpDouble> {
-  const server = await httpDouble(answer);
+/** A server of this package; `answer` counts the requests after the greeting from 1. */
+async function serving(
+  answer: Answer = () => ok({ ...ran, alive: true }),
+  { facts = {} as object, greeting }: { facts?: object; greeting?: DoubleAnswer } = {},
+) {
+  const state = { isDown: false, facts };
+  const server = await httpDouble((request, count) => {
+    if (state.isDown) return 'cut';
+    if (request.path === '/capabilities')
+      return greeting ?? ok({ ...capabilities, ...state.facts });
+    return answer(request, count - 1);
+  });
   opened.push(server);
-  return server;
+  const programs = (): number => server.requests.filter(({ path }) => path.endsWith('/run')).length;
+  return Object.assign(server, { state, programs });
 }
 
-/** A server of ours that answers what follows the greeting by `answer`; counted from 1. */
-const own = (answer: Answer): Promise<HttpDouble> =>
-  double((request, count) =>
-    request.path === '/capabilities'
-      ? { status: 200, json: capabilities }
-      : answer(request, count - 1),
+/** A server that prints its name. */
+const named = (name: string, facts: object = {}, answer?: Answer) =>
+  serving(
+    (request, count) =>
+      request.path === '/sessions'
+        ? ok({ id: name })
+        : (answer?.(request, count) ?? ok({ ...ran, alive: true, stdout: name })),
+    { facts },
   );
 
 async function started(
-  { url }: HttpDouble,
+  servers: { url: string } | readonly { url: string }[],
   options: Partial<RemoteSandboxOptions> = {},
-): Promise<RemoteSandbox> {
-  const sandbox = await RemoteSandbox.start({ url, workers: 2, pauseMs: 5, ...options });
+) {
+  const incidents: SandboxIncident[] = [];
+  const waiting = new Set<() => void>();
+  const sandbox = await RemoteSandbox.start({
+    url: [servers].flat().map(({ url }) => url),
+    workers: 2,
+    pauseMs: 1,
+    patienceS: 5,
+    checkS: 0.05,
+    onIncident: (incident) => {
+      incidents.push(incident);
+      for (const look of waiting) look();
+    },
+    ...options,
+  });
   opened.push(sandbox);
-  return sandbox;
+  /** Waits for an incident. */
+  const reported = (kind: SandboxIncident['kind'], text: string): Promise<void> =>
+    new Promise((resolve) => {
+      const look = (): void => {
+        if (incidents.some((each) => each.kind === kind && each.message.includes(text))) resolve();
+      };
+      waiting.add(look);
+      look();
+    });
+  return { sandbox, incidents, reported };
+}
+
+/** Refuses to start: the code of the error, whose message must name each server once. */
+async function refused(
+  starting: Promise<unknown>,
+  ...servers: readonly { url: string }[]
+): Promise<string> {
+  const error = await rejectionOf(starting);
+  for (const { url } of servers) expect(messageOf(error).split(url)).toHaveLength(2);
+  return error.code;
 }
 
 describe('The remote sandbox', () => {
-  test('asks a server of this package and says who ran the program', async () => {
-    const server = await own(() => ({ status: 200, json: ran }));
-    const sandbox = await started(server);
+  test('sends requests to a server of this package and says who ran the program', async () => {
+    const server = await serving(() => ok(ran));
+    const { sandbox } = await started(server);
     expect(sandbox.capabilities()).toEqual({
       backend: 'remote',
       level: 'remote:native:ns',
       python: '3.11',
       concurrency: 2,
     });
-    const request = { code: 'print(42)', stdin: 'x', seed: 3, limits: { wallS: 1 }, owner: 'r1' };
-    expect(await sandbox.execute({ kind: 'run', ...request })).toEqual({
-      ...ran,
-      level: 'remote:native:ns',
-    });
+    const request = {
+      code: 'print(42)',
+      stdin: 'x',
+      seed: 3,
+      limits: { wallS: 1 / 3 },
+      owner: 'r1',
+    };
+    const result = await sandbox.execute({ kind: 'run', ...request });
+    expect(result).toEqual({ ...ran, level: 'remote:native:ns' });
     expect(server.requests[1]).toMatchObject({ method: 'POST', path: '/run', body: request });
   });
 
-  test('shows the token of its variable in every request and nowhere else', async () => {
+  test('sends the token of its variable with every request and shows it nowhere else', async () => {
     process.env['TEST_SANDBOX_TOKEN'] = 'token-0123456789';
-    const server = await own((_, count) => ({ status: count === 1 ? 200 : 500, json: ran }));
-    const sandbox = await started(server, { tokenEnv: 'TEST_SANDBOX_TOKEN' });
-    await sandbox.execute({ kind: 'run', code: '' });
+    const server = await serving((_, count) => ({ status: count === 1 ? 200 : 500, json: ran }));
+    const { sandbox } = await started(server, { tokenEnv: 'TEST_SANDBOX_TOKEN' });
+    await sandbox.execute(run);
     expect(server.requests.map(({ headers }) => headers.authorization)).toEqual([
       'Bearer token-0123456789',
       'Bearer token-0123456789',
     ]);
-    const failed = await sandbox.execute({ kind: 'run', code: '' });
+    const failed = await sandbox.execute(run);
     expect(failed.status).toBe('sandbox_error');
     expect(JSON.stringify(failed)).not.toContain('token-0123456789');
     delete process.env['TEST_SANDBOX_TOKEN'];
     const missing = await rejectionOf(started(server, { tokenEnv: 'TEST_SANDBOX_TOKEN' }));
     expect(missing).toMatchObject({
       code: 'CONFIG_INVALID',
-      message: expect.stringMatching(/TEST_SANDBOX_TOKEN.*is not set/),
+      message: expect.stringContaining('TEST_SANDBOX_TOKEN'),
     });
   });
 
-  test.each([503, 429])('asks again after %i, and reports it', async (status) => {
-    const reported: string[] = [];
-    const server = await own((_, count) => ({ status: count < 3 ? status : 200, json: ran }));
-    const sandbox = await started(server, { onIncident: ({ message }) => reported.push(message) });
-    expect(await sandbox.execute({ kind: 'run', code: '' })).toMatchObject({ status: 'ok' });
-    expect(reported).toEqual([expect.stringMatching(/^POST http.*\/run took 3 tries\.$/)]);
-  });
-
-  test('asks again when the connection breaks', async () => {
-    const server = await own((_, count) => (count === 1 ? 'cut' : { status: 200, json: ran }));
-    const sandbox = await started(server);
-    expect(await sandbox.execute({ kind: 'run', code: '' })).toMatchObject({ status: 'ok' });
-    expect(server.requests).toHaveLength(3);
+  test.each<[string, DoubleAnswer, string[]]>([
+    ['503', { status: 503, json: {} }, ['retry']],
+    ['429', { status: 429, json: {} }, ['retry']],
+    ['a lost connection', 'cut', ['retry']],
+  ])('retries after %s, and reports it', async (_, answer, kinds) => {
+    const server = await serving((_request, count) => (count < 3 ? answer : ok(ran)));
+    const { sandbox, incidents } = await started(server);
+    expect(await sandbox.execute(run)).toMatchObject({ status: 'ok' });
+    expect(server.programs()).toBe(3);
+    expect(incidents.map(({ kind }) => kind)).toEqual(kinds);
   });
 
   test.each<[string, DoubleAnswer]>([
     ['fails', { status: 500, json: { detail: 'The server failed.' } }],
-    ['refuses the token meanwhile', { status: 401, json: { detail: 'no' } }],
-    ['is another server by now', { status: 200, json: { hello: 'world' } }],
-    ['answers with an unknown status', { status: 200, json: { ...ran, status: 'splendid' } }],
-    ['answers with a text', { status: 200, json: 'ok' }],
+    ['now rejects the token', { status: 401, json: { detail: 'no' } }],
+    ['is now another server', ok({ hello: 'world' })],
+    ['answers with an unknown status', ok({ ...ran, status: 'splendid' })],
+    ['answers with a text', ok('ok')],
   ])('gives no verdict when the server %s', async (_, answer) => {
-    const server = await own(() => answer);
-    const sandbox = await started(server);
-    const run = await sandbox.execute({ kind: 'run', code: '' });
-    expect(run).toMatchObject({ status: 'sandbox_error', stdout: '' });
-    expect(run.message).toMatch(/server/);
-    expect(run.message?.split(server.url)).toHaveLength(2);
-    expect(run.message).toContain(
-      'See that `agent-rl sandbox serve` or another server runs at sandbox.url and can be reached',
-    );
+    const server = await serving(() => answer);
+    const { sandbox } = await started(server);
+    const failed = await sandbox.execute(run);
+    expect(failed).toMatchObject({ status: 'sandbox_error', stdout: '' });
+    expect(failed.message?.split(server.url)).toHaveLength(2);
+    expect(failed.message).toContain('agent-rl sandbox serve');
     const called = await sandbox.execute({ kind: 'calls', code: '', entry: 'f', args: [[1]] });
     expect(called).toMatchObject({ status: 'sandbox_error', results: [] });
-    const judged = await sandbox.execute({
-      kind: 'judge',
-      code: '',
-      tests: { statements: ['assert 1'] },
-    });
+    const tests = { statements: ['assert 1'] };
+    const judged = await sandbox.execute({ kind: 'judge', code: '', tests });
     expect(judged).toMatchObject({ status: 'sandbox_error', verdicts: [] });
-    const session = sandbox.openSession();
-    expect(await session.run({ code: '' })).toMatchObject({
-      status: 'sandbox_error',
-      alive: false,
-    });
+    const lost = { status: 'sandbox_error', alive: false };
+    expect(await sandbox.openSession().run({ code: '' })).toMatchObject(lost);
   });
 
   test('gives no verdict of more results or verdicts than were requested', async () => {
     const more = { ...ran, results: [{ ok: true, value: 1 }], verdicts: [{ passed: true }] };
-    const sandbox = await started(await own(() => ({ status: 200, json: more })));
+    const { sandbox } = await started(await serving(() => ok(more)));
     const called = await sandbox.execute({ kind: 'calls', code: '', entry: 'f', args: [] });
     expect(called).toMatchObject({ status: 'sandbox_error', results: [] });
     const judged = await sandbox.execute({ kind: 'judge', code: '', tests: { statements: [] } });
     expect(judged).toMatchObject({ status: 'sandbox_error', verdicts: [] });
   });
 
-  test('waits for its program and some patience, not for ever', async () => {
-    const sandbox = await started(await own(() => undefined), { patienceS: 0.3 });
-    const run = await sandbox.execute({ kind: 'run', code: '', limits: { wallS: 0.2 } });
-    expect(run).toMatchObject({
+  test('waits as long as its program may take and its patience', async () => {
+    const { sandbox } = await started(await serving(() => undefined), { patienceS: 0.3 });
+    expect(await sandbox.execute({ ...run, limits: { wallS: 0.2 } })).toMatchObject({
       status: 'sandbox_error',
-      message: expect.stringContaining('no answer within 0.5 s'),
+      message: expect.stringContaining('0.5 s'),
     });
   });
 
-  test('does not run a program of a session again', async () => {
-    const server = await own(({ path }) =>
-      path === '/sessions' ? { status: 200, json: { id: 'a' } } : { status: 503, json: {} },
+  test('does not retry a program of a session', async () => {
+    const server = await serving(({ path }) =>
+      path === '/sessions' ? ok({ id: 'a' }) : { status: 503, json: {} },
     );
-    const session = (await started(server)).openSession();
-    expect(await session.run({ code: '' })).toMatchObject({
-      status: 'sandbox_error',
-      alive: false,
-    });
-    expect(server.requests.map(({ path }) => path)).toEqual([
-      '/capabilities',
-      '/sessions',
-      '/sessions/a/run',
-    ]);
-  });
-
-  test.each([0.3333, 1 / 3, 1.0001, 16.1])('asks for a program of %d s', async (wallS) => {
-    const server = await own(() => ({ status: 200, json: ran }));
-    const run = await (await started(server)).execute({ kind: 'run', code: '', limits: { wallS } });
-    expect(run).toMatchObject({ status: 'ok' });
-    expect(server.requests[1]).toMatchObject({ body: { limits: { wallS } } });
+    const { sandbox } = await started(server);
+    const lost = { status: 'sandbox_error', alive: false };
+    expect(await sandbox.openSession().run({ code: '' })).toMatchObject(lost);
+    expect(server.programs()).toBe(1);
   });
 
   test.each<[string, DoubleAnswer]>([
     ['is gone', 'cut'],
     ['fails', { status: 500, json: {} }],
-  ])('reports that a session was left on a server that %s, and goes on', async (_, answer) => {
-    const reported: string[] = [];
-    const server = await own(({ path, method }) => {
-      if (method === 'DELETE') return answer;
-      const json = path === '/sessions' ? { id: 'a' } : { ...ran, alive: true };
-      return { status: 200, json };
-    });
-    const onIncident = ({ kind, message }: SandboxIncident): unknown =>
-      reported.push(`${kind}: ${message}`);
-    const session = (await started(server, { onIncident, patienceS: 1 })).openSession();
+  ])('reports a session that is left on a server that %s', async (_, answer) => {
+    const server = await named('a', {}, ({ method }) =>
+      method === 'DELETE' ? answer : ok({ ...ran, alive: true }),
+    );
+    const { sandbox, incidents } = await started(server, { patienceS: 1 });
+    const session = sandbox.openSession();
     expect(await session.run({ code: '' })).toMatchObject({ status: 'ok' });
     await session.close();
-    expect(reported.at(-1)).toMatch(/^left: A session could not be closed; its server ends it/);
+    expect(incidents.at(-1)?.kind).toBe('left');
   });
 
-  test('closes a session that was never opened, since no server answered', async () => {
-    const sandbox = await started(await own(() => 'cut'), { patienceS: 1 });
+  test('closes a session that no server opened', async () => {
+    const { sandbox } = await started(await serving(() => 'cut'), { patienceS: 1 });
     const session = sandbox.openSession();
     expect(await session.run({ code: '' })).toMatchObject({ status: 'sandbox_error' });
     await session.close();
@@ -215,48 +231,155 @@ describe('The remote sandbox', () => {
     await session.close();
   });
 
-  test.each<[string, DoubleAnswer, RegExp]>([
-    ['refuses the token', { status: 401, json: {} }, /refuses the token/],
-    ['is something else', { status: 200, json: { version: 2 } }, /nothing known/],
-    ['fails', { status: 500, json: {} }, /with 500/],
-    [
-      'speaks another version',
-      { status: 200, json: { ...capabilities, protocol: 2 } },
-      /version 2/,
-    ],
-  ])('does not start when the server %s', async (_, answer, reason) => {
-    const server = await double(() => answer);
-    const error = await rejectionOf(started(server));
-    expect(error).toMatchObject({
-      code: 'SANDBOX_UNAVAILABLE',
-      message: expect.stringMatching(reason),
-    });
-    expect(messageOf(error).split(server.url)).toHaveLength(2);
+  test.each<[string, DoubleAnswer]>([
+    ['rejects the token', { status: 401, json: {} }],
+    ['is something else', ok({ version: 2 })],
+    ['fails', { status: 500, json: {} }],
+    ['uses another protocol version', ok({ ...capabilities, protocol: 2 })],
+  ])('does not start when the server %s', async (_, greeting) => {
+    const server = await serving(undefined, { greeting });
+    expect(await refused(started(server), server)).toBe('SANDBOX_UNAVAILABLE');
   });
 
   test('does not start when no server answers', async () => {
-    const server = await double(() => undefined);
+    const server = await serving();
     await opened.pop()?.close();
-    const error = await rejectionOf(
-      RemoteSandbox.start({ url: server.url, workers: 1, pauseMs: 5 }),
-    );
-    expect(error).toMatchObject({
-      code: 'SANDBOX_UNAVAILABLE',
-      message: expect.stringMatching(/cannot be reached: .*\. See that `agent-rl sandbox serve` or/),
-    });
-    expect(messageOf(error).split(server.url)).toHaveLength(2);
+    expect(await refused(started(server), server)).toBe('SANDBOX_UNAVAILABLE');
   });
 
   test.each([
-    ['localhost:8080', /begins with localhost:/],
-    ['not an address', /is not an address/],
-    ['ftp://host', /begins with ftp:/],
+    ['localhost:8080', /localhost:/],
+    ['not an address', /not an address/],
+    ['ftp://host', /ftp:/],
     ['http://user:hidden@host', /^(?!.*hidden).*tokenEnv/],
-    ['http://host/?a=1', /no \?/],
-  ])('does not take the address %s', async (url, reason) => {
+    ['http://host/?a=1', /\?/],
+  ])('refuses the address %s', async (url, text) => {
     expect(await rejectionOf(RemoteSandbox.start({ url, workers: 1 }))).toMatchObject({
       code: 'CONFIG_INVALID',
-      message: expect.stringMatching(reason),
+      message: expect.stringMatching(text),
     });
+  });
+});
+
+/** An answer that comes when the test says so. */
+function held(): { answer: Answer; release: () => void } {
+  let release!: () => void;
+  const free = new Promise<void>((resolve) => (release = resolve));
+  return { release, answer: () => free.then(() => ok(ran)) };
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe('The remote sandbox with several servers', () => {
+  test('distributes programs by the places of the servers', async () => {
+    const { answer, release } = held();
+    const small = await named('small', { concurrency: 1 }, answer);
+    const large = await named('large', { concurrency: 3 }, answer);
+    const { sandbox } = await started([small, large], { workers: 8 });
+    const all = Promise.all(Array.from({ length: 8 }, () => sandbox.execute(run)));
+    // 1 and 3 places: two and six of eight programs.
+    while (small.programs() + large.programs() < 8) await turn();
+    expect([small.programs(), large.programs()]).toEqual([2, 6]);
+    release();
+    expect((await all).map(({ status }) => status)).toEqual(Array(8).fill('ok'));
+  });
+
+  test('leaves out a server that is gone, and uses it again when it is back', async () => {
+    const [a, b] = [await named('a'), await named('b')];
+    const { sandbox, reported, incidents } = await started([a, b]);
+    a.state.isDown = true;
+    expect(await sandbox.execute(run)).toMatchObject({ status: 'ok', stdout: 'b' });
+    const moved = incidents.filter(({ kind }) => kind === 'moved').map(({ message }) => message);
+    expect(moved).toEqual([expect.stringContaining(a.url)]);
+    const before = a.programs();
+    expect(await sandbox.execute(run)).toMatchObject({ stdout: 'b' });
+    expect(a.programs()).toBe(before);
+    a.state.isDown = false;
+    await reported('server', `${a.url} is back`);
+    expect(await sandbox.execute(run)).toMatchObject({ stdout: 'a' });
+  });
+
+  test('moves the programs of a server that stops answering', async () => {
+    const [hanging, well] = [await named('a', {}, held().answer), await named('b')];
+    const { sandbox, reported } = await started([hanging, well], { patienceS: 600 });
+    const waiting = sandbox.execute(run);
+    while (hanging.programs() === 0) await turn();
+    hanging.state.isDown = true;
+    expect(await waiting).toMatchObject({ status: 'ok', stdout: 'b' });
+    await reported('moved', 'given up');
+  });
+
+  test('gives no verdict when no server answers, and names each', async () => {
+    const [a, b] = [await named('a'), await named('b')];
+    const { sandbox } = await started([a, b]);
+    a.state.isDown = true;
+    b.state.isDown = true;
+    const { status, message } = await sandbox.execute(run);
+    expect(status).toBe('sandbox_error');
+    for (const { url } of [a, b]) expect(message).toContain(url);
+  });
+
+  test('does not use a server that came back as another one', async () => {
+    const [a, b] = [await named('a'), await named('b')];
+    const { sandbox, reported, incidents } = await started([a, b]);
+    a.state.facts = { python: '3.12' };
+    await reported(
+      'server',
+      'it was native:ns with Python 3.11 and now is native:ns with Python 3.12',
+    );
+    expect(await sandbox.execute(run)).toMatchObject({ stdout: 'b' });
+    expect(incidents.map(({ kind }) => kind)).toEqual(['server']);
+  });
+
+  test('keeps a session on its server, and loses it with the server', async () => {
+    const [a, b] = [await named('a'), await named('b')];
+    const { sandbox, reported } = await started([a, b]);
+    const session = sandbox.openSession();
+    for (const _ of [1, 2])
+      expect(await session.run({ code: '' })).toMatchObject({ stdout: 'a', alive: true });
+    // The second session goes to the server without sessions.
+    expect(await sandbox.openSession().run({ code: '' })).toMatchObject({ stdout: 'b' });
+    a.state.isDown = true;
+    const lost = await session.run({ code: '' });
+    expect(lost).toMatchObject({ status: 'sandbox_error', alive: false });
+    expect(lost.message).toContain('session and its variables are lost');
+    await reported('server', a.url);
+    expect(await sandbox.execute(run)).toMatchObject({ stdout: 'b' });
+    const next = await sandbox.openSession().run({ code: '' });
+    expect(next).toMatchObject({ stdout: 'b', alive: true });
+  });
+
+  test('opens a session on the next server if the first is gone', async () => {
+    const [a, b] = [await named('a'), await named('b')];
+    const { sandbox } = await started([a, b]);
+    a.state.isDown = true;
+    const first = await sandbox.openSession().run({ code: '' });
+    expect(first).toMatchObject({ stdout: 'b', alive: true });
+  });
+
+  test('does not ask another server for a caller who has left', async () => {
+    const [a, b] = [await named('a', {}, held().answer), await named('b')];
+    const { sandbox, incidents } = await started([a, b], { checkS: 600 });
+    const stop = new AbortController();
+    const running = sandbox.execute(run, stop.signal);
+    while (a.programs() === 0) await turn();
+    stop.abort(new Error('left'));
+    await expect(running).rejects.toThrow('left');
+    expect([b.programs(), incidents]).toEqual([0, []]);
+  });
+
+  test.each([{ level: 'pyodide' }, { python: '3.9' }, { modules: ['numpy'] }])(
+    'refuses servers that differ: %j',
+    async (facts) => {
+      const [a, b] = [await named('a'), await named('b', facts)];
+      expect(await refused(started([a, b]), a, b)).toBe('SANDBOX_UNAVAILABLE');
+    },
+  );
+
+  test('refuses a server that does not answer, and one that is listed twice', async () => {
+    const [a, b] = [await named('a'), await named('b')];
+    b.state.isDown = true;
+    expect(await refused(started([a, b]), b)).toBe('SANDBOX_UNAVAILABLE');
+    expect(await refused(started([a, { url: `${a.url}/` }]), a)).toBe('CONFIG_INVALID');
   });
 });

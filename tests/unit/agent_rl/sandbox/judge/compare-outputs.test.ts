@@ -48,7 +48,7 @@ describe('compareOutputs', () => {
   });
 
   test.each(['exact', 'whitespace', 'float', 'unordered'] as const)(
-    '%s: any text is itself, and no other with a word more',
+    '%s: holds for any text and itself, and not for one more word',
     (mode) => {
       assert(
         property(string({ unit: 'binary' }), (text) => {
@@ -60,12 +60,12 @@ describe('compareOutputs', () => {
   );
 
   test.each(['exact', 'whitespace', 'float', 'unordered'] as const)(
-    '%s: takes a time that grows as the text does',
+    '%s: takes time in proportion to the text',
     (mode) => {
-      // Each would take minutes if a pattern went back over what it has read.
+      // Each would take minutes if a pattern backtracked.
       for (const text of ['\n', ' ', '1', '0', '\r\n', '1.', '1\n']) {
-        expect(compareOutputs(`${text.repeat(1_000_000)}x`, '5', mode)).toBe(false);
-        expect(compareOutputs(`1${text.repeat(1_000_000)}1`, '5', mode)).toBe(false);
+        expect(compareOutputs(`${text.repeat(200_000)}x`, '5', mode)).toBe(false);
+        expect(compareOutputs(`1${text.repeat(200_000)}1`, '5', mode)).toBe(false);
       }
     },
   );

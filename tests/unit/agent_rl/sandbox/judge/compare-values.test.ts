@@ -74,7 +74,7 @@ describe('compareValues, exact', () => {
   });
 });
 
-/** What the documentation says, written down without a thought for speed. */
+/** The documented comparison, written without regard to speed. */
 function slowlyEqual(a: PythonValue, b: PythonValue): boolean {
   const [x, y] = [partsOf(a), partsOf(b)];
   const [m, n] = [numberOf(a), numberOf(b)];
@@ -107,7 +107,7 @@ function slowlySameBag(a: readonly PythonValue[], b: readonly PythonValue[]): bo
   return left.length === 0;
 }
 
-/** The few numbers there are, as texts. */
+/** A number as text. */
 function numberOf(value: PythonValue): string | undefined {
   const parts = partsOf(value);
   if (parts.type === 'bool') return parts.value ? '1,0' : '0,0';
@@ -116,26 +116,26 @@ function numberOf(value: PythonValue): string | undefined {
   return parts.type === 'complex' ? `${parts.real},${parts.imaginary}` : undefined;
 }
 
-describe('What a program can return', () => {
+describe('A returned value', () => {
   const deep = (depth: number): unknown =>
     JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`) as unknown;
 
   test.each([
-    ['no value of Python', { $tupel: [1] }],
-    ['nothing at all', undefined],
+    ['not a Python value', { $tupel: [1] }],
+    ['undefined', undefined],
     ['a value nested a thousand deep', deep(1000)],
     ['a value nested a hundred thousand deep', deep(100_000)],
-    ['digits that are none', { $int: '1e5' }],
+    ['an invalid number', { $int: '1e5' }],
     ['a million digits and a letter', { $float: `${'1'.repeat(1_000_000)}x` }],
     ['a million digits', { $int: '1'.repeat(1_000_000) }],
-  ])('is the wrong answer, not an error, when it is %s', (_name, actual) => {
+  ])('is a wrong answer, not an error, if it is %s', (_name, actual) => {
     for (const mode of ['exact', 'whitespace', 'float', 'unordered'] as const) {
       expect(compareValues(actual, [1], mode)).toBe(false);
       expect(compareValues([actual], [1], mode)).toBe(false);
     }
   });
 
-  test('is compared in a time that grows as it does', () => {
+  test('is compared in time that grows with its size', () => {
     const items = Array.from({ length: 100_000 }, (_, i) => i);
     const reversed = items.toReversed();
     const setOf = (list: number[]): unknown => ({ $set: list });
@@ -147,7 +147,7 @@ describe('What a program can return', () => {
     expect(compareValues(floats([...reversed.slice(1), -1]), floats(items), 'float')).toBe(false);
   });
 
-  test('never stands for what is expected when that is none of Python', () => {
+  test('is never equal to an expected value that is not a Python value', () => {
     expect(() => compareValues(1, { $tupel: [1] }, 'exact')).toThrow(NotAPythonValue);
     expect(() => compareValues({ $tupel: [1] }, { $tupel: [1] }, 'float')).toThrow(NotAPythonValue);
   });
@@ -194,7 +194,7 @@ test.each([
   expect(compareValues(actual, expected, 'float')).toBe(true);
 });
 
-test('compareValues, float, gives what is infinite, nan or whole no tolerance', () => {
+test('compareValues, float, has no tolerance for infinity, nan and integers', () => {
   expect(compareValues(1, float('inf'), 'float')).toBe(false);
   expect(compareValues(float('-inf'), float('inf'), 'float')).toBe(false);
   expect(compareValues(float('inf'), float('inf'), 'float')).toBe(true);
@@ -242,7 +242,7 @@ test('compareValues, unordered, disregards the order of the outermost items alon
   expect(compareValues([1], tuple(1), 'unordered')).toBe(false);
 });
 
-describe('compareValues, given more members than are expected', () => {
+describe('compareValues, given more members than expected', () => {
   const unread = new Proxy([0, 0, 0], {
     get: (items, name) => {
       if (name === 'length') return items.length;
@@ -251,14 +251,14 @@ describe('compareValues, given more members than are expected', () => {
   });
 
   test.each(['exact', 'float', 'unordered', 'whitespace'] as const)(
-    'looks at none of them by %s, since a program may return as many as it likes',
+    'reads none of them by %s, since a program may return any number',
     (mode) => {
       expect(compareValues(unread, [0], mode)).toBe(false);
       expect(compareValues({ $set: unread }, set(0), mode)).toBe(false);
     },
   );
 
-  test('looks at none of them within lists and tuples', () => {
+  test('reads none of them within lists and tuples', () => {
     expect(compareValues([1, tuple(unread)], [1, tuple(0, 0)], 'exact')).toBe(false);
     expect(compareValues([1, tuple(unread)], [1, tuple(0, 0)], 'float')).toBe(false);
   });

@@ -11,7 +11,7 @@ const anything = (value: unknown): never => value as never;
 
 const checked = (sandbox: Sandbox): Sandbox => layered(sandbox, [checkRequests('scripted')]);
 
-describe('The check of requests', () => {
+describe('The request check', () => {
   test.each(badRequests)('refuses %s', async (_name, request, message) => {
     const asked = scriptedSandbox(() => ({}));
     const sandbox = checked(asked);
@@ -21,7 +21,7 @@ describe('The check of requests', () => {
     expect(asked.requests).toEqual([]);
   });
 
-  test.each(badArguments)('refuses as an argument %s', async (_name, value, message) => {
+  test.each(badArguments)('refuses %s as an argument', async (_name, value, message) => {
     const asked = scriptedSandbox(() => ({}));
     const sandbox = checked(asked);
     const result = await sandbox.execute({
@@ -35,7 +35,7 @@ describe('The check of requests', () => {
     expect(asked.requests).toEqual([]);
   });
 
-  test('hands on a request that can be run as it is', async () => {
+  test('passes on a valid request unchanged', async () => {
     const asked = scriptedSandbox(() => ({}));
     const sandbox = checked(asked);
     const common = { limits: { wallS: 0.01, memoryMiB: 64 }, seed: -1, owner: 'a' };
@@ -53,14 +53,14 @@ describe('The check of requests', () => {
     ]);
   });
 
-  test('refuses a session it cannot keep, and a program in one that goes on', async () => {
+  test('refuses an invalid session, and an invalid program in a session that lives on', async () => {
     const asked = scriptedSandbox(() => ({ stdout: '1' }));
     const sandbox = checked(asked);
     for (const [request, message] of [
       [{ totalWallS: '60' }, /^totalWallS is "60"; it must be a number from 0\.01 to 3600 s\.$/],
       [{ limits: { wallS: Number.NaN } }, /^limits\.wallS is NaN/],
       [{ seed: 'abc' }, /^seed is "abc"/],
-      [{ code: '' }, /"code", which is not known/],
+      [{ code: '' }, /unknown field "code"/],
       [null, /^the request must be an object, got null/],
     ] as const) {
       expect(() => sandbox.openSession(anything(request))).toThrow(message);
@@ -85,7 +85,7 @@ describe('The check of requests', () => {
     expect(asked.openSessions).toBe(0);
   });
 
-  test('keeps from a memory what would look like another request in it', async () => {
+  test('refuses requests that the memory of results would confuse with others', async () => {
     const asked = scriptedSandbox(() => ({}));
     const sandbox = layered(asked, [checkRequests('scripted'), new RememberedResults()]);
     for (const [value, status] of [

@@ -18,7 +18,7 @@ function remembering(answer: (code: string) => Partial<RunResult>) {
 }
 
 describe('The memory of results', () => {
-  test('runs equal requests once, also while the first is under way', async () => {
+  test('runs equal requests once, even while the first is in progress', async () => {
     const { sandbox, memory, ran } = remembering(() => ({ stdout: '1' }));
     const [a, b] = await Promise.all([
       sandbox.execute({ kind: 'run', code: 'x' }),
@@ -38,7 +38,7 @@ describe('The memory of results', () => {
     expect(ran).toHaveLength(4);
   });
 
-  test('distinguishes what is called owner within a request', async () => {
+  test('distinguishes values called owner within a request', async () => {
     const asked = scriptedSandbox(() => ({}));
     const sandbox = remembered(asked);
     for (const owner of ['ann', 'robert']) {
@@ -49,7 +49,7 @@ describe('The memory of results', () => {
     expect(asked.requests).toHaveLength(6);
   });
 
-  test('answers a request of one rollout to another', async () => {
+  test('shares answers between rollouts', async () => {
     const asked = scriptedSandbox(() => ({}));
     const sandbox = remembered(asked);
     await sandbox.execute({ kind: 'run', code: 'x', owner: 'one' });
@@ -72,7 +72,7 @@ describe('The memory of results', () => {
   });
 
   test.each(['ok', 'error', 'bad_request'] as const)(
-    'repeats the first answer with status %s, even of a program that would now answer otherwise',
+    'repeats the first answer with status %s, even if the program would now answer otherwise',
     async (status) => {
       let clock = 0;
       const { sandbox } = remembering(() => ({ status, stdout: `${clock++}`, wallMs: clock }));
@@ -81,14 +81,14 @@ describe('The memory of results', () => {
     },
   );
 
-  test('does not keep what is larger than is worth it', async () => {
+  test('does not keep large answers', async () => {
     const { sandbox, ran } = remembering(() => ({ stdout: 'x'.repeat(4096) }));
     await sandbox.execute({ kind: 'run', code: 'x' });
     await sandbox.execute({ kind: 'run', code: 'x' });
     expect(ran).toHaveLength(2);
   });
 
-  test('keeps nothing of a request that grows with it', async () => {
+  test('keeps no more of a large request than of a small one', async () => {
     const kept = jest.spyOn(Map.prototype, 'set');
     const { sandbox } = remembering(() => ({}));
     await sandbox.execute({ kind: 'run', code: 'x', stdin: '1234567 '.repeat(250_000) });
@@ -101,7 +101,7 @@ describe('The memory of results', () => {
   });
 
   test.each(['timeout', 'memory_limit', 'crashed', 'sandbox_error'] as const)(
-    'does not keep a %s, which may not come again',
+    'does not keep a %s, which may not recur',
     async (status) => {
       const { sandbox, ran } = remembering(() => ({ status }));
       await sandbox.execute({ kind: 'run', code: 'x' });
@@ -110,7 +110,7 @@ describe('The memory of results', () => {
     },
   );
 
-  test('a cancelled caller leaves the others their answer', async () => {
+  test('answers the other callers when one is cancelled', async () => {
     let finish = (): void => undefined;
     const finished = new Promise<void>((resolve) => {
       finish = resolve;
@@ -132,7 +132,7 @@ describe('The memory of results', () => {
 });
 
 describe('The key of a request', () => {
-  test('is no longer for a request of megabytes than for a small one', () => {
+  test('has one length, however large the request is', () => {
     const small = requestKey({ kind: 'run', code: 'print(1)' });
     const large = requestKey({ kind: 'run', code: 'print(1)', stdin: '1234567 '.repeat(250_000) });
     expect(large).toHaveLength(small.length);
@@ -152,7 +152,7 @@ describe('The key of a request', () => {
     expect(new Set(keys).size).toBe(3);
   });
 
-  test('distinguishes what is asked, and not who asks', () => {
+  test('distinguishes requests, but not their owners', () => {
     const request = { code: 'x', owner: 'ann' };
     expect(requestKey({ kind: 'run', ...request })).not.toBe(
       requestKey({ kind: 'judge', ...request } as never),

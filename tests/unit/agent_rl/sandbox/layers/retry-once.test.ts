@@ -15,12 +15,12 @@ function retrying(statuses: readonly RunResult['status'][]) {
   return { inner, sandbox, incidents, closing };
 }
 
-describe('A sandbox that failed itself', () => {
-  test('is asked once more, and says so', async () => {
+describe('A sandbox that fails', () => {
+  test('is asked once more, and the retry is reported', async () => {
     const { sandbox, incidents } = retrying(['sandbox_error', 'ok']);
     expect(await sandbox.execute({ kind: 'run', code: '1' })).toMatchObject({ status: 'ok' });
     expect(incidents).toEqual([
-      { kind: 'retry', message: 'A program is run once more: no memory' },
+      { kind: 'retry', message: expect.stringContaining('no memory') as unknown },
     ]);
   });
 
@@ -34,7 +34,7 @@ describe('A sandbox that failed itself', () => {
   });
 
   test.each(['error', 'timeout', 'memory_limit', 'crashed', 'bad_request'] as const)(
-    'is not blamed for %s',
+    'is not asked again after %s',
     async (status) => {
       const { inner, sandbox, incidents } = retrying([status]);
       const result = await sandbox.execute({ kind: 'calls', code: '1', entry: 'f', args: [] });
@@ -44,7 +44,7 @@ describe('A sandbox that failed itself', () => {
     },
   );
 
-  test('is left alone once it is closed', async () => {
+  test('is not asked again once it is closed', async () => {
     const { inner, sandbox, closing } = retrying(['sandbox_error', 'ok']);
     closing.abort();
     expect(await sandbox.execute({ kind: 'run', code: '1' })).toMatchObject({

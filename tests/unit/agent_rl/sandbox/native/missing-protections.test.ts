@@ -12,13 +12,13 @@ const hello = (level: 'ns' | 'lite', tasks: 'own' | 'shared', fixedAddresses = t
 });
 const kindsOf = (greeting: Hello): string[] => missingProtections(greeting).map(({ kind }) => kind);
 
-test('A native sandbox reports what its level protects elsewhere and not here', () => {
+test('A native sandbox reports the protections of its level that this machine lacks', () => {
   expect(kindsOf(hello('ns', 'own'))).toEqual([]);
   expect(kindsOf(hello('ns', 'own', false))).toEqual(['addresses']);
   expect(kindsOf(hello('ns', 'shared'))).toEqual(['threads']);
   expect(kindsOf(hello('ns', 'shared', false))).toEqual(['addresses', 'threads']);
 });
 
-test('Level lite never counts threads apart without root, so it reports nothing', () => {
+test('A native sandbox of level lite reports no shared threads, which it always has without root', () => {
   expect(kindsOf(hello('lite', 'shared'))).toEqual([]);
 });

@@ -42,7 +42,7 @@ const reply = ({ why = null, status = 0, notes = ready, ...more }: Ended): Proce
 const ending = (ended: Ended) => endingOf(reply(ended), readNotes(ended.notes ?? ready));
 const exited = (code: number): number => code << 8;
 
-describe('A process that ended', () => {
+describe('A process', () => {
   test.each<[string, Ended, object]>([
     ['well', {}, { status: 'ok', exitCode: 0 }],
     ['with a code', { status: exited(7) }, { status: 'error', exitCode: 7 }],
@@ -84,31 +84,31 @@ describe('A process that ended', () => {
       { status: 'signaled', signal: 'SIGKILL', message: 'it had more threads than allowed' },
     ],
     ['for its folder', { status: 9, diskFull: true, overQuota: true }, { status: 'disk_limit' }],
-  ])('%s is reported as such', (_, ended, expected) => {
+  ])('is reported with its status if it ended %s', (_, ended, expected) => {
     expect(ending(ended)).toEqual(expected);
   });
 
   test.each<[string, Ended, RegExp]>([
-    ['could not be started', { failed: 'no memory' }, /^no memory$/],
+    ['cannot be started', { failed: 'no memory' }, /^no memory$/],
     [
-      'did not get behind its walls',
+      'does not get behind its walls',
       { status: exited(125), notes: '', stderr: 'no walls' },
       /no walls/,
     ],
-    ['left no report of its end', { status: null }, /without a report/],
-  ])('%s is our own failure', (_, ended, message) => {
+    ['leaves no report of its end', { status: null }, /without a report/],
+  ])('is a failure of the sandbox if it %s', (_, ended, message) => {
     expect(ending(ended)).toMatchObject({ status: 'sandbox_error' });
     expect(ending(ended).message).toMatch(message);
   });
 
-  test('cannot make its end ours by what it prints or by its code', () => {
+  test('cannot blame the sandbox by its output or its exit code', () => {
     const notes = `${ready}{"ready":false}\n`;
     const end = ending({ status: exited(125), notes, stderr: 'the walls could not be put up' });
     expect(end).toEqual({ status: 'error', exitCode: 125 });
   });
 });
 
-test('Notes are separated from results, whoever wrote them', () => {
+test('Notes are separated from results, no matter who wrote them', () => {
   const text = `${ready}{"begun":true}\n{"ok":true,"value":1}\n{"interrupted":true}\n{"done": 256}\n{"ok":tr`;
   expect(readNotes(text)).toEqual({
     ready: true,

@@ -23,7 +23,7 @@ const ran: RunResult = {
   level: 'test',
 };
 
-describe('An answer of SandboxFusion', () => {
+describe('An answer in the format of SandboxFusion', () => {
   const cases: readonly [Partial<RunResult>, string, string, number | null, string][] = [
     [{}, 'Success', 'Finished', 0, ''],
     [{ status: 'error', exitCode: 3 }, 'Failed', 'Finished', 3, ''],
@@ -40,7 +40,7 @@ describe('An answer of SandboxFusion', () => {
     ],
   ];
 
-  test.each(cases)('for a run %j is %s', (run, ...expected) => {
+  test.each(cases)('says of a run %j: %s', (run, ...expected) => {
     const [status, runStatus, code, message] = expected;
     const { exitCode: _, ...without } = ran;
     const answer = answerOf({ ...(run.status === undefined ? ran : without), ...run });
@@ -61,12 +61,12 @@ describe('An answer of SandboxFusion', () => {
     expect(check(FusionAnswer, answer)).toHaveProperty('value');
   });
 
-  test('says that output was cut', () => {
+  test('says that the output was cut', () => {
     const { message } = answerOf({ ...ran, truncated: true, stdoutBytes: 99_999 });
     expect(message).toBe('the output was cut: 99999 bytes of stdout, 0 of stderr');
   });
 
-  test('read back is how the run ended', () => {
+  test('can be read back', () => {
     const runs: readonly Partial<RunResult>[] = [
       { status: 'ok', exitCode: 0 },
       { status: 'error', exitCode: 3 },
@@ -81,14 +81,14 @@ describe('An answer of SandboxFusion', () => {
     }
   });
 
-  test('without a result of the run is a failure of the server, never a verdict', () => {
+  test('is a failure of the server, never a verdict, without a result', () => {
     const answer = { status: 'Failed', message: 'lost', run_result: null } as const;
     expect(endingOf(answer)).toMatchObject({ status: 'sandbox_error', message: 'lost' });
     const odd = { ...answer, message: '', run_result: { status: 'Error' } } as const;
     expect(endingOf(odd)).toMatchObject({ status: 'sandbox_error', message: 'no result' });
   });
 
-  test('that calls a program failed is never read as a success', () => {
+  test('is no success if it says that the program failed', () => {
     const run_result = { status: 'Finished', return_code: null } as const;
     expect(endingOf({ status: 'Failed', message: '', run_result })).toMatchObject({
       status: 'error',
@@ -102,8 +102,8 @@ describe('An answer of SandboxFusion', () => {
   });
 });
 
-describe('A request of SandboxFusion', () => {
-  test('as verl sends it is one of ours', () => {
+describe('A request in the format of SandboxFusion', () => {
+  test('is understood as verl sends it', () => {
     const body = {
       compile_timeout: 5,
       run_timeout: 5,
@@ -122,7 +122,7 @@ describe('A request of SandboxFusion', () => {
     });
   });
 
-  test('has a limit of memory when it is positive, and no file without content', () => {
+  test('may have a memory limit that is not positive, and files without content', () => {
     const body = {
       code: '',
       language: 'python',
@@ -148,13 +148,13 @@ describe('A request of SandboxFusion', () => {
     [{ language: 'python', memory_limit_MB: 4096 }, 'memory_limit_MB'],
     [{ language: 'python', code: 5 }, 'code'],
     [{ language: 'python', timeout: 5 }, 'timeout'],
-  ])('that cannot be met as it stands is refused: %j', (more, path) => {
+  ])('is refused if it cannot be met: %j', (more, path) => {
     const checked = check(FusionBody, { code: '', ...more });
     const problems = 'problems' in checked ? checked.problems : [];
     expect(problems.map((problem) => problem.path[0])).toContain(path);
   });
 
-  test('made of one of ours is one of theirs', () => {
+  test('can be made of a request of this package', () => {
     const request = {
       code: 'x',
       stdin: 'y',

@@ -18,7 +18,7 @@ function sessions(idleMs?: number) {
   return { served: new ServedSessions({ ...sandbox, openSession }, idleMs), closed };
 }
 
-test('a session runs programs until it is ended', async () => {
+test('A session runs programs until it is ended', async () => {
   const { served, closed } = sessions();
   const id = served.open({});
   expect(await served.run(id, { code: '' }, never)).toMatchObject({ stdout: 'ran' });
@@ -29,14 +29,14 @@ test('a session runs programs until it is ended', async () => {
   expect(closed).toHaveLength(1);
 });
 
-test('a session that idles is ended', async () => {
+test('A session that is idle is ended', async () => {
   const { served, closed } = sessions(30);
   served.open({});
   await new Promise((resolve) => setTimeout(resolve, 100));
   expect(closed).toHaveLength(1);
 });
 
-test('all sessions end with the server', async () => {
+test('All sessions end with the server', async () => {
   const { served, closed } = sessions();
   served.open({});
   served.open({});

@@ -96,7 +96,7 @@ describe('Between a remote sandbox and its server', () => {
     expect(backend.requests).toEqual([]);
   });
 
-  test('the server refuses what a client sent unchecked', async () => {
+  test('the server refuses invalid requests that a client did not check', async () => {
     const backend = scriptedSandbox(() => ({}));
     const { unchecked } = await remote(backend);
     for (const path of ['/etc/x', '../x', 'a/../../x', '', 'a//b', 'a\0b']) {
@@ -116,7 +116,7 @@ describe('Between a remote sandbox and its server', () => {
     expect(backend.requests).toEqual([]);
   });
 
-  test('an abort ends the program over there, and the next is answered', async () => {
+  test('an abort ends the program on the server, and the next request is answered', async () => {
     const scripted = scriptedSandbox(() => ({}));
     const reached: string[] = [];
     const hanging: Sandbox = {
@@ -141,7 +141,7 @@ describe('Between a remote sandbox and its server', () => {
     expect(reached).toEqual(['start', 'abort']);
   });
 
-  test('a closed sandbox fails what is asked of it', async () => {
+  test('a closed sandbox fails every request', async () => {
     const { sandbox } = await remote(scriptedSandbox(() => ({})));
     await sandbox.close();
     expect(await sandbox.execute({ kind: 'run', code: '1' })).toMatchObject({
@@ -174,8 +174,8 @@ function counting(): ScriptedSandbox {
   };
 }
 
-describe('A session with a server', () => {
-  test('has its requests, programs and results cross, each session its own', async () => {
+describe('A session on a server', () => {
+  test('sends its programs and gets their results, apart from other sessions', async () => {
     const backend = counting();
     const { sandbox } = await remote(backend);
     const request = { ...common, totalWallS: 60 };
@@ -220,7 +220,7 @@ describe('A session with a server', () => {
         run: (_program, signal) =>
           new Promise((_resolve, reject) => {
             signal?.addEventListener('abort', () => {
-              aborted.push('over there');
+              aborted.push('on the server');
               reject(signal.reason as Error);
             });
           }),

@@ -3,7 +3,7 @@ import { describe, expect, jest, test } from '@jest/globals';
 import { readHarness } from '#agent_rl/sandbox/harness/read-harness.ts';
 import { readCallResults, valueBounds } from '#agent_rl/sandbox/requests/read-call-results.ts';
 
-test('reads what the harness writes', () => {
+test('Results that the harness wrote are read', () => {
   const results = [
     { ok: true, value: { $tuple: [1, 'a'] } },
     { ok: false, problem: 'ZeroDivisionError: division by zero' },
@@ -12,7 +12,7 @@ test('reads what the harness writes', () => {
 });
 
 test.each(['[x]', '{"ok": true}', '[1]', '[{"ok": false}]', '[{"ok": true, "value": {"$no": 1}}]'])(
-  'does not trust %s, which a program may have put there',
+  'Results that a program may have written are refused: %s',
   (text) => {
     expect(readCallResults(text)).toBeUndefined();
   },
@@ -24,11 +24,11 @@ const returned = (...values: string[]): string =>
 const listOf = (member: string, count: number): string =>
   `[${Array<string>(Math.floor(count)).fill(member).join()}]`;
 
-describe('The bounds of a result', () => {
+describe('The reader of results', () => {
   const members = valueBounds.pieces / 2 - 1;
   const longest = `"${'x'.repeat(valueBounds.chars - 2)}"`;
 
-  test('are those of the harness', () => {
+  test('has the same bounds as the harness', () => {
     const values = new Map(readHarness()).get('values');
     expect(values).toContain(`\nMOST_PIECES = ${valueBounds.pieces / 1000}_000\n`);
     expect(values).toContain(`\nMOST_CHARS = ${valueBounds.chars / 1024 / 1024} * 1024 * 1024\n`);
@@ -42,7 +42,7 @@ describe('The bounds of a result', () => {
     ['dictionaries', `{"$dict":${listOf('[0,{"$float":"1.0"}]', valueBounds.pieces / 5 - 1)}}`],
     ['one text', longest],
     ['a text of brackets and commas', `"${'[{,\\"'.repeat(600_000)}"`],
-  ])('allow as many %s as the harness does, in each of several results', (_name, value) => {
+  ])('takes as many %s as the harness allows, in each of several results', (_name, value) => {
     expect(readCallResults(returned(value, value))).toHaveLength(2);
   });
 
@@ -53,7 +53,7 @@ describe('The bounds of a result', () => {
     ['digits', `{"$int":"${'9'.repeat(valueBounds.chars + 100)}"}`],
     ['characters', `"${'x'.repeat(valueBounds.chars + 100)}"`],
     ['spaces', `${' '.repeat(valueBounds.chars + 100)}0`],
-  ])('refuse more %s before anything is parsed', (_name, value) => {
+  ])('refuses more %s without parsing them', (_name, value) => {
     const parse = jest.spyOn(JSON, 'parse');
     try {
       expect(readCallResults(returned('0', value, '0'))).toBeUndefined();
@@ -63,13 +63,13 @@ describe('The bounds of a result', () => {
     }
   });
 
-  test('hold for what is not a list of results', () => {
+  test('refuses text that is not a list of results', () => {
     expect(readCallResults(`{"a":${listOf('0', 2 * valueBounds.pieces)}}`)).toBeUndefined();
     expect(readCallResults('"[')).toBeUndefined();
     expect(readCallResults('["\\')).toBeUndefined();
   });
 });
 
-test('refuses a value that is nested too deeply to be looked at', () => {
+test('A value that is nested too deeply to be checked is refused', () => {
   expect(readCallResults(returned('['.repeat(100_000) + ']'.repeat(100_000)))).toBeUndefined();
 });

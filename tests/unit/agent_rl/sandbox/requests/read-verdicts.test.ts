@@ -14,7 +14,7 @@ test('One verdict is read for each line, in order', () => {
   ]);
 });
 
-test('There are fewer verdicts than statements when the tests ended early, and a cut one does not count', () => {
+test('Tests that ended early have fewer verdicts than statements, and a truncated one does not count', () => {
   expect(read(`${passed}{"index":1,"passed":tr`, 3)).toEqual([{ passed: true }]);
   expect(read('', 3)).toEqual([]);
 });
@@ -40,6 +40,6 @@ test.each([
   `${passed}{"problem":"late"}\n`,
   `${passed}${passed}`,
   `${passed}${failed}{"index":2,"passed":true}\n`,
-])('%j is not what the harness writes on two statements', (text) => {
+])('Lines that the harness does not write are refused: %j', (text) => {
   expect(read(text, 2)).toBeUndefined();
 });

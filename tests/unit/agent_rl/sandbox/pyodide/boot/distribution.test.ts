@@ -21,7 +21,7 @@ const top = mkdtempSync(join(tmpdir(), 'agent-rl-programs-'));
 const copy = join(top, 'programs');
 const keyOfCopy = (): string => findDistribution(folder, copy).key;
 
-/** Every source that has to do with the snapshot, as it is called once built. */
+/** Every source of the snapshot, by its built name. */
 const sources = ['pyodide', 'probes'].flatMap((room) =>
   readdirSync(join(packageRoot(), 'agent_rl', 'sandbox', room), { recursive: true })
     .map((name) => join(room, String(name)))
@@ -59,7 +59,7 @@ describe('The key of the snapshot', () => {
     expect(keyOfCopy()).toBe(key);
   });
 
-  test('is not available before the programs are built', () => {
+  test('cannot be computed before the build', () => {
     expect(() => findDistribution(folder, join(top, 'nowhere'))).toThrow(/nowhere.*npm run build/);
   });
 });

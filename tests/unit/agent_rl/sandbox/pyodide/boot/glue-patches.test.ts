@@ -21,7 +21,7 @@ test('Patched glue imports nothing and evaluates no text that a program gives', 
   expect(patchLoader(loader)).not.toMatch(/\bimport\(|\bexport\s*\{/);
 });
 
-test('Glue that is not exactly what the patches fit is refused by the patch that does not', () => {
+test('Glue that does not match the patches exactly is refused by the patch that does not match', () => {
   expect(() => patchGlue(`${glue}import('x')`)).toThrow(
     '"dynamic imports" matched 16 times, expected 15',
   );
@@ -34,7 +34,7 @@ test('Glue that is not exactly what the patches fit is refused by the patch that
   expect(() => patchLoader(`${loader}import('x')`)).toThrow('"dynamic imports" matched 14 times');
 });
 
-test('No interrupt is lost that comes while patched glue looks for one', async () => {
+test('An interrupt is not lost while patched glue checks for one', async () => {
   const [helper] = /function _Py_CheckEmscriptenSignals_Helper\(\)\{.*?return 0\}\}/.exec(
     patchGlue(glue),
   )!;
@@ -72,7 +72,7 @@ test('Another version of pyodide is refused by name', () => {
   rmSync(other, { recursive: true });
 });
 
-test('Lines are put together from any pieces, and only a line feed ends one', () => {
+test('Lines are joined from any pieces, and only a line feed ends one', () => {
   const lines: string[] = [];
   const read = lineReader((line) => lines.push(line));
   for (const piece of ['a', 'b\nc\u2028', 'd\r', '\n\n', 'rest']) read(piece);

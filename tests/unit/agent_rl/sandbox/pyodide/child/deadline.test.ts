@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 
 import { Deadline } from '#agent_rl/sandbox/pyodide/child/deadline.ts';
 
-/** A deadline of one second, and how to let time pass: by the clock, and on the processor. */
+/** A deadline of one second, and a function that lets wall and processor time pass. */
 function deadlineOfOneSecond(): { deadline: Deadline; pass: (wall: number, cpu: number) => void } {
   let [wallMs, cpuMs] = [5000, 300];
   const deadline = new Deadline(1000, { wallMs: () => wallMs, cpuMs: () => cpuMs });
@@ -25,7 +25,7 @@ test('A program that has the processor is interrupted at its time and killed a s
   expect(deadline.step()).toBe('kill');
 });
 
-test('Much processor time does not end a program early', () => {
+test('A program with much processor time is not ended early', () => {
   const { deadline, pass } = deadlineOfOneSecond();
   pass(600, 2000);
   expect(deadline.step()).toBe('continue');
@@ -51,7 +51,7 @@ test('A program that is idle is killed 2.6 s after its time', () => {
   expect(deadline.step()).toBe('kill');
 });
 
-test('What came in time is not late because nobody looked before', () => {
+test('An answer that came in time is not late because it is checked later', () => {
   const { deadline, pass } = deadlineOfOneSecond();
   pass(999, 999);
   const cameAt = 5999;

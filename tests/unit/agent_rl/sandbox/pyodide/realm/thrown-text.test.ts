@@ -27,11 +27,11 @@ test.each<[string, unknown, string]>([
   ['a text', 'oh', 'oh'],
   ['nothing', null, 'null'],
   ['what cannot be read', unreadable, 'something that cannot be shown'],
-])('%s that crossed from the realm has a text', (_name, thrown, text) => {
+])('A value thrown in the realm has a text: %s', (_name, thrown, text) => {
   expect(thrownText(thrown)).toBe(text);
 });
 
-test('a problem of files says how much room there is where that is the problem', () => {
+test('A problem of files names the quota if it is exceeded', () => {
   const settings = { fileBytes: 2 ** 21, fileCount: 7 };
   expect(filesProblemText({ errno: 51 }, settings)).toBe(
     "ENOSPC (Emscripten's errno 51); at most 2 MiB and 7 files and folders are allowed",
@@ -39,7 +39,7 @@ test('a problem of files says how much room there is where that is the problem',
   expect(filesProblemText({ errno: 20 }, settings)).toBe("EEXIST (Emscripten's errno 20)");
 });
 
-test("the names are those of pyodide's Emscripten", () => {
+test("Errors have the names of pyodide's Emscripten", () => {
   const folder = dirname(createRequire(import.meta.url).resolve('pyodide'));
   const codes = /ERRNO_CODES=\{([^}]*)\}/.exec(
     readFileSync(join(folder, 'pyodide.asm.mjs'), 'utf8'),
