@@ -239,7 +239,7 @@ describe('The weights of an adapter', () => {
     return error.message;
   };
 
-  test('are refused on a model of another width or depth, tensor by tensor', async () => {
+  test('must fit the width and depth of the model, tensor by tensor', async () => {
     const wide = await refused(own, { ...config, hiddenSize: 16 });
     expect(wide).toContain(
       `"${prefix}.0.self_attn.q_proj.lora_A.weight" is [3, 12]; on this model expected [3, 16].`,

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 
 import { localLayers, localModel, modelFolder, withLocalModel } from '#model/find/model-folder.ts';
 import { loadConfig } from '#agent_rl/config/index.ts';
+import type { ErrorCode } from '#agent_rl/core/errors.ts';
 import { saveTinyAdapter } from '#tests/support/tiny-adapter.ts';
 import { errorOf } from '#tests/support/thrown.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
@@ -121,8 +122,8 @@ describe('A command', () => {
     expect(await named('model/starter')).toMatch(/model\/starter$/);
   });
 
-  test.each([
-    ['org/none', undefined, 'SOURCE_UNAVAILABLE' as const, /There is no folder .*org\/none either/],
+  test.each<[string, string | undefined, ErrorCode, RegExp]>([
+    ['org/none', undefined, 'SOURCE_UNAVAILABLE', /There is no folder .*org\/none either/],
     ['org/none', '../v1', 'CONFIG_INVALID', /"..\/v1" is not a revision of org\/none/],
     ['model/starter', 'v1', 'CONFIG_INVALID', /--revision is "v1", and "model\/starter" is not/],
     ['nowhere', undefined, 'MODEL_INVALID', /or a model of the hub as org\/name/],

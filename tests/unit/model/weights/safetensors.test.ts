@@ -152,7 +152,7 @@ describe('A damaged file', () => {
     ['data cut short', { a: f32([4], 0, 16) }, 10, /"a" ends at byte 16 .* 10; .* cut short/],
     ['bytes left over', { a: f32([1], 0, 4) }, 9, /end at byte 4 of the data, which has 9/],
     ['a tensor that is not an object', { a: 3 }, 0, /"a" is described by 3/],
-  ])('with %s is refused with its name and the fault', async (_, header, dataBytes, message) => {
+  ])('is refused by name if it has %s', async (_, header, dataBytes, message) => {
     await writeRaw(header, new Uint8Array(dataBytes));
     await expect(SafetensorsFile.open(file)).rejects.toThrow(message);
     await expect(SafetensorsFile.open(file)).rejects.toThrow(file);
@@ -166,7 +166,7 @@ describe('A damaged file', () => {
       /200 bytes, but 2 follow/,
     ],
     ['a zip archive', Buffer.from('PK\u0003\u0004 this is a zip'), /not a safetensors file/],
-  ])('that is %s is refused', async (_, bytes, message) => {
+  ])('is refused if it is %s', async (_, bytes, message) => {
     await writeFile(file, bytes);
     await expect(SafetensorsFile.open(file)).rejects.toThrow(message);
   });

@@ -60,7 +60,7 @@ describe("A folder with MiniMind's own file", () => {
       'pytorch_model-00001-of-00001.bin',
       { 'pytorch_model.bin.index.json': 'pytorch_model-00001-of-00001.bin' },
     ],
-  ])('also loads as %s, as Transformers stores it', async (name, indexes) => {
+  ])('loads as %s too, as Transformers stores it', async (name, indexes) => {
     const whole = await loadModel(minimind);
     await rename(path.join(minimind, 'full_sft_16.pth'), path.join(minimind, name));
     for (const [index, shard] of Object.entries(indexes)) {
@@ -159,7 +159,7 @@ describe('A hostile pickle', () => {
   });
 
   test.each(Object.entries(refusals))(
-    'of the kind "%s" is refused by name',
+    'is refused by name: %s',
     async (name, message) => {
       await refuses(zipOf({ 'data.pkl': pickleOf(name), 'data/0': Buffer.alloc(16) }), message);
     },
