@@ -16,7 +16,7 @@ import { sickLength, type SickRun, sickRuns } from './sick-runs/sick-runs.ts';
  */
 
 const [given, ...wanted] = process.argv.slice(2);
-if (given === undefined) throw new Error('Name a project of agent-rl new that has learned.');
+if (given === undefined) throw new Error('Name a trained project of agent-rl new.');
 const project = resolve(given);
 const packed = join(packageRoot(), 'tests', 'fixtures', 'sick-runs');
 const program = join(packageRoot(), 'dist', 'scripts', 'agent-rl.js');
@@ -60,7 +60,7 @@ function train({ name, sets }: SickRun): void {
   }
   writeFileSync(below(`sick-${name}.yaml`), stringify(file));
   const words = [program, 'train', '--config', `sick-${name}.yaml`, '--quiet'];
-  // Those that get worse exit with 1.
+  // Runs that get worse exit with 1.
   const { status } = spawnSync(process.execPath, words, { cwd: project, stdio: 'inherit' });
   if (status !== 0 && status !== 1) throw new Error(`${name} ended with ${status}.`);
 }

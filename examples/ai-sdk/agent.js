@@ -17,7 +17,7 @@ const tools = {
   }),
 };
 
-/** @param production the model to ask where nothing is trained */
+/** @param production the model to use outside of training */
 export function searchAgent(production) {
   const model = rolloutModel(production);
   return async (prompt, abortSignal) => {

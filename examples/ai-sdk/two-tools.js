@@ -1,5 +1,5 @@
-// An agent with a tool that is of no use to it, on a model that calls both: node two-tools.js SEED trains it, and
-// node two-tools.js served asks the trained model behind agent-rl serve (--name policy).
+// An agent with one useful and one useless tool, on a model that calls both. `node two-tools.js SEED` trains it;
+// `node two-tools.js served` evaluates the trained model behind agent-rl serve (--name policy).
 import { readFileSync } from 'node:fs';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { trainAgent } from 'agent_rl';

@@ -1,6 +1,6 @@
 import { env, pipeline, TextStreamer } from '@huggingface/transformers';
 
-// The model is a folder of `agent-rl model export`, below the folder that is served: ?model=my-model-onnx.
+// The model is a folder of `agent-rl model export`, relative to the served folder: ?model=my-model-onnx.
 const model = new URLSearchParams(location.search).get('model');
 env.allowRemoteModels = false;
 env.allowLocalModels = true;
@@ -20,7 +20,7 @@ const allow = (allowed) => {
   if (allowed) text.focus();
 };
 
-/** What a model writes is shown as text, never as markup. */
+/** A model's output is shown as text, never as markup. */
 function show(who) {
   const item = document.createElement('li');
   const name = document.createElement('b');
@@ -33,7 +33,7 @@ function show(who) {
 
 async function start() {
   if (model === null)
-    throw new Error('Name a model: ?model=FOLDER, below the folder that is served.');
+    throw new Error('Name a model: ?model=FOLDER, relative to the served folder.');
   const generate = await pipeline('text-generation', model, { dtype: 'fp32', device: 'wasm' });
   state.textContent = `${model} is loaded.`;
   form.addEventListener('submit', async (event) => {

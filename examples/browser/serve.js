@@ -1,4 +1,4 @@
-// Serves the folder that it is started in to this machine: node examples/browser/serve.js [PORT]
+// Serves the current folder to this machine: node examples/browser/serve.js [PORT]
 import { createReadStream, existsSync, realpathSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { extname, join, sep } from 'node:path';
@@ -17,7 +17,7 @@ function fileOf(address) {
   const path = join(root, decodeURIComponent(new URL(address, 'http://here').pathname));
   if (!existsSync(path)) return undefined;
   const file = realpathSync(statSync(path).isDirectory() ? join(path, 'index.html') : path);
-  // A page on this machine may ask for anything; hidden files and what links lead out of the folder to is not its business.
+  // Any page on this machine may send requests, so hidden files and links that lead out of the folder are refused.
   const isInside = file.startsWith(root + sep) && !file.slice(root.length).includes(`${sep}.`);
   return isInside && statSync(file).isFile() ? file : undefined;
 }

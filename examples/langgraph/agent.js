@@ -9,7 +9,7 @@ import { lookup, search } from './search.js';
 const agent = createReactAgent({
   llm: new ChatOpenAI({
     model: 'gpt-5-mini',
-    apiKey: process.env.OPENAI_API_KEY ?? 'none while it is trained',
+    apiKey: process.env.OPENAI_API_KEY ?? 'unused in training',
     configuration: { fetch: rolloutFetch },
   }),
   tools: [

@@ -5,10 +5,10 @@ import { z } from 'zod';
 
 import { lookup, search } from './search.js';
 
-// The only lines for training: the client asks by rolloutFetch, and no trace of a rollout is sent to OpenAI.
+// The only lines for training: the client uses rolloutFetch, and no trace of a rollout is sent to OpenAI.
 setDefaultOpenAIClient(
   new OpenAI({
-    apiKey: process.env.OPENAI_API_KEY ?? 'none while it is trained',
+    apiKey: process.env.OPENAI_API_KEY ?? 'unused in training',
     fetch: rolloutFetch,
   }),
 );

@@ -1,4 +1,4 @@
-"""An agent as it stands: it reads a task from stdin, asks by the OpenAI API and prints its answer."""
+"""An ordinary agent: it reads a task from stdin, asks a model with the OpenAI API and prints its answer."""
 
 import json
 import math

@@ -46,7 +46,7 @@ export function ggufTensors(file: GgufFile, config: ModelConfig): Map<string, La
   const byName = new Map(named.map((tensor) => [publishedName(tensor.name), tensor]));
   const unknown = named.find(({ name }) => publishedName(name) === undefined);
   if (unknown !== undefined)
-    throw invalid(file.path, `tensor "${unknown.name}" is no part of a ${config.family} model`);
+    throw invalid(file.path, `tensor "${unknown.name}" is not part of a ${config.family} model`);
   const written = new Map<string, LateTensor>();
   for (const { name, shape } of parameterSpecs(config)) {
     const tensor = byName.get(name);
@@ -61,7 +61,7 @@ export function ggufTensors(file: GgufFile, config: ModelConfig): Map<string, La
   }
   const [left] = byName.values();
   if (left !== undefined)
-    throw invalid(file.path, `tensor "${left.name}" is no part of a ${config.family} model`);
+    throw invalid(file.path, `tensor "${left.name}" is not part of a ${config.family} model`);
   return written;
 }
 

@@ -156,7 +156,7 @@ for (const [name, numbers] of all) {
       2,
     );
   process.stdout.write(
-    `${name}: ${spread(rates, 0)} tokens/s; of in process ${ratio('perSecond')}, by processor seconds ${ratio('perProcessorSecond')}\n`,
+    `${name}: ${spread(rates, 0)} tokens/s; relative to in process ${ratio('perSecond')}, by processor seconds ${ratio('perProcessorSecond')}\n`,
   );
 }
 process.stdout.write(`${machineText(machine())}\n`);

@@ -104,7 +104,7 @@ async function rowOf(one: Case): Promise<string[]> {
 const [, , filter = ''] = process.argv;
 const header = ['Model', 'train.recompute', 'Planned', 'Peak', 'Difference', 'A step'];
 process.stdout.write(
-  `One LoRA GRPO step, one sequence of 1,024 tokens where nothing else is said, rank ${benchAdapter.rank} on all linear layers, two threads\n\n`,
+  `One LoRA GRPO step, one sequence of 1,024 tokens unless stated otherwise, rank ${benchAdapter.rank} on all linear layers, two threads\n\n`,
 );
 process.stdout.write(`${table(header, [])}\n`);
 for (const one of cases.filter(({ name }) => name.includes(filter)))

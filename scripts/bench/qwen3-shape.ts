@@ -104,7 +104,7 @@ export function answerTo(order: RowOrder, python = ''): RowAnswer {
       : programOutput(python, ['-W', 'ignore::FutureWarning', peer, argument]);
   const answer = JSON.parse(text) as RowAnswer;
   if (answer.loss !== undefined && !Number.isFinite(answer.loss)) {
-    throw new Error(`${order.name} came to a loss of ${answer.loss}.`);
+    throw new Error(`${order.name} has a loss of ${answer.loss}.`);
   }
   return answer;
 }

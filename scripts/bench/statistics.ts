@@ -2,7 +2,7 @@ import { mean } from '../../agent_rl/algorithms/statistics.ts';
 
 /** Middle value, or the mean of the two in the middle. */
 export function median(values: readonly number[]): number {
-  if (values.length === 0) throw new RangeError('There is no median of no values.');
+  if (values.length === 0) throw new RangeError('The median of an empty list is undefined.');
   const sorted = values.toSorted((a, b) => a - b);
   const half = sorted.length / 2;
   return mean(sorted.slice(Math.ceil(half) - 1, Math.floor(half) + 1));

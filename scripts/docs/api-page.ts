@@ -18,7 +18,7 @@ export const apiPage = (): string =>
   page(
     'API',
     "What the package exports. Importing it starts nothing. Types that only other types name are not exported: `Parameters<Generator['generate']>[0]` names one.",
-    '`agent_rl` trains, evaluates and loads agents ([from code](../guides/from-code.md)). `agent_rl/plugin` is what plugins are written with. `agent_rl/contracts` holds suites that test plugins ([testing plugins](../guides/testing-plugins.md)).',
+    '`agent_rl` trains, evaluates and loads agents ([from code](../guides/from-code.md)). `agent_rl/plugin` contains what plugins need. `agent_rl/contracts` contains suites that test plugins ([testing plugins](../guides/testing-plugins.md)).',
     '## agent_rl',
     tableOf(entries.agent_rl),
     '## agent_rl/plugin',

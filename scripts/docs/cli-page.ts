@@ -53,7 +53,7 @@ export const cliPage = (): string =>
   page(
     'Command line',
     'Every command and flag of `agent-rl`. `agent-rl COMMAND --help` shows the same, and `agent-rl runs --help` the commands of a group. A flag that stands for a setting overrides `--set`, and both override the run file.',
-    'Two more programs are presets of `agent-rl train` and take its flags: `train-code-exec-agent` with `configs/workspace_grpo.yaml`, and `train-search-agent` with `configs/search_qa_grpo.yaml` where no `--config` is given. `agent-rl train` needs one.',
-    'Exit codes: 0 when all went well, 2 after a mistake of the user, 130 when interrupted, 1 otherwise, also where held-out success fell or `train.until` was not reached; see [errors](errors.md). With `--json` stdout holds the result alone and everything else goes to stderr.',
+    'Two more programs run `agent-rl train` and take its flags. Without `--config`, `train-code-exec-agent` uses `configs/workspace_grpo.yaml` and `train-search-agent` uses `configs/search_qa_grpo.yaml`; `agent-rl train` requires `--config`.',
+    'Exit codes: 0 on success, 2 after a user error, 130 when interrupted, and 1 otherwise, including runs whose held-out success fell or that did not reach `train.until`; see [errors](errors.md). With `--json` stdout contains only the result, and everything else goes to stderr.',
     ...linesOf(commands).map(commandText),
   );

@@ -14,7 +14,7 @@ const errorsPage = (): string =>
   page(
     'Errors',
     'Every error that the package throws on purpose is an `AgentRlError` with one of these codes. Codes are stable; messages may improve.',
-    'The command line leaves with 0 when all went well, 2 after a mistake of the user, 130 when interrupted, and 1 otherwise. With `--json` the error is on stdout as `{"error": {"code", "message"}}`, with `next` where there is a checkpoint to go on from; what is not an `AgentRlError` has the code `UNEXPECTED`.',
+    'The command line exits with 0 on success, 2 after a user error, 130 when interrupted, and 1 otherwise. With `--json` the error is on stdout as `{"error": {"code", "message"}}`, with `next` if there is a checkpoint to resume from; an error that is not an `AgentRlError` has the code `UNEXPECTED`.',
     table(
       ['Code', 'Caused by', 'When', 'What to do'],
       Object.entries(errorCatalogue).map(

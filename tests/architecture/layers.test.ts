@@ -59,8 +59,8 @@ const leavingSource = (file: SourceFile) =>
 const files = sourceFiles(['agent_rl', 'dataset', 'model', 'scripts'], ['.ts', '.tsx']);
 const numerical = /^(@tensorflow\/|onnxruntime|onnx-proto)/;
 
-describe('the rows of design.md', () => {
-  test('are the rows that are tested here', () => {
+describe('The layers', () => {
+  test('match the rows of design.md', () => {
     const lines = readDocument('design.md').match(/^\| \d+ +\|.*$/gm) ?? [];
     const named = lines.map((line) =>
       [...line.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name),
@@ -70,30 +70,30 @@ describe('the rows of design.md', () => {
     );
   });
 
-  test('imports only point down', () => {
+  test('import only from lower ones', () => {
     expect(files.length).toBeGreaterThan(20);
     expect(files.flatMap(brokenRows)).toEqual([]);
   });
 
-  test('nothing imports from outside the source', () => {
+  test('import nothing from outside the sources', () => {
     expect(files.flatMap(leavingSource)).toEqual([]);
   });
 
-  test('only the engine knows which libraries do the arithmetic', () => {
+  test('use numerical libraries only in the engine', () => {
     const others = files
       .filter(({ path }) => !path.startsWith('agent_rl/engine/'))
       .filter((file) => importsOf(file).some((target) => numerical.test(target)));
     expect(others.map(({ path }) => path)).toEqual([]);
   });
 
-  test('only compose makes containers', () => {
+  test('make containers only in compose', () => {
     const others = files
       .filter(({ path }) => !path.startsWith('agent_rl/compose/'))
       .filter(({ text }) => /\bnew Container\b/.test(text));
     expect(others.map(({ path }) => path)).toEqual([]);
   });
 
-  test('a run is resolved in one place', () => {
+  test('resolve a run in one place', () => {
     const callers = (name: string) =>
       files
         .filter(
@@ -117,11 +117,11 @@ describe('the rows of design.md', () => {
     ["const x = await import('../cli/main.ts');", 'upward and late'],
     ["export * from '../../scripts/agent-rl.ts';", 'upward, as an export'],
     ["new Worker(new URL('../rollout/worker.ts', import.meta.url));", 'upward, as a worker'],
-  ])('a planted import is found: %s (%s)', (text) => {
+  ])('report a planted import: %s (%s)', (text) => {
     expect(brokenRows({ path: 'agent_rl/telemetry/planted.ts', text })).toHaveLength(1);
   });
 
-  test('downward imports, own files, packages and examples in comments are left alone', () => {
+  test('allow downward imports, own files, packages and examples in comments', () => {
     const text = `
       /** @example import { run } from '../compose/container.ts' */
       import { a } from '../core/errors.ts';
@@ -132,7 +132,7 @@ describe('the rows of design.md', () => {
     expect(leavingSource({ path: 'agent_rl/telemetry/planted.ts', text })).toEqual([]);
   });
 
-  test('a source file that imports through the names for tests is found', () => {
+  test('report a source file that imports through the names for tests', () => {
     const text = "import { a } from '#agent_rl/core/errors.ts';";
     expect(leavingSource({ path: 'agent_rl/telemetry/planted.ts', text })).toHaveLength(1);
   });
@@ -140,12 +140,12 @@ describe('the rows of design.md', () => {
 
 const rooms = ['agent_rl', 'dataset', 'model', 'scripts'];
 
-describe('circles of imports', () => {
-  test('there are none, type imports counted', () => {
+describe('Circular imports', () => {
+  test('never occur, type imports included', () => {
     expect(importCircles(sourceFiles(rooms, ['.ts', '.tsx']))).toEqual([]);
   });
 
-  test('a planted circle is found, and files that only lead into it are not part of it', () => {
+  test('exclude files that only lead into them', () => {
     const planted = [
       { path: 'model/a.ts', text: "import type { B } from './b.ts';" },
       { path: 'model/b.ts', text: "export { c } from './inner/c.ts';" },
@@ -157,10 +157,10 @@ describe('circles of imports', () => {
   });
 });
 
-describe('sizes', () => {
+describe('The sources', () => {
   const sources = sourceFiles(rooms, ['.ts', '.tsx', '.py']);
 
-  test('no folder has more than 15 source files', () => {
+  test('put at most 15 files in a folder', () => {
     const counts = new Map<string, number>();
     for (const { path } of sources) {
       const folder = posix.dirname(path);
@@ -169,7 +169,7 @@ describe('sizes', () => {
     expect([...counts].filter(([, count]) => count > 15)).toEqual([]);
   });
 
-  test('no source file has more than 400 lines', () => {
+  test('put at most 400 lines in a file', () => {
     const lengths = sources.map(({ path, text }) => ({ path, lines: text.split('\n').length - 1 }));
     expect(lengths.filter(({ lines }) => lines > 400)).toEqual([]);
   });

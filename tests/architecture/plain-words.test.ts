@@ -8,7 +8,8 @@ import { projectFile, type SourceFile, sourceFiles } from '../support/source-fil
  */
 
 const phrases: readonly (readonly [RegExp, string])[] = [
-  [/\b(?:is|are|was|were) none\b/i, '"does not exist", "no X", "invalid"'],
+  // Not `is None` of Python, nor `x is none }}` of a Jinja template.
+  [/\b(?:[Ii]s|[Aa]re|[Ww]as|[Ww]ere) none\b(?! *\}\})/, '"does not exist", "no X", "invalid"'],
   [/\bwhat (?:is|are|was) no\b/i, 'the name of the thing: "invalid", "not a number"'],
   [/\bso many\b/i, '"this many", "that number of"'],
   [/\bby turns\b/i, '"alternately"'],
@@ -61,7 +62,7 @@ const flowing = (text: string): string =>
 function phraseProblems({ path, text: whole }: SourceFile): string[] {
   const text = flowing(whole);
   return phrases.flatMap(([phrase, instead]) =>
-    [...text.matchAll(new RegExp(phrase, 'gi'))].map(({ index, 0: found }) => {
+    [...text.matchAll(new RegExp(phrase, `g${phrase.flags}`))].map(({ index, 0: found }) => {
       const around = text.slice(Math.max(0, index - 50), index + found.length + 30);
       return `${path}: "${found}" in "${around}"; write ${instead}`;
     }),

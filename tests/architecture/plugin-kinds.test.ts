@@ -10,8 +10,8 @@ const naming = (name: RegExp, own: RegExp): string[] =>
     .map(({ path }) => path)
     .filter((path) => path !== 'agent_rl/config/earlier-systems.ts');
 
-describe('a kind of plugin', () => {
-  test('is named in at most 8 files: its contract, its block, its row and those that use it', () => {
+describe('A kind of plugin', () => {
+  test('is named in at most 8 files', () => {
     const files = naming(/rewardManager|RewardManager/, /^agent_rl\/rewards\//);
     expect(files).toContain('agent_rl/compose/plugins/kinds.ts');
     expect(files.length).toBeLessThanOrEqual(8);
@@ -23,11 +23,11 @@ describe('a kind of plugin', () => {
     ['toolCallFormats', 'policy: {toolCallFormat: NAME}'],
     ['advantages', 'algorithm: {advantage: {type: NAME}}'],
     ['taskGenerators', 'datasets: [{generator: {type: NAME}}]'],
-  ] as const)('of %s is shown where a run file names it: %s', (name, place) => {
+  ] as const)('has a place in the run file: %s in %s', (name, place) => {
     expect(placeText(kindOf(name))).toBe(place);
   });
 
-  test('has a name, a key among the chosen plugins and a place of its own', () => {
+  test('has a unique name, key and place', () => {
     const rows = kindNames.map(kindOf);
     for (const values of [
       rows.map(({ kind }) => kind.kind),

@@ -50,8 +50,8 @@ const found = ({ path, text }: SourceFile): string[] =>
     (name) => `${path} ${name}`,
   );
 
-describe('lists that grow with the data', () => {
-  test('are never spread over the arguments of a call: some 120,000 of them end the run', () => {
+describe('A list that grows with the data', () => {
+  test('is never spread into the arguments of a call, which fails at some 120,000 items', () => {
     const files = sourceFiles(['agent_rl', 'dataset', 'model', 'scripts']).filter(
       ({ path }) => !bounded.some((folder) => path.startsWith(`${folder}/`)),
     );
@@ -63,11 +63,11 @@ describe('lists that grow with the data', () => {
     ['this.#tokens.push(...tokens);', 'push'],
     ['const most = Math.max(\n  0,\n  ...rows.map(({ length }) => length),\n);', 'Math.max'],
     ['list.splice(0, list.length, ...kept);', 'splice'],
-  ])('a planted spread is found: %s', (text, name) => {
+  ])('is reported where it is spread: %s', (text, name) => {
     expect(found({ path: 'a.ts', text })).toEqual([`a.ts ${name}`]);
   });
 
-  test('lists made of others, objects and other calls are left alone', () => {
+  test('may be spread into lists, objects and other calls', () => {
     const text = 'a.push({ ...b }, [...c]); f(...d); Math.max(1, [...e].length); g.map(h(...i));';
     expect(found({ path: 'a.ts', text })).toEqual([]);
   });

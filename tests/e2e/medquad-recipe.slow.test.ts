@@ -93,8 +93,8 @@ describe('The recipe for MedQuAD', () => {
     const markdown = medQuadMarkdown(taught, [one], await documentsOf(seed));
     const header = '|  | questions | search/mrr | answer_similarity | format | calls |';
     expect(markdown.split(header)).toHaveLength(3);
-    expect(markdown).toMatch(/\| Without a model, says the first passage \| 2 \| [01]\.\d\d/);
-    expect(markdown).toMatch(/\| RL less the first passage \| 2 and 2 \| [+-]?[01]\.\d\d/);
+    expect(markdown).toMatch(/\| Without a model: the first passage \| 2 \| [01]\.\d\d/);
+    expect(markdown).toMatch(/\| RL minus the first passage \| 2 and 2 \| [+-]?[01]\.\d\d/);
   }, 240_000);
 
   test('reports too few questions and a folder that was prepared from other files', async () => {

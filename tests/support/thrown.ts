@@ -1,3 +1,5 @@
+import { expect } from '@jest/globals';
+
 import { AgentRlError } from '#agent_rl/core/errors.ts';
 
 /** The `AgentRlError` an action throws; fails when it throws none. */
@@ -20,3 +22,10 @@ export async function rejectionOf(promise: Promise<unknown>): Promise<AgentRlErr
   if (AgentRlError.is(error)) return error;
   throw error;
 }
+
+/** What an `AgentRlError` matches that has this code and says this. */
+export const errorOf = (code: AgentRlError['code'], message: RegExp | string): object => ({
+  code,
+  message:
+    typeof message === 'string' ? expect.stringContaining(message) : expect.stringMatching(message),
+});

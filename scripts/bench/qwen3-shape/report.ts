@@ -29,12 +29,19 @@ export function qwen3ShapeMarkdown(report: Qwen3ShapeReport): string {
     .flatMap((group) => group.rows.flatMap(({ answer }) => answer?.versions ?? []))
     .slice(0, 1);
   const conditions = [
-    `${(parameters / 1e6).toFixed(1)} M parameters, random weights, ${device}, ${threads} threads, each row in a process of its own, ` +
+    `${(parameters / 1e6).toFixed(1)} M parameters, random weights, ${device}, ${threads} threads, each row in its own process, ` +
       `${rounds} round${rounds === 1 ? '' : 's'} one row after the other`,
     ...versions,
   ];
   const times = 'Median s (least to most)';
-  const columns = ['Task', 'Whose', times, 'tokens/s', 'Peak of the process', 'Time against ours'];
+  const columns = [
+    'Task',
+    'Whose',
+    times,
+    'tokens/s',
+    'Peak of the process',
+    'Time relative to ours',
+  ];
   return `${conditions.join('; ')}\n\n${table(columns, groups.flatMap(groupCells))}`;
 }
 

@@ -30,7 +30,7 @@ export function sandboxText({ machine, speed, ratios, ways, soaks, soak }: Sandb
       ratios[name]?.[i]?.overBare.toFixed(2) ?? '1',
     ]),
   );
-  const header = ['backend', 'callers', 'programs/s', 'median ms', 'p95 ms', 'over bare python3'];
+  const header = ['backend', 'callers', 'programs/s', 'median ms', 'p95 ms', 'above bare python3'];
   return [
     machineText(machine),
     table(header, rows),

@@ -12,12 +12,12 @@ import * as workspace from '../../../dataset/workspace_tasks/generator/rows.ts';
 /** Task generators that figures rest on, by the name that run files give them. */
 const generators = { arithmetic, workspace };
 
-/** Of a SHA-256, as many as are written down. */
+/** The first digits of a SHA-256 are written down. */
 const digits = 8;
 
 const sha256 = (data: string | Buffer): string => createHash('sha256').update(data).digest('hex');
 
-/** Of what a generator makes, not of how its code is written: its evaluations, and the first tasks of seed 1. */
+/** What a generator makes, whatever its code looks like: its evaluations, and the first tasks of seed 1. */
 function madeTasks(name: string): string {
   const made = Object.entries(generators).find(([known]) => known === name)?.[1];
   if (made === undefined) {
@@ -29,13 +29,13 @@ function madeTasks(name: string): string {
   return canonicalJson([made.evalRows(200), trained]);
 }
 
-/** What is read of a folder: of a data set its tasks, of another folder all but notes. */
+/** The files of a folder that count: the tasks of a data set, and all files except notes elsewhere. */
 const isRead = (folder: string, name: string): boolean =>
   folder.startsWith('dataset/') ? name.endsWith('.jsonl') : !name.endsWith('.md');
 
 function folderHash(folder: string): string {
   const at = join(packageRoot(), folder);
-  if (!existsSync(at)) throw new Error(`${folder} is not there: figures cannot rest on it.`);
+  if (!existsSync(at)) throw new Error(`${folder} does not exist, so figures cannot rest on it.`);
   const files = readdirSync(at, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && isRead(folder, entry.name))
     .map((entry) => relative(at, join(entry.parentPath, entry.name)).replaceAll('\\', '/'))
@@ -46,14 +46,14 @@ function folderHash(folder: string): string {
 /** A run file with what it extends, without comments and defaults. */
 function settingsOf(file: string): Record<string, unknown> {
   const { value, problems } = readConfigFile(join(packageRoot(), file));
-  if (problems.length > 0 || !isRecord(value)) throw new Error(`${file} is no run file.`);
+  if (problems.length > 0 || !isRecord(value)) throw new Error(`${file} is not a run file.`);
   return value;
 }
 
 /**
  * The hash of something that figures rest on, as it ships: a run file, a folder, or `generator:NAME`.
  *
- * @throws Error for a name of something that is not there
+ * @throws Error if nothing has this name
  */
 export function basisHash(name: string): string {
   const hash = hashes.get(name) ?? wholeHash(name).slice(0, digits);
@@ -61,7 +61,7 @@ export function basisHash(name: string): string {
   return hash;
 }
 
-/** Of this process: many tables rest on one starter. */
+/** Computed once in a process, since many tables rest on one starter. */
 const hashes = new Map<string, string>();
 
 function wholeHash(name: string): string {

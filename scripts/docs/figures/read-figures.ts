@@ -2,7 +2,7 @@ import { basesOf, basisHash } from './basis-hash.ts';
 
 /** Part of a page that holds measured figures, with the comment that says what they rest on. */
 export interface Figures {
-  /** Of its first line, from 1. */
+  /** Number of its first line, from 1. */
   line: number;
   kind: 'table' | 'text';
   /** The comment directly above a table, or the nearest in the section of a text, without its marks; undefined without one. */
@@ -41,7 +41,7 @@ const basisOf = ({ text }: Block): string | undefined =>
 /** What only a measurement gives: shares, intervals, amounts of seconds and memory, and cells that begin with a fraction. */
 const measured =
   /\d ?%|[[(][-+]?\d[\d.,]* ?(?:,|to) ?[-+]?\d|\|\s*[*<+-]*\d+[.,]\d|\de-\d|\b\d[\d,]* (?:s|ms|min|minutes|GB|MB|MiB|GiB|x|nats|points)\b/;
-/** Of running text, which tells of bounds and settings too, success and what a job takes. */
+/** In running text, which also names bounds and settings, only success and the cost of jobs count. */
 const measuredText = /\d ?%|(?:\d|two|three|four|five|six|seven|eight|nine|ten) minutes/;
 /** How wide an interval is, not what was measured. */
 const width = /95 % (?=intervals?\b|by |over )/g;
@@ -89,7 +89,7 @@ const named = /^(\S+?)(?:@([0-9a-f]{8}))?$/;
 export function problemsOf({ basis, success }: Pick<Figures, 'basis' | 'success'>): string[] {
   if (basis === undefined) return ['does not say what it rests on'];
   if (success && !basis.startsWith('rests on: ')) {
-    return ['shows success and does not name the run file, starter and tasks it rests on'];
+    return ['shows success but does not name the run file, starter and tasks that it rests on'];
   }
   if (/^not measured: .{10,}/.test(basis)) return [];
   if (/^measured at [0-9a-f]{8}: .{5,}/.test(basis)) return [];

@@ -31,7 +31,7 @@ export function medQuadMarkdown(
 }
 
 const note =
-  'Brackets: 95 % intervals, bootstrapped over documents or over questions, whichever is wider, paired for differences. Greedy, one attempt each. The untrained model was asked another draw of the held-out questions, and similarity to their answers has a floor of its own.';
+  'Brackets: 95 % intervals, bootstrapped over documents or over questions, whichever is wider, paired for differences. Greedy, one attempt each. The untrained model was evaluated on another sample of the held-out questions, whose similarity scores have another floor.';
 
 function seedTables(
   untrained: ModelEvaluation,
@@ -43,14 +43,14 @@ function seedTables(
     Untrained: untrained.own,
     'After SFT': taught.own,
     'After RL': trained.own,
-    'Without a model, says the question': withoutModel.question,
-    'Without a model, says the first passage': withoutModel.first,
-    'Without a model, says all passages': withoutModel.all,
+    'Without a model: the question': withoutModel.question,
+    'Without a model: the first passage': withoutModel.first,
+    'Without a model: all passages': withoutModel.all,
   };
   const differences: Readonly<Record<string, readonly [Kept, Kept]>> = {
-    'RL less SFT': [trained.own, taught.own],
-    'RL less the first passage': [trained.own, withoutModel.first],
-    'RL less all passages': [trained.own, withoutModel.all],
+    'RL minus SFT': [trained.own, taught.own],
+    'RL minus the first passage': [trained.own, withoutModel.first],
+    'RL minus all passages': [trained.own, withoutModel.all],
   };
   const names = scoreNames(trained.own);
   const all = [...names.map((name) => scoreOf(name)), measures.calls];
@@ -82,7 +82,7 @@ function seedTables(
   ];
 }
 
-/** Attempts that have a verdict, and those that the system failed, which no number beside them counts. */
+/** The number of judged attempts, and of attempts that the system failed, which no other number counts. */
 function attemptsText({ perTask = [] }: Kept): string {
   const failed = sum(perTask.map((task) => task.failed));
   return `${sum(perTask.map(({ n }) => n))}${failed === 0 ? '' : `, ${failed} failed`}`;
@@ -96,7 +96,7 @@ const ofDocuments = ({ perTask = [], ...kept }: Kept, documentOf: DocumentOf): K
   }),
 });
 
-/** Of the rewards that are learned from: that of the environment is not. */
+/** Names of the rewards that are trained on, which exclude the environment's. */
 const scoreNames = ({ counts = [] }: Kept): string[] => [
   ...new Set(
     counts.flatMap(({ scores = {} }) =>

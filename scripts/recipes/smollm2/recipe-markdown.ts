@@ -25,7 +25,7 @@ export function recipeMarkdown({ untrained, seeds }: RecipeResult): string {
     byStage(successCell),
     '## What RL adds to SFT, points, on the same questions',
     table(
-      header('RL less SFT'),
+      header('RL minus SFT'),
       named((row) => [differenceCell(row)]),
     ),
     '## Episodes in which a call returns the answer, %',

@@ -43,7 +43,7 @@ test.each([
   ['It is 30.', false],
   ['It is 30.48 or 4.724.', false],
   ['I do not know.', false],
-])('judges the number of the final message: %s', async (content, success) => {
+])('the environment judges the number in the final message: %s', async (content, success) => {
   const environment = create();
   await environment.start();
   expect(await environment.step(asks)).toEqual({ done: false });

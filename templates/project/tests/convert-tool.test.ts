@@ -18,11 +18,11 @@ describe('convert', () => {
     [3, 'feet', 'inches', '36'],
     [5, 'kg', 'pounds', '11.02'],
     [2, 'gallons', 'pints', '16'],
-  ])('the tool converts %d %s to %s', (value, from, to, expected) => {
+  ])('converts %d %s to %s', (value, from, to, expected) => {
     expect(convert(value, from, to)).toBe(expected);
   });
 
-  test('knows no way between two kinds of units', () => {
+  test('returns undefined for units that do not fit together', () => {
     expect(convert(1, 'inches', 'grams')).toBeUndefined();
     expect(convert(1, 'parsecs', 'km')).toBeUndefined();
   });

@@ -13,30 +13,30 @@ const keysOf = (split: Split) =>
 const pairsOf = (split: Split) =>
   new Set(questionsOf(split, 200).map(({ from, to }) => `${from} to ${to}`));
 
-describe('questions', () => {
-  test('are in one split only', () => {
+describe('questionsOf', () => {
+  test('puts every question in one split only', () => {
     const all = splits.flatMap((split) => Array.from(keysOf(split)));
     expect(new Set(all).size).toBe(all.length);
   });
 
-  test('have units of the unseen pairs in no other split', () => {
+  test('keeps the unit pairs of unseen-pair out of the other splits', () => {
     const unseen = pairsOf('unseen-pair');
     for (const split of ['demonstrations', 'train', 'eval'] as const) {
       expect([...pairsOf(split)].filter((pair) => unseen.has(pair))).toEqual([]);
     }
   });
 
-  test('are the same each time', () => {
+  test('returns the same questions each time', () => {
     expect(questionsOf('eval', 20)).toEqual(questionsOf('eval', 20));
   });
 });
 
 const rngOf = (index: number) => new KeyedRng('test', index);
 
-describe('demonstrations', () => {
+describe('demonstrate', () => {
   const questions = questionsOf('demonstrations', 600);
 
-  test('are all right when they are made with care', () => {
+  test('makes only right conversations if it is careful', () => {
     for (const [index, question] of questions.entries()) {
       const { messages, right } = demonstrate(question, rngOf(index), true);
       expect(right).toBe(true);
@@ -44,14 +44,14 @@ describe('demonstrations', () => {
     }
   });
 
-  test('are right about one time in three otherwise', () => {
+  test('makes about one right conversation in three otherwise', () => {
     const made = questions.map((question, index) => demonstrate(question, rngOf(index)));
     const share = made.filter(({ right }) => right).length / made.length;
     expect(share).toBeGreaterThan(0.25);
     expect(share).toBeLessThan(0.45);
   });
 
-  test('show what the tool would answer', () => {
+  test('shows the answer of the tool', () => {
     const { messages } = demonstrate(questions[0]!, rngOf(0), true);
     const args = messages[1]?.tool_calls?.[0]?.arguments as {
       value: number;

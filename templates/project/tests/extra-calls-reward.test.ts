@@ -35,7 +35,7 @@ test('a wrong answer costs the same with and without calls', () => {
   expect(extraCalls(wrong, { perCall: 0.5 })).toBe(0);
 });
 
-test('the first call is free, each one after it costs', () => {
+test('the first call is free, and each call after it costs', () => {
   const scores = [0, 1, 2, 3].map((count) => extraCalls(withCalls(count), { perCall: 0.5 }));
   expect(scores).toEqual([0, 0, -0.5, -1]);
 });

@@ -76,28 +76,19 @@ function sequences(
   };
 }
 
-const stepInputs = (given: Record<string, Tensor>) => ({
-  tokens: given['tokens']!,
-  cos: given['cos']!,
-  sin: given['sin']!,
-  starts: given['starts']!,
-  offsets: given['offsets']!,
-  places: given['places']!,
-  positions: given['positions']!,
-});
-
-const sequenceInputs = (given: Record<string, Tensor>) => ({
-  tokens: given['tokens']!,
-  cos: given['cos']!,
-  sin: given['sin']!,
-  seenUpTo: given['seenUpTo']!,
-});
+const inputsNamed =
+  <const Name extends string>(...names: Name[]) =>
+  (given: Record<string, Tensor>) =>
+    Object.fromEntries(names.map((name) => [name, given[name]])) as Record<Name, Tensor>;
+const rotary = ['tokens', 'cos', 'sin'] as const;
+const stepInputs = inputsNamed(...rotary, 'starts', 'offsets', 'places', 'positions');
+const sequenceInputs = inputsNamed(...rotary, 'seenUpTo');
 
 const largestGap = (a: ArrayLike<number>, b: ArrayLike<number>): number =>
   Array.from(a).reduce((worst, value, i) => Math.max(worst, Math.abs(value - b[i]!)), 0);
 
-describe.each(Object.entries(tinyModels))('%s, compiled', (_, config) => {
-  test('has the gradients of the same maths run eagerly, tensor by tensor', async () => {
+describe.each(Object.entries(tinyModels))('The compiled model %s', (_, config) => {
+  test('has the same gradients as the eager one, tensor by tensor', async () => {
     const names = parameterSpecs(config).map(({ name }) => name);
     const gradients: ProgramBody = (given) => {
       const loss = (...weights: Tensor[]): Tensor => {
@@ -128,7 +119,7 @@ describe.each(Object.entries(tinyModels))('%s, compiled', (_, config) => {
     }
   });
 
-  test('prefills a prompt and decodes the next token as a decoder of plain loops would', async () => {
+  test('prefills a prompt and decodes the next token like a decoder of plain loops', async () => {
     const { kvHeads, headDim, layers } = config;
     const known = tokens.length - 1;
     const prompt = inputsOf(config, sequences(config, 1, known));

@@ -20,7 +20,7 @@ const read = (name: string): unknown =>
 const tokenizer = new Tokenizer(read('tokenizer.json'), {});
 const vectors = read('vectors.json') as readonly Vector[];
 
-test('a tokenizer laid out as Llama 3 encodes as in Python, and begins no text by itself', () => {
+test('a tokenizer laid out as Llama 3 encodes as in Python and adds no beginning of text', () => {
   expect(vectors.length).toBeGreaterThanOrEqual(70);
   for (const { text, ids, plain = ids } of vectors) {
     expect([text, tokenizer.encodeTemplate(text)]).toEqual([text, ids]);

@@ -21,7 +21,7 @@ test('Qwen3 renders every conversation as Python does', () => {
   expect(wrong).toEqual([]);
 });
 
-test('Qwen3 encodes every text as Python does, with control tokens and with these spelt out', () => {
+test('Qwen3 encodes every text as Python does, with control tokens and with them spelt out', () => {
   expect(encodings.length).toBeGreaterThanOrEqual(100);
   for (const { text, ids, plain = ids } of encodings) {
     expect([text, tokenizer.encodeTemplate(text)]).toEqual([text, ids]);
@@ -29,7 +29,7 @@ test('Qwen3 encodes every text as Python does, with control tokens and with thes
   }
 });
 
-test('Qwen3 gives every text back, composed as Unicode composes it', () => {
+test('Qwen3 decodes every text to its composed form', () => {
   for (const { text, ids, plain = ids } of encodings) {
     expect(tokenizer.decode(ids)).toBe(text.normalize('NFC'));
     expect(tokenizer.decode(plain)).toBe(text.normalize('NFC'));

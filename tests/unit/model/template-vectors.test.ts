@@ -21,13 +21,13 @@ interface Vector {
 const read = (name: string): string => readFileSync(join(templatesFolder, name), 'utf8');
 const vectors = JSON.parse(read('vectors.json')) as readonly Vector[];
 
-describe.each(['llama3', 'qwen2.5', 'plain'])('a template laid out as %s', (name) => {
+describe.each(['llama3', 'qwen2.5', 'plain'])('A template laid out as %s', (name) => {
   const template = new ChatTemplate(read(`${name}.jinja`), { bos_token: '<|begin_of_text|>' });
   const own = vectors.filter((vector) => vector.template === name);
   const rendered = ({ messages, tools, cue }: Vector): string =>
     template.renderRaw(messages, tools ?? undefined, { addGenerationPrompt: cue });
 
-  test('comes out as Python renders it', () => {
+  test('is rendered as in Python', () => {
     const texts = own.filter(({ text }) => text !== undefined);
     expect(texts.length).toBeGreaterThanOrEqual(12);
     expect(texts.map(rendered)).toEqual(texts.map(({ text }) => text));

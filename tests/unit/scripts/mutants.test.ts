@@ -18,7 +18,7 @@ test('every mutant changes one place of its file', () => {
   expect(mutants.filter(({ find, replace }) => find === replace)).toEqual([]);
 });
 
-test('every mutant names tests that are there', () => {
+test('every mutant names existing tests', () => {
   const missing = mutants.flatMap(({ tests }) =>
     tests.filter((path) => !existsSync(join(root, path))),
   );

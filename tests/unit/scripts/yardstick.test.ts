@@ -42,7 +42,7 @@ const changed = (a: object, b: object): string[] =>
     Object.entries(b).some((entry) => entry[0] === name && entry[1] === hash) ? [] : [name],
   );
 
-describe('the yardstick', () => {
+describe('The yardstick', () => {
   test.each([
     [{ tokens: [1, 3] }, 'w', ['tokens']],
     [{ logProbs: [-0.5000001] }, 'w', ['logProbs']],
@@ -50,11 +50,11 @@ describe('the yardstick', () => {
     [{ outcome: 'wrong-answer' }, 'w', ['verdicts']],
     [{}, 'v', ['weights']],
     [{}, 'w', []],
-  ])('tells of %j and weights %s what differs: %j', (change, weights, names) => {
+  ])('reports for %j and weights %s what differs: %j', (change, weights, names) => {
     expect(changed(hashesWith({}), hashesWith(change, weights))).toEqual(names);
   });
 
-  test('trains every run file of configs', () => {
+  test('trains every run file in configs/', () => {
     const files = readdirSync(join(packageRoot(), 'configs')).filter((name) =>
       name.endsWith('.yaml'),
     );

@@ -6,11 +6,11 @@ import { secondsText } from './cells.ts';
 type Cell = (result: SeedControls) => string;
 
 const ofTheRun: readonly (readonly [string, Cell])[] = [
-  ['The run, its evaluations included', ({ trained }) => secondsText(trained?.cpuSeconds)],
-  ['The run, training alone', ({ trained }) => secondsText(trained?.trainingCpuSeconds)],
+  ['The run, including evaluations', ({ trained }) => secondsText(trained?.cpuSeconds)],
+  ['The run, training only', ({ trained }) => secondsText(trained?.trainingCpuSeconds)],
 ];
 
-/** Processor seconds of the run and of every training, and of the teacher beside those that learn from it; nothing where none trained. */
+/** Processor seconds of the run and of every training, and of its teacher; empty if nothing was trained. */
 export function costTable(results: readonly SeedControls[]): string[] {
   const rows: (readonly [string, Cell])[] = [
     ...(results.some(({ trained }) => trained !== null) ? ofTheRun : []),
@@ -36,7 +36,7 @@ function costRows(
     ({ controls }) => secondsText(controls[name]?.cpuSeconds),
   ];
   const teaching: readonly [string, Cell] = [
-    `${title}: working out its conversations, besides`,
+    `${title}: making its conversations, in addition`,
     ({ controls }) => {
       const { teachingCpuSeconds, conversations } = controls[name] ?? {};
       return conversations === undefined

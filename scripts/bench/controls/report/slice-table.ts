@@ -29,7 +29,7 @@ export function sliceTable(results: readonly SeedControls[], slice: string): str
 
 function sectionsOf(results: readonly SeedControls[], slice: string): Section[] {
   const price = results[0]?.price ?? 0;
-  const earned = `Success less ${price} for each call and each error`;
+  const earned = `Success minus ${price} for each call and each error`;
   const of = (has: (result: SeedControls) => object): ControlName[] =>
     controlNames.filter((name) => results.some((result) => name in has(result)));
   const known = of(({ figures }) => figures.qualities);
@@ -45,7 +45,7 @@ function sectionsOf(results: readonly SeedControls[], slice: string): Section[] 
       ],
     },
     {
-      heading: 'After less it, points',
+      heading: 'After minus the control, points',
       rows: of(({ figures }) => figures.differences).map((name) => [
         controlTitles[name],
         ({ figures }) => differenceText(figures.differences[name], slice),
@@ -64,7 +64,7 @@ function sectionsOf(results: readonly SeedControls[], slice: string): Section[] 
       rows: qualityRows(known, (own) => figureText(own?.earned?.[slice], written.number)),
     },
     {
-      heading: 'RL less the right demonstrations it began from',
+      heading: 'RL minus the right demonstrations that it started from',
       rows: of(({ figures }) => figures.beyondDemonstrations).flatMap((name) =>
         beyondRows(name, slice, earned),
       ),
@@ -83,7 +83,7 @@ const lieRows = (results: readonly SeedControls[], slice: string): Section['rows
   results.some(({ figures }) => figures.lieFollowed)
     ? [
         [
-          'After, lying tool, its answer given',
+          'After, lying tool believed',
           ({ figures: { lieFollowed } }) => shareText(lieFollowed?.[slice]),
         ],
       ]

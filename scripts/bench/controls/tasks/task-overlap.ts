@@ -46,7 +46,7 @@ async function warmUpPrompts({ sftConfig, seed, print }: SeedOptions) {
   );
   const missing = files.find((file) => !existsSync(file));
   if (missing !== undefined) {
-    print(`${missing} is not there: overlap with the warm-up is not counted`);
+    print(`${missing} does not exist, so overlap with the warm-up is not counted`);
     return null;
   }
   return files

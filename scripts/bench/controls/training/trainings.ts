@@ -33,8 +33,8 @@ export async function trainedRun(options: SeedOptions): Promise<TrainedRun> {
   const found = await findRun(runs, resolved.config, sourcesOf(resolved));
   print(
     found === undefined
-      ? `Seed ${seed}: no finished run of this config under ${runs} that counted the seconds of its evaluations; it is trained now`
-      : `Seed ${seed}: ${String(found['run'])} is read`,
+      ? `Seed ${seed}: training, since ${runs} has no finished run of this config with the seconds of its evaluations`
+      : `Seed ${seed}: using ${String(found['run'])}`,
   );
   const summary = (found ?? (await training(options, '', {}))) as unknown as Summary;
   const { run, wallSeconds, cpuSeconds, evaluationCpuSeconds } = summary;
@@ -58,7 +58,7 @@ export async function training(
   return result as unknown as Summary;
 }
 
-/** What a training took without evaluations, those by which the best checkpoint is chosen among them. */
+/** Processor seconds of a training without its evaluations, including the evaluations that choose the best checkpoint. */
 export const trainingSeconds = ({ cpuSeconds, evaluationCpuSeconds }: Summary): number =>
   cpuSeconds - evaluationCpuSeconds;
 

@@ -69,7 +69,7 @@ describe('A MedQuAD file', () => {
       Array.from({ length: 1200 }, (_, index) => `<!ENTITY e${index} "x">`).join(''),
       /[Ee]ntit(y|ies)/,
     ],
-  ])('with %s is a problem, and the next file is read', async (_, entities, text) => {
+  ])('is a problem if it has %s, and the next file is read', async (_, entities, text) => {
     const file = xml('entities.xml', `<!-- a -->\n<!DOCTYPE x [${entities}]><Document url="u"/>`);
     expect(await read([file, join(fixture, '5_NIDDK_QA/0000064.xml')])).toMatchObject([
       { problem: { where: `${file}:2`, text: expect.stringMatching(text) } },
@@ -125,12 +125,12 @@ describe('A table', () => {
     expect(recordOfRow({ q: 'Q', a: { x: 1 } }, 'f:2', options)).toMatchObject({
       problem: { where: 'f:2', text: expect.stringContaining('a is {"x":1}') },
     });
-    const dropped = (row: object) => recordOfRow(row, 'f:3', options);
+    const dropped = (row: Record<string, unknown>) => recordOfRow(row, 'f:3', options);
     expect(dropped({ q: ' ', a: 'A' })).toMatchObject({ dropped: { reason: 'no-question' } });
     expect(dropped({ q: 'Q', a: null })).toMatchObject({ dropped: { reason: 'no-answer' } });
   });
 
-  test('without the mapped columns is refused with the names of its columns', async () => {
+  test('is refused with its column names if the mapped columns are missing', async () => {
     const file = writeBelow(folder, 'rows.jsonl', `${JSON.stringify({ ask: 'Q', reply: 'A' })}\n`);
     const columns = { question: 'question', answer: 'reply' };
     expect(await rejectionOf(read([file], { format: 'records', columns }))).toMatchObject({
@@ -149,7 +149,7 @@ describe('A table', () => {
     ]);
   });
 
-  test('of damaged Parquet is refused by name', async () => {
+  test('is refused by name if it is damaged Parquet', async () => {
     const file = writeBelow(folder, 'bad.parquet', 'PAR1 and no more');
     const reading = read([file], { format: 'records', columns: { text: 't' } });
     expect(await rejectionOf(reading)).toMatchObject({

@@ -24,30 +24,30 @@ test('another seed makes another world', () => {
   expect(other.train.length).toBe(data.train.length);
 });
 
-describe('The splits', () => {
+describe('The search data', () => {
   const names = (rows: readonly object[]): ReadonlySet<string> =>
     new Set(JSON.stringify(rows).match(/\b[A-Z][aeio][lnr][a-z]{4}\b/gu));
 
-  test('share no name between owners', () => {
+  test('gives every name one owner', () => {
     const all = Object.values(namesOf).flat();
     expect(new Set(all).size).toBe(all.length);
   });
 
-  test('share no name between training and evaluation', () => {
+  test('uses different names in training and evaluation', () => {
     const trained = names(data.train);
     expect(trained.size).toBeGreaterThan(100);
     expect([...names(data.eval)].filter((name) => trained.has(name))).toEqual([]);
     expect([...trained].filter((name) => !namesOf.train.includes(name))).toEqual([]);
   });
 
-  test('share no document that is needed', () => {
+  test('needs different documents in training and evaluation', () => {
     const needed = new Set(data.train.flatMap(({ documents }) => documents));
     expect(data.eval.flatMap(({ documents }) => documents).filter((id) => needed.has(id))).toEqual(
       [],
     );
   });
 
-  test('hold 640 training questions and a headline of 218', () => {
+  test('contains 640 training questions and a headline of 218', () => {
     const total = data.eval.filter(({ metadata }) => metadata['slice'] === undefined);
     expect([data.train.length, total.length]).toEqual([640, 218]);
   });

@@ -50,7 +50,7 @@ describe('A table', () => {
     expect(tableText(table(form, given))).toBe(text);
   });
 
-  test('with a header has a second column of numbers', () => {
+  test('has a second column of numbers if it has a header', () => {
     const rng = new KeyedRng(1);
     const names = ['mov', 'kel', 'jat', 'zib', 'vex'] as const;
     const made = (header: boolean) =>

@@ -17,18 +17,14 @@ import {
 import * as fc from '#tests/support/properties.ts';
 import { tinyAdapter } from '#tests/support/tiny-adapter.ts';
 import { tinyModels } from '#tests/support/tiny-models.ts';
-import { thrownBy } from '#tests/support/thrown.ts';
+import { errorOf, thrownBy } from '#tests/support/thrown.ts';
 
 /** Width 12, 4 query heads and 1 key head of 4, 20 inner values, 2 layers, vocabulary 11. */
 const config = tinyModels['Qwen2 with biases, four query heads per key head and its own LM head']!;
-const second: Adapter = {
-  ...tinyAdapter,
-  name: 'second',
-  rank: 2,
-  targets: adapterTargets(['v_proj']),
-};
+const targets = adapterTargets(['v_proj']);
+const second: Adapter = { ...tinyAdapter, name: 'second', rank: 2, targets };
 
-describe('the targets of an adapter', () => {
+describe('adapterTargets', () => {
   test.each([
     [
       ['attention'],
@@ -41,11 +37,11 @@ describe('the targets of an adapter', () => {
     ],
     [['self_attn.v_proj'], ['self_attn.v_proj']],
     [['q_proj', 'q_proj', 'self_attn.q_proj'], ['self_attn.q_proj']],
-  ])('%j are %j', (names, expected) => {
+  ])('turns %j into %j', (names, expected) => {
     expect(adapterTargets(names)).toEqual(expected);
   });
 
-  test('all-linear are attention and mlp, in the order of a block however they are named', () => {
+  test('takes all-linear for attention and mlp, in the order of a block', () => {
     const all = adapterTargets(['all-linear']);
     expect(all).toHaveLength(7);
     expect(adapterTargets(['mlp', 'attention'])).toEqual(all);
@@ -57,22 +53,21 @@ describe('the targets of an adapter', () => {
     [['proj'], '"proj"'],
     [['constructor'], '"constructor"'],
     [[], 'An adapter needs at least one target'],
-  ])('cannot be %j', (names, message) => {
-    const { code, message: text } = thrownBy(() => adapterTargets(names));
-    expect(code).toBe('CONFIG_INVALID');
-    expect(text).toContain(message);
-    expect(text).toContain('attention, mlp, all-linear, q_proj');
+  ])('refuses %j', (names, message) => {
+    const error = thrownBy(() => adapterTargets(names));
+    expect(error).toMatchObject(errorOf('CONFIG_INVALID', message));
+    expect(error.message).toContain('attention, mlp, all-linear, q_proj');
   });
 });
 
-test('an adapter is scaled by alpha / rank, or by alpha / sqrt(rank) where it is rank-stabilised', () => {
+test('an adapter is scaled by alpha / rank, or by alpha / sqrt(rank) if it is rank-stabilised', () => {
   const adapter = { ...tinyAdapter, alpha: 8, rank: 16 };
   expect(adapterScale(adapter)).toBe(0.5);
   expect(adapterScale({ ...adapter, rankStabilised: true })).toBe(2);
 });
 
-describe('the tensors of an adapter', () => {
-  test('are A [rank, in] and B [out, rank] of each layer it has', () => {
+describe('The tensors of an adapter', () => {
+  test('consist of A [rank, in] and B [out, rank] of each layer it has', () => {
     const targets = adapterTargets(['k_proj', 'down_proj']);
     expect(adapterSpecs(config, { ...tinyAdapter, targets })).toEqual(
       [0, 1].flatMap((layer) => [
@@ -84,7 +79,7 @@ describe('the tensors of an adapter', () => {
     );
   });
 
-  test('are what is trained; of several adapters those of the last', () => {
+  test('train alone, and only the last of several adapters', () => {
     const one = { ...config, adapters: [tinyAdapter] };
     const two = { ...config, adapters: [tinyAdapter, second] };
     expect(trainedSpecs(config)).toEqual(allSpecs(config));
@@ -94,7 +89,7 @@ describe('the tensors of an adapter', () => {
     expect(allSpecs(withoutTrainedAdapter(one))).toEqual(allSpecs(config));
   });
 
-  test('are counted with the model and alone', () => {
+  test('count with the model and alone', () => {
     // Embedding and head 132 each, final norm 12; a layer: projections 192 + 48 + 48 + 192, biases 16 + 4 + 4,
     // feed-forward 3 x 240, norms 24.
     const model = 2 * 132 + 12 + 2 * (480 + 24 + 720 + 24);
@@ -102,10 +97,8 @@ describe('the tensors of an adapter', () => {
     const adapter = 2 * (24 + 8);
     expect(countParameters(config)).toEqual({ parameters: model, trainedParameters: model });
     const adapted = { ...config, adapters: [second] };
-    expect(countParameters(adapted)).toEqual({
-      parameters: model + adapter,
-      trainedParameters: adapter,
-    });
+    const both = { parameters: model + adapter, trainedParameters: adapter };
+    expect(countParameters(adapted)).toEqual(both);
     const quantized = { ...config, quantization: { bits: 4, blockSize: 4 } as const };
     expect(countParameters(quantized)).toEqual({ parameters: model, trainedParameters: 0 });
     expect(thrownBy(() => requireTrainable(quantized)).code).toBe('CONFIG_INVALID');
@@ -113,7 +106,7 @@ describe('the tensors of an adapter', () => {
   });
 });
 
-describe('a new adapter', () => {
+describe('A new adapter', () => {
   const first = (seed: number, adapter = tinyAdapter, of = config) =>
     initialAdapter(of, adapter, new KeyedRng(seed, 'test'));
 
@@ -134,26 +127,22 @@ describe('a new adapter', () => {
     const mean = many.reduce((sum, value) => sum + value, 0) / many.length;
     const square = many.reduce((sum, value) => sum + value * value, 0) / many.length;
     expect(Math.abs(mean)).toBeLessThan((4 * bound) / Math.sqrt(3 * 12_000));
-    expect(Math.abs(square / bound ** 2 - 1 / 3)).toBeLessThan(
-      4 * Math.sqrt((1 / 5 - 1 / 9) / 12_000),
-    );
+    const error = 4 * Math.sqrt((1 / 5 - 1 / 9) / 12_000);
+    expect(Math.abs(square / bound ** 2 - 1 / 3)).toBeLessThan(error);
   });
 
-  test('is keyed: every tensor has its own values, whatever else the adapter has', () => {
+  test('gives every tensor its own keyed values, whatever else the adapter has', () => {
     fc.assert(
       fc.property(fc.nat(), (seed) => {
         const whole = first(seed);
         const part = first(seed, { ...tinyAdapter, targets: adapterTargets(['up_proj']) });
         for (const [name, values] of part) expect(values).toEqual(whole.get(name));
-        const gate = whole.get(adapterParameter(tinyAdapter, 0, 'mlp.gate_proj', 'A'));
-        for (const [layer, module] of [
-          [0, 'mlp.up_proj'],
-          [1, 'mlp.gate_proj'],
-        ] as const)
-          expect(whole.get(adapterParameter(tinyAdapter, layer, module, 'A'))).not.toEqual(gate);
-        expect(
-          first(seed + 1).get(adapterParameter(tinyAdapter, 0, 'mlp.gate_proj', 'A')),
-        ).not.toEqual(gate);
+        const nameOf = (layer: number, module: 'mlp.gate_proj' | 'mlp.up_proj') =>
+          adapterParameter(tinyAdapter, layer, module, 'A');
+        const gate = whole.get(nameOf(0, 'mlp.gate_proj'));
+        expect(whole.get(nameOf(0, 'mlp.up_proj'))).not.toEqual(gate);
+        expect(whole.get(nameOf(1, 'mlp.gate_proj'))).not.toEqual(gate);
+        expect(first(seed + 1).get(nameOf(0, 'mlp.gate_proj'))).not.toEqual(gate);
       }),
       { numRuns: 20 },
     );

@@ -35,7 +35,7 @@ test('MiniMind-3 has 63,912,192 parameters and MiniMind-2 small 25,829,888', () 
   expect(parameterCount({ ...miniMind3, ...small, family: 'llama' })).toBe(25_829_888);
 });
 
-test('names are those of Hugging Face, matrices [out, in]', () => {
+test('parameters have the names of Hugging Face, and matrices are [out, in]', () => {
   const shapes = Object.fromEntries(
     parameterSpecs(miniMind3).map(({ name, shape }) => [name, shape]),
   );
@@ -45,7 +45,7 @@ test('names are those of Hugging Face, matrices [out, in]', () => {
   expect(shapes['lm_head.weight']).toBeUndefined();
 });
 
-test('biases and an LM head of its own are listed where the model has them', () => {
+test('biases and a separate LM head are listed if the model has them', () => {
   const config = tinyModels[
     'Qwen2 with biases, four query heads per key head and its own LM head'
   ] as ModelConfig;
@@ -56,16 +56,9 @@ test('biases and an LM head of its own are listed where the model has them', () 
   expect(names.at(-1)).toBe('lm_head.weight');
 });
 
-test('fresh weights are normal with deviation 0.02, norms 1, and the same for the same seed', () => {
-  const config = {
-    ...miniMind3,
-    vocabSize: 200,
-    hiddenSize: 32,
-    layers: 1,
-    intermediateSize: 8,
-    heads: 4,
-    headDim: 16,
-  };
+test('fresh weights are normal with deviation 0.02, norms are 1, and the seed decides all', () => {
+  const small = { vocabSize: 200, hiddenSize: 32, layers: 1, intermediateSize: 8 };
+  const config = { ...miniMind3, ...small, heads: 4, headDim: 16 };
   const weights = initialParameters(config, new KeyedRng(7));
   const embedding = [...(weights.get('model.embed_tokens.weight') ?? [])];
   const deviation = Math.sqrt(
@@ -80,6 +73,6 @@ test('fresh weights are normal with deviation 0.02, norms 1, and the same for th
   expect(again(8)).not.toBe(again(7));
 });
 
-test('a tensor that was not given is named', () => {
+test('a missing tensor is named', () => {
   expect(() => parameter({}, 'model.norm.weight')).toThrow('"model.norm.weight"');
 });

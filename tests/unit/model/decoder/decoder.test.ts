@@ -143,11 +143,11 @@ async function decodedLogProbs(
 const largestGap = (a: readonly number[], b: readonly number[]): number =>
   Math.max(...a.map((value, i) => Math.abs(value - (b[i] as number))));
 
-describe.each(Object.entries(tinyModels))('%s', (_, config) => {
+describe.each(Object.entries(tinyModels))('The model %s', (_, config) => {
   const weights = tinyWeights(config);
   const oracle = [first, second].map((tokens) => plainLogProbs(config, weights, tokens));
 
-  test('gives the logits of a decoder written as plain loops', async () => {
+  test('gives the same logits as a decoder of plain loops', async () => {
     const parameters = tensors(config, weights);
     const hidden = decoderHidden(config, parameters, sequenceInputs(config, [first], first.length));
     const logits = tf.matMul(hidden, lmHead({ config, parameters }), false, true);
@@ -155,14 +155,14 @@ describe.each(Object.entries(tinyModels))('%s', (_, config) => {
     expect(largestGap([...(await logits.data())], expected)).toBeLessThan(1e-5);
   });
 
-  test('scores a padded batch as it scores each sequence alone', async () => {
+  test('scores a padded batch like each sequence alone', async () => {
     const logProbs = await trainingLogProbs(config, weights);
     for (const [b, expected] of oracle.entries()) {
       expect(largestGap(logProbs[b] as number[], expected)).toBeLessThan(1e-5);
     }
   });
 
-  test('gives the same log-probabilities token by token with a cache as all at once', async () => {
+  test('gives the same log-probabilities token by token with a cache as in one pass', async () => {
     const training = await trainingLogProbs(config, weights);
     const decoding = await decodedLogProbs(config, weights);
     for (const [b, logProbs] of decoding.entries()) {

@@ -6,7 +6,7 @@ import { readModelConfig } from '#model/config/model-config.ts';
 import { inverseFrequencies, ropeTables, ropeTablesUpTo } from '#model/decoder/rope.ts';
 import { miniMind3Vectors } from '#tests/support/minimind3.ts';
 
-test('has the inverse frequencies of MiniMind-3', () => {
+test('the inverse frequencies of MiniMind-3 are as published', () => {
   const { dim, theta, inv_freq: expected } = miniMind3Vectors().rope;
   const frequencies = inverseFrequencies(dim, theta);
   expect(frequencies).toHaveLength(expected.length);
@@ -14,7 +14,7 @@ test('has the inverse frequencies of MiniMind-3', () => {
     expect(Math.abs((frequencies[i] ?? NaN) - value)).toBeLessThan(1e-6);
 });
 
-test('turns both halves of a head by the same angle, position times frequency', () => {
+test('both halves of a head are rotated by position times frequency', () => {
   // theta 10,000 at width 4: frequencies 1 and 0.01.
   const { cos, sin } = ropeTables({ headDim: 4, ropeTheta: 10000 }, [3]);
   const expected = [Math.cos(3), Math.cos(0.03), Math.cos(3), Math.cos(0.03)];
@@ -22,7 +22,7 @@ test('turns both halves of a head by the same angle, position times frequency', 
   expect(sin[1]).toBeCloseTo(Math.sin(0.03), 6);
 });
 
-test('has a row per position, in the order given', () => {
+test('a table has a row for each position, in the given order', () => {
   const config = { headDim: 4, ropeTheta: 10000 };
   const all = ropeTablesUpTo(config, 6);
   const some = ropeTables(config, [5, 0]);
@@ -48,9 +48,9 @@ const { positions, cases } = JSON.parse(
   cases: Readonly<Record<string, TransformersRope>>;
 };
 
-describe.each(Object.entries(cases))('%s', (_, expected) => {
+describe.each(Object.entries(cases))('The scaling %s', (_, expected) => {
   test.each(['old', 'new'] as const)(
-    'has the frequencies and tables of transformers from the %s config.json',
+    'has the frequencies and tables of transformers with the %s config.json',
     (age) => {
       const config = readModelConfig(expected[age]);
       const frequencies = inverseFrequencies(config.headDim, config.ropeTheta, config.ropeScaling);

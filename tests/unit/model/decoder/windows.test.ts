@@ -11,7 +11,7 @@ test('the window of a position begins at a multiple of 16', () => {
   expect([0, 15, 16].map(leftOfWindow)).toEqual([16, 1, 16]);
 });
 
-test('a window is read from what its row and head hold of it and, from the position of the row on, from the tokens fed', () => {
+test('a window is read from the cache up to the position of its row, and from the fed tokens after it', () => {
   const places = windowPlaces([3, 94], { kvHeads: 2, count: 4 });
   expect(places).toHaveLength(2 * 2 * 16);
   // 16 places that are held and 4 tokens are an entry of 20.

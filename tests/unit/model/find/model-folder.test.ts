@@ -6,7 +6,9 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 
 import { localLayers, localModel, modelFolder, withLocalModel } from '#model/find/model-folder.ts';
 import { loadConfig } from '#agent_rl/config/index.ts';
+import type { ErrorCode } from '#agent_rl/core/errors.ts';
 import { saveTinyAdapter } from '#tests/support/tiny-adapter.ts';
+import { errorOf } from '#tests/support/thrown.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
 const commit = 'a'.repeat(40);
@@ -37,14 +39,10 @@ function cache(name: string, revision: string): string {
 }
 
 async function resolved(model: Readonly<Record<string, string>>, policy = 'huggingface') {
-  const flags = [
-    { source: 'test', path: 'policy.type', value: policy },
-    ...Object.entries(model).map(([name, value]) => ({
-      source: 'test',
-      path: `model.${name}`,
-      value,
-    })),
-  ];
+  const flag = (path: string, value: string) => ({ source: 'test', path, value });
+  const flags = [flag('policy.type', policy)].concat(
+    Object.entries(model).map(([name, value]) => flag(`model.${name}`, value)),
+  );
   const loaded = loadConfig({ file: 'configs/code_exec_grpo.yaml', flags });
   const { signal } = new AbortController();
   return (await withLocalModel({ loaded, signal, print: () => undefined })).loaded.config;
@@ -63,18 +61,17 @@ test('a folder that holds several models names them', () => {
   );
 });
 
-test('another branch is another folder, and is left out of the settings afterwards', async () => {
+test('another branch becomes another folder, and its name leaves the settings', async () => {
   const snapshot = cache('org/name', 'v2');
   const config = await resolved({ path: 'org/name', revision: 'v2' });
   expect(modelFolder(config)).toBe(snapshot);
   expect(config.model).not.toHaveProperty('revision');
-  await expect(resolved({ path: 'org/name' })).rejects.toMatchObject({
-    code: 'SOURCE_UNAVAILABLE',
-    message: expect.stringContaining('org/name (main) is incomplete in'),
-  });
+  await expect(resolved({ path: 'org/name' })).rejects.toMatchObject(
+    errorOf('SOURCE_UNAVAILABLE', 'org/name (main) is incomplete in'),
+  );
 });
 
-test('a folder is left as it is, named by path or by what looks like a model of the hub', async () => {
+test('a folder stays as it is named, also by a name like a model of the hub', async () => {
   const config = await resolved({ path: 'model/starter' });
   expect(config.model.path).toBe('model/starter');
   expect(modelFolder(config)).toMatch(/model\/starter$/);
@@ -82,46 +79,42 @@ test('a folder is left as it is, named by path or by what looks like a model of 
 });
 
 test('a revision of a folder is refused', async () => {
-  await expect(resolved({ path: 'model/starter', revision: 'v2' })).rejects.toMatchObject({
-    code: 'CONFIG_INVALID',
-    message: expect.stringMatching(
-      /model\.revision is "v2", and "model\/starter" is not a model of the hub/,
-    ),
-  });
+  await expect(resolved({ path: 'model/starter', revision: 'v2' })).rejects.toMatchObject(
+    errorOf('CONFIG_INVALID', 'model.revision is "v2", and "model/starter" is not'),
+  );
 });
 
 test.each(['../main', 'a/../../b', '/main', ''])('%j is not a revision', async (revision) => {
-  await expect(resolved({ path: 'org/name', revision })).rejects.toMatchObject({
-    code: 'CONFIG_INVALID',
-    message: expect.stringContaining('model.revision'),
-  });
+  await expect(resolved({ path: 'org/name', revision })).rejects.toMatchObject(
+    errorOf('CONFIG_INVALID', 'model.revision'),
+  );
 });
 
-test('what is neither a folder nor org/name is said to be neither', async () => {
+test('a name that is neither a folder nor org/name is refused with both possibilities', async () => {
   const config = await resolved({ path: 'gpt2' });
   expect(() => modelFolder(config)).toThrow(/"gpt2" holds no model.*of the hub as org\/name/);
 });
 
-test('a model of the hub is refused by the policy minimind, which reads folders', async () => {
+test('the policy minimind refuses a model of the hub', async () => {
   cache('org/name', 'main');
   const config = await resolved({ path: 'org/name' }, 'minimind');
   expect(() => modelFolder(config)).toThrow(
-    /"org\/name" holds no model.*To use a model of the hub, set policy\.type to huggingface/,
+    /"org\/name" holds no model.*policy\.type to huggingface/,
   );
 });
 
 test('an absolute path that holds no model is named as the only place', () => {
   const path = join(tmpdir(), 'nowhere', 'model');
   expect(() => modelFolder({ model: { path } })).toThrow(
-    `"${path}" holds no model: there is no config.json and no adapter_config.json in ${path}. Give`,
+    `"${path}" holds no model: there is no config.json and no adapter_config.json in ${path}.`,
   );
 });
 
 const named = (name: string, revision?: string) =>
   localModel({ name, revision, signal: new AbortController().signal, print: () => undefined });
 
-describe('a command', () => {
-  test('takes a model of the hub, a folder, or what the package ships', async () => {
+describe('A command', () => {
+  test('takes a model of the hub, a folder, or a model that the package ships', async () => {
     const [main, v2] = [cache('org/name', 'main'), cache('org/other', 'v2')];
     expect(await named('org/name')).toBe(main);
     expect(await named('org/other', 'v2')).toBe(v2);
@@ -129,20 +122,17 @@ describe('a command', () => {
     expect(await named('model/starter')).toMatch(/model\/starter$/);
   });
 
-  test.each([
+  test.each<[string, string | undefined, ErrorCode, RegExp]>([
     ['org/none', undefined, 'SOURCE_UNAVAILABLE', /There is no folder .*org\/none either/],
     ['org/none', '../v1', 'CONFIG_INVALID', /"..\/v1" is not a revision of org\/none/],
     ['model/starter', 'v1', 'CONFIG_INVALID', /--revision is "v1", and "model\/starter" is not/],
     ['nowhere', undefined, 'MODEL_INVALID', /or a model of the hub as org\/name/],
   ])('refuses %s at revision %s', async (name, revision, code, message) => {
-    await expect(named(name, revision)).rejects.toMatchObject({
-      code,
-      message: expect.stringMatching(message),
-    });
+    await expect(named(name, revision)).rejects.toMatchObject(errorOf(code, message));
   });
 });
 
-describe('an adapter over a model of the hub', () => {
+describe('An adapter on a model of the hub', () => {
   const adapter = async (baseModel: string, revision?: string): Promise<string> => {
     const to = join(folder, 'adapter');
     await saveTinyAdapter(to, tinyModelConfig, { baseModel });
@@ -152,7 +142,7 @@ describe('an adapter over a model of the hub', () => {
     return to;
   };
 
-  test('is over the folder that the hub cache holds of it, for commands and for runs', async () => {
+  test('finds its model in the cache of the hub, for commands and runs', async () => {
     const base = cache('org/name', 'main');
     const own = await adapter('org/name');
     expect(await named(own)).toBe(own);
@@ -161,7 +151,7 @@ describe('an adapter over a model of the hub', () => {
     await expect(localLayers({ folder: own, adapters: [own] })).rejects.toThrow('is named twice');
   });
 
-  test('is over the revision it names', async () => {
+  test('finds the revision that it names', async () => {
     const base = cache('org/name', 'v2');
     const own = await adapter('org/name', 'v2');
     expect((await localLayers({ folder: own })).base).toBe(base);
@@ -169,14 +159,14 @@ describe('an adapter over a model of the hub', () => {
     await expect(localLayers({ folder: other })).rejects.toMatchObject({ code: 'MODEL_INVALID' });
   });
 
-  test('is refused by commands and runs when the hub cannot be asked', async () => {
+  test('is refused by commands and runs if the hub cannot be asked', async () => {
     const own = await adapter('org/none');
-    const refused = { code: 'SOURCE_UNAVAILABLE', message: expect.stringContaining('org/none') };
+    const refused = errorOf('SOURCE_UNAVAILABLE', 'org/none');
     await expect(named(own)).rejects.toMatchObject(refused);
     await expect(resolved({ path: own })).rejects.toMatchObject(refused);
   });
 
-  test('may be over what the package ships', async () => {
+  test('may belong to a model that the package ships', async () => {
     const own = await adapter('model/starter');
     expect((await localLayers({ folder: own })).base).toMatch(/model\/starter$/);
   });

@@ -38,7 +38,7 @@ test('Q8_0 is a signed byte times a scale, a scale for each 32', () => {
   ]);
 });
 
-test('floats of two and four bytes are what they are', () => {
+test('F16, BF16 and F32 keep their values', () => {
   expect(widened('F16', [...half, ...minusTwo], 2)).toEqual([0.5, -2]);
   expect(widened('BF16', [0x00, 0x3f, 0x00, 0xc0], 2)).toEqual([0.5, -2]);
   expect(widened('F32', [0, 0, 0, 0x3f, 0, 0, 0, 0xc0], 2)).toEqual([0.5, -2]);

@@ -13,7 +13,7 @@ import { templateSources } from '#model/text/template-sources.ts';
 import { byteLevelAlphabet } from 'tokenizers';
 import { Tokenizer } from '#model/text/tokenizer.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
-import { rejectionOf } from '#tests/support/thrown.ts';
+import { errorOf } from '#tests/support/thrown.ts';
 import {
   float32Bytes,
   writeGguf,
@@ -24,18 +24,8 @@ import {
 const root = temporaryFolder();
 
 /** Byte pairs of which two letters are joined, and two added tokens. */
-const letters = [
-  'a',
-  'b',
-  'Ġ',
-  '1',
-  '2',
-  'ab',
-  '<|im_start|>',
-  '<|im_end|>',
-  '<tool_call>',
-  '[PAD]',
-];
+const added = ['<|im_start|>', '<|im_end|>', '<tool_call>', '[PAD]'];
+const letters = ['a', 'b', 'Ġ', '1', '2', 'ab', ...added];
 
 const text: Record<string, WrittenValue> = {
   'tokenizer.ggml.model': 'gpt2',
@@ -142,19 +132,17 @@ function written(name: string, config: ModelConfig, { metadata, tensors, without
   return { file, folder: join(root, name), parameters };
 }
 
-describe.each(['llama', 'qwen2', 'qwen3'] as const)('%s', (family) => {
-  test('comes back with its weights and its config', async () => {
-    const config = configOf(family);
-    const { file, folder, parameters } = written(family, config);
-    await importGguf(file, folder, 'F32');
-    const loaded = await loadModel(folder);
-    expect(loaded.config).toEqual({ ...config, ropeTheta: 100_000.01 });
-    expect([...loaded.parameters.keys()].toSorted()).toEqual([...parameters.keys()].toSorted());
-    for (const [name, values] of parameters) expect(loaded.parameters.get(name)).toEqual(values);
-  });
+test.each(['llama', 'qwen2', 'qwen3'] as const)('%s is imported exactly', async (family) => {
+  const config = configOf(family);
+  const { file, folder, parameters } = written(family, config);
+  await importGguf(file, folder, 'F32');
+  const loaded = await loadModel(folder);
+  expect(loaded.config).toEqual({ ...config, ropeTheta: 100_000.01 });
+  expect([...loaded.parameters.keys()].toSorted()).toEqual([...parameters.keys()].toSorted());
+  for (const [name, values] of parameters) expect(loaded.parameters.get(name)).toEqual(values);
 });
 
-test('tokens are those of the file: added ones whole, digits alone, pairs joined', async () => {
+test('the tokenizer keeps added tokens whole, splits digits and joins pairs', async () => {
   const { file, folder } = written('text', configOf('llama'));
   await importGguf(file, folder, 'F32');
   const tokenizerFile = JSON.parse(readFileSync(join(folder, 'tokenizer.json'), 'utf8')) as {
@@ -181,7 +169,7 @@ test('tokens are those of the file: added ones whole, digits alone, pairs joined
   });
 });
 
-test("a given chat template takes the place of the file's own", async () => {
+test("a given chat template replaces the file's own", async () => {
   const { file, folder } = written('template', configOf('llama'));
   const given =
     "{% for m in messages %}{{ '<|im_start|>' + m.content + '<|im_end|>' }}{% endfor %}";
@@ -211,126 +199,73 @@ test('factors of a published scaling of Llama 3 become that scaling', async () =
   expect((await loadModel(folder)).config.ropeScaling).toEqual(ropeScaling);
 });
 
-describe('what is not read is refused by name, and leaves no folder', () => {
+/** An import that must fail with `MODEL_INVALID` and leave no folder. */
+async function refuses(
+  { file, folder }: ReturnType<typeof written>,
+  message: RegExp,
+): Promise<void> {
+  const importing = importGguf(file, folder, 'F32');
+  await expect(importing).rejects.toMatchObject(errorOf('MODEL_INVALID', message));
+  await expect(importing).rejects.toThrow(file);
+  expect(existsSync(folder)).toBe(false);
+}
+
+describe('An import', () => {
   const odd = { shape: [8], type: 0, bytes: new Uint8Array(32) };
+  const tensor = (name: string, changes = {}) => ({ tensors: { [name]: { ...odd, ...changes } } });
+  const meta = (key: string, value: WrittenValue) => ({ metadata: { [key]: value } });
   test.each<[string, Written, RegExp]>([
+    ['an unknown architecture', meta('general.architecture', 'gemma3'), /"gemma3"; .*llama, qwen2/],
+    ['an unknown type', tensor('output_norm.weight', { type: 12 }), /output_norm.* type 12 .*Q4_0/],
+    ['a tokenizer of pieces', meta('tokenizer.ggml.model', 'llama'), /tokenizer is "llama"/],
+    ['an unknown way to split text', meta('tokenizer.ggml.pre', 'tekken'), /"tekken"; .*smollm/],
+    ['a missing tensor', { without: 'output_norm.weight' }, /no tensor for model\.norm\.weight/],
+    ['experts', tensor('blk.0.ffn_gate_inp.weight'), /"blk\.0\.ffn_gate_inp\.weight" is not part/],
     [
-      'another architecture',
-      { metadata: { 'general.architecture': 'gemma3' } },
-      /architecture is "gemma3"; supported: llama, qwen2, qwen3/,
-    ],
-    [
-      'a type of ggml that has no name here',
-      { tensors: { 'output_norm.weight': { ...odd, type: 12 } } },
-      /tensor "output_norm\.weight" is stored as type 12 of ggml; supported: F32, F16, Q4_0/,
-    ],
-    [
-      'a tokenizer of pieces',
-      { metadata: { 'tokenizer.ggml.model': 'llama' } },
-      /tokenizer is "llama"; only gpt2 \(byte pairs\) is supported/,
-    ],
-    [
-      'another way to cut text',
-      { metadata: { 'tokenizer.ggml.pre': 'tekken' } },
-      /splits text as "tekken"; supported: gpt-2, smollm, qwen2, llama-bpe/,
-    ],
-    [
-      'a missing tensor',
-      { without: 'output_norm.weight' },
-      /has no tensor for model\.norm\.weight/,
-    ],
-    [
-      'a tensor of no dense model',
-      { tensors: { 'blk.0.ffn_gate_inp.weight': odd } },
-      /tensor "blk\.0\.ffn_gate_inp\.weight" is no part of a llama model/,
-    ],
-    [
-      'another shape',
-      { tensors: { 'output_norm.weight': { ...odd, shape: [4], bytes: new Uint8Array(16) } } },
+      'a wrong shape',
+      tensor('output_norm.weight', { shape: [4], bytes: new Uint8Array(16) }),
       /"output_norm\.weight" has shape \[4\]; expected \[8\]/,
     ],
-    [
-      'a mixture of experts',
-      { metadata: { 'llama.expert_count': 8 } },
-      /llama\.expert_count: it is a mixture of experts/,
-    ],
+    ['a count of experts', meta('llama.expert_count', 8), /llama\.expert_count/],
     [
       'factors of an unknown scaling',
-      { tensors: { 'rope_freqs.weight': { shape: [2], type: 0, bytes: new Uint8Array(8) } } },
-      /rope_freqs\.weight holds factors of no known scaling/,
+      tensor('rope_freqs.weight', { shape: [2], bytes: new Uint8Array(8) }),
+      /rope_freqs\.weight holds factors/,
     ],
+    ['an unknown scaling', meta('llama.rope.scaling.type', 'longrope'), /scaling.* "longrope"/],
     [
-      'another scaling',
-      { metadata: { 'llama.rope.scaling.type': 'longrope' } },
-      /rope\.scaling\.type is "longrope"; supported: none, linear/,
+      'a tensor inside another',
+      tensor('output_norm.weight', { at: 32 }),
+      /inside of.* ends at \d+/,
     ],
-  ])('%s', async (name, more, message) => {
-    const { file, folder } = written(name.replaceAll(' ', '-'), configOf('llama'), more);
-    const error = await rejectionOf(importGguf(file, folder, 'F32'));
-    expect(error).toMatchObject({ code: 'MODEL_INVALID' });
-    expect(error.message).toMatch(message);
-    expect(existsSync(folder)).toBe(false);
+    ['a misaligned tensor', tensor('output_norm.weight', { at: 4 }), /a multiple of 32/],
+  ])('refuses a file with %s', async (name, more, message) => {
+    await refuses(written(name.replaceAll(' ', '-'), configOf('llama'), more), message);
   });
 
   test.each<[string, number, number, RegExp]>([
-    [
-      'Q4_0',
-      2,
-      18,
-      /tensor "token_embd\.weight" holds -Infinity in block 3 of Q4_0, value 96; weights/,
-    ],
-    ['Q4_1', 3, 20, /tensor "token_embd\.weight" holds NaN in block 3 of Q4_1, value 96; weights/],
-    ['Q8_0', 8, 34, /tensor "token_embd\.weight" holds NaN in block 3 of Q8_0, value 96; weights/],
-    ['F16', 1, 2, /tensor "token_embd\.weight" holds Infinity in block 3 of F16, value 3; weights/],
-  ])('a scale of %s that is not a number', async (name, type, blockBytes, message) => {
+    ['Q4_0', 2, 18, /"token_embd\.weight" holds -Infinity in block 3 of Q4_0, value 96/],
+    ['Q4_1', 3, 20, /"token_embd\.weight" holds NaN in block 3 of Q4_1, value 96/],
+    ['Q8_0', 8, 34, /"token_embd\.weight" holds NaN in block 3 of Q8_0, value 96/],
+    ['F16', 1, 2, /"token_embd\.weight" holds Infinity in block 3 of F16, value 3/],
+  ])('refuses a scale of %s that is not a number', async (name, type, blockBytes, message) => {
     const config = { ...configOf('llama'), headDim: 16, hiddenSize: 32 };
     const weights = letters.length * config.hiddenSize;
     const bytes = Buffer.alloc(type === 1 ? weights * 2 : (weights / 32) * blockBytes);
     // Infinity as float16: a block whose weights are all 0 then holds NaN.
     bytes.writeUInt16LE(0x7c00, 3 * blockBytes);
-    const tensors = {
-      'token_embd.weight': { shape: [letters.length, config.hiddenSize], type, bytes },
-    };
-    const { file, folder } = written(`not-a-number-${name}`, config, { tensors });
-    const error = await rejectionOf(importGguf(file, folder, 'F32'));
-    expect(error).toMatchObject({ code: 'MODEL_INVALID' });
-    expect(error.message).toContain(file);
-    expect(error.message).toMatch(message);
-    expect(existsSync(folder)).toBe(false);
-  });
-
-  test.each([
-    [
-      'inside of another',
-      32,
-      /tensor "output_norm\.weight" begins at byte \d+ of the file, inside of tensor "token_embd\.weight", which ends at \d+/,
-    ],
-    [
-      'off its alignment',
-      4,
-      /tensor "output_norm\.weight" begins at byte \d+ of the file; expected a multiple of 32/,
-    ],
-  ])('a tensor that lies %s', async (name, at, message) => {
-    const tensors = {
-      'output_norm.weight': { shape: [8], type: 0, bytes: new Uint8Array(32), at },
-    };
-    const { file, folder } = written(`lies ${name}`, configOf('llama'), { tensors });
-    const error = await rejectionOf(importGguf(file, folder, 'F32'));
-    expect(error).toMatchObject({ code: 'MODEL_INVALID' });
-    expect(error.message).toMatch(message);
-    expect(existsSync(folder)).toBe(false);
+    const shape = [letters.length, config.hiddenSize];
+    const tensors = { 'token_embd.weight': { shape, type, bytes } };
+    await refuses(written(`not-a-number-${name}`, config, { tensors }), message);
   });
 
   test.each([
     ['is cut short', (bytes: Buffer) => bytes.subarray(0, bytes.length - 40)],
     ['is no GGUF file', () => Buffer.from('no such thing, and long enough to be looked at')],
     ['ends in its header', (bytes: Buffer) => bytes.subarray(0, 200)],
-  ])('a file that %s', async (name, spoil) => {
-    const { file, folder } = written(name.replaceAll(' ', '-'), configOf('qwen3'));
-    writeFileSync(file, spoil(readFileSync(file)));
-    expect(await rejectionOf(importGguf(file, folder, 'F32'))).toMatchObject({
-      code: 'MODEL_INVALID',
-    });
-    expect(existsSync(folder)).toBe(false);
+  ])('refuses a file that %s', async (name, spoil) => {
+    const made = written(name.replaceAll(' ', '-'), configOf('qwen3'));
+    writeFileSync(made.file, spoil(readFileSync(made.file)));
+    await refuses(made, /GGUF|cut short|ends/);
   });
 });

@@ -40,11 +40,11 @@ test.each([
   ['{% for k in x %}{% set n = k %}{{ n }}{% endfor %}{{ n }}', '{"x": {"b": 1, "a": 2}}', 'ba'],
   ['{% if f %}{{ 1|nothing_has_this }}{% endif %}ok', '{"f": false}', 'ok'],
   ['{% set x = y|tojson|safe %}{{ x ~ "<" }}{{ x + "<" }}', '{"y": ["<"]}', '["<"]<["<"]&lt;'],
-])('%s of %s is what Python gives', (source, json, text) => {
+])('the template %s with %s renders as in Python', (source, json, text) => {
   expect(rendered(source, json)).toBe(text);
 });
 
-test('shows the day that is set, also to templates that look whether they can ask', () => {
+test('a template gets the configured date, also if it first checks for strftime_now', () => {
   const source = '{% if strftime_now is defined %}{{ strftime_now("%d %b %Y") }}{% endif %}';
   expect(rendered(source)).toBe('26 Jul 2024');
 });

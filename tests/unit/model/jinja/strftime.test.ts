@@ -7,10 +7,10 @@ test.each([
   ['%A, %B %-d, %Y', '2024-02-05', 'Monday, February 5, 2024'],
   ['%Y-%m-%d %H:%M:%S (%a, %y) %%', '1999-12-31', '1999-12-31 00:00:00 (Fri, 99) %'],
   ['%-m/%-d', '2023-01-09', '1/9'],
-])('writes %j of %s as Python does', (format, date, written) => {
+])('the format %j writes %s as in Python', (format, date, written) => {
   expect(strftime(format, date)).toBe(written);
 });
 
-test('refuses what it does not know', () => {
+test('an unknown format is refused', () => {
   expect(() => strftime('%Q', '2024-07-26')).toThrow(/%Q is not supported. Supported: %% %Y/);
 });

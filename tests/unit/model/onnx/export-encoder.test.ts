@@ -8,7 +8,7 @@ import { openTransformersEmbedder } from '#agent_rl/search/corpus/embedders/tran
 import { exportEncoder, type ExportedEncoder } from '#model/onnx/export-encoder.ts';
 import { SafetensorsFile, writeSafetensors } from '#model/weights/safetensors.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { rejectionOf } from '#tests/support/thrown.ts';
+import { errorOf, rejectionOf } from '#tests/support/thrown.ts';
 
 const fixture = join(packageRoot(), 'tests', 'fixtures', 'tiny-bert');
 const folder = temporaryFolder();
@@ -65,13 +65,13 @@ async function expectSameVectors(model: string): Promise<void> {
   }
 }
 
-describe('an encoder, exported', () => {
+describe('An exported encoder', () => {
   let result: ExportedEncoder;
   beforeAll(async () => {
     result = await exportEncoder(fixture, exported);
   });
 
-  test('ends texts at max_seq_length, pools as 1_Pooling says and leaves out the pooler', () => {
+  test('cuts texts at max_seq_length, pools as 1_Pooling says and omits the pooler', () => {
     const parameters = 8 * (10 + 12 + 2) + 2 * 8 + 2 * (4 * (64 + 8) + 2 * 128 + 16 + 8 + 4 * 8);
     expect(result).toMatchObject({ pooling: 'mean', maxTokens: 10, parameters });
   });
@@ -80,67 +80,58 @@ describe('an encoder, exported', () => {
     await expectSameVectors(exported);
   });
 
-  test('is the same when its tensors are named as under a head', async () => {
+  test('gives the same vectors if its tensors are named as under a head', async () => {
     const to = join(folder, 'bert-exported');
     await exportEncoder(await renamed('bert', (name) => `bert.${name}`), to);
     await expectSameVectors(to);
   });
 });
 
-describe('what cannot be exported is refused', () => {
-  const refusal = async (from: string) => rejectionOf(exportEncoder(from, join(folder, 'none')));
+describe('An export', () => {
+  const configWith = (changes: object) => ({
+    'config.json': { ...jsonOf('config.json'), ...changes },
+  });
+  const dense = [{ path: '2_Dense', type: 'sentence_transformers.models.Dense' }];
+  const both = { pooling_mode_mean_tokens: true, pooling_mode_max_tokens: true };
 
-  test('another architecture, with everything that is wrong', async () => {
-    const config = { ...jsonOf('config.json'), model_type: 'roberta', num_attention_heads: 3 };
-    expect(await refusal(changed('roberta', { 'config.json': config }))).toMatchObject({
-      code: 'MODEL_INVALID',
-      message: expect.stringMatching(
-        /model_type must be "bert"; got "roberta".*8 is not a multiple of 3/s,
-      ),
-    });
+  test.each([
+    [
+      'another architecture',
+      () => changed('roberta', configWith({ model_type: 'roberta', num_attention_heads: 3 })),
+      /model_type must be "bert"; got "roberta".*8 is not a multiple of 3/s,
+    ],
+    [
+      'weights that do not fit',
+      () => changed('layers', configWith({ num_hidden_layers: 3, vocab_size: 11 })),
+      /"embeddings.word_embeddings.weight" is \[10, 8\]; expected \[11, 8\].*"encoder.layer.2.attention.self.query.weight" is missing/s,
+    ],
+    [
+      'a weight that is not a number',
+      () =>
+        renamed(
+          'nan',
+          (tensor) => tensor,
+          (values) => values.fill(Number.NaN, 2, 3),
+        ),
+      /"embeddings\..*" in .*nan holds NaN at place 2;/,
+    ],
+    [
+      'a module behind the pooling',
+      () => changed('dense', { 'modules.json': dense }),
+      /"sentence_transformers\.models\.Dense"/,
+    ],
+    [
+      'two poolings',
+      () => changed('pooling', { '1_Pooling/config.json': both }),
+      /pooling_mode_mean_tokens and pooling_mode_max_tokens/,
+    ],
+  ])('refuses %s', async (_, from, message) => {
+    const exporting = exportEncoder(await from(), join(folder, 'none'));
+    expect(await rejectionOf(exporting)).toMatchObject(errorOf('MODEL_INVALID', message));
   });
 
-  test('weights that do not fit, naming all', async () => {
-    const config = { ...jsonOf('config.json'), num_hidden_layers: 3, vocab_size: 11 };
-    expect(await refusal(changed('layers', { 'config.json': config }))).toMatchObject({
-      code: 'MODEL_INVALID',
-      message: expect.stringMatching(
-        /"embeddings.word_embeddings.weight" is \[10, 8\]; expected \[11, 8\].*"encoder.layer.2.attention.self.query.weight" is missing/s,
-      ),
-    });
-  });
-
-  test('a weight that is not a number', async () => {
-    const spoilt = await renamed(
-      'not-a-number',
-      (tensor) => tensor,
-      (values) => values.fill(Number.NaN, 2, 3),
-    );
-    expect(await refusal(spoilt)).toMatchObject({
-      code: 'MODEL_INVALID',
-      message: expect.stringMatching(/"embeddings\..*" in .*not-a-number holds NaN at place 2;/),
-    });
-  });
-
-  test('a module that makes other vectors', async () => {
-    const modules = [{ path: '2_Dense', type: 'sentence_transformers.models.Dense' }];
-    expect(await refusal(changed('dense', { 'modules.json': modules }))).toMatchObject({
-      code: 'MODEL_INVALID',
-      message: expect.stringContaining('"sentence_transformers.models.Dense"'),
-    });
-  });
-
-  test('two poolings at once', async () => {
-    const both = { pooling_mode_mean_tokens: true, pooling_mode_max_tokens: true };
-    expect(await refusal(changed('pooling', { '1_Pooling/config.json': both }))).toMatchObject({
-      code: 'MODEL_INVALID',
-      message: expect.stringContaining('pooling_mode_mean_tokens and pooling_mode_max_tokens'),
-    });
-  });
-
-  test('a folder that is taken', async () => {
-    expect(await rejectionOf(exportEncoder(fixture, fixture))).toMatchObject({
-      code: 'OUTPUT_UNWRITABLE',
-    });
+  test('refuses a folder that is not empty', async () => {
+    const { code } = await rejectionOf(exportEncoder(fixture, fixture));
+    expect(code).toBe('OUTPUT_UNWRITABLE');
   });
 });

@@ -31,34 +31,27 @@ const toolResult = (content: string): ToolMessage => ({
 const joined = (pieces: readonly { text: string }[]): string =>
   pieces.map(({ text }) => text).join('');
 
-describe.each(vectors.chat_template.map((vector) => [vector.name, vector] as const))(
-  '%s',
+test.each(vectors.chat_template.map((vector) => [vector.name, vector] as const))(
+  'the conversation %s is rendered and encoded as jinja2 does it',
   (_, { input, text, ids }) => {
-    test('is rendered as jinja2 renders it, and encoded alike', () => {
-      const { add_generation_prompt: addGenerationPrompt = false, open_thinking: thinking } = input;
-      const options = { addGenerationPrompt, ...(thinking === undefined ? {} : { thinking }) };
-      expect(template.renderRaw(input.messages, input.tools, options)).toBe(text);
-      expect(tokenizer.encodeTemplate(text)).toEqual(ids);
-    });
+    const { add_generation_prompt: addGenerationPrompt = false, open_thinking: thinking } = input;
+    const options = { addGenerationPrompt, ...(thinking === undefined ? {} : { thinking }) };
+    expect(template.renderRaw(input.messages, input.tools, options)).toBe(text);
+    expect(tokenizer.encodeTemplate(text)).toEqual(ids);
   },
 );
 
-test('a prompt in pieces is the prompt, with tokens of the same ids', () => {
+test('the pieces of a prompt join to the prompt, with the same token ids', () => {
   const vector = vectors.chat_template.find(({ name }) => name === 'tools_system_gen');
   const messages = [system('You are a tool user.'), user('2+2?')];
   const pieces = template.promptPieces(messages, [calculator], {});
   expect(joined(pieces)).toBe(vector?.text);
   expect(model.encodePieces(pieces).flatMap(({ tokens }) => tokens)).toEqual(vector?.ids);
-  expect(pieces.map(({ source }) => source)).toEqual([
-    'template',
-    'system',
-    'template',
-    'user',
-    'template',
-  ]);
+  const sources = pieces.map(({ source }) => source).join(' ');
+  expect(sources).toBe('template system template user template');
 });
 
-test('a prompt in pieces is the direct rendering, whatever is said', () => {
+test('the pieces of a prompt join to the direct rendering of any messages', () => {
   const said = fc.array(
     fc.oneof(
       fc.string({ unit: 'grapheme' }).map(user),
@@ -95,7 +88,7 @@ test('prompts and what follows a turn depend on tools, options and the end of a 
   expect(() => used.deltaPieces([user('Hi')], '<|none|>', {})).toThrow('does not end');
 });
 
-test('what follows a turn is the fixed rest of the turn, what was said, and the cue', () => {
+test('a turn is followed by its fixed end, the new messages and the cue', () => {
   const pieces = template.deltaPieces([toolResult('4'), user('Go on.')], model.endOfTurn, {
     thinking: false,
   });
@@ -108,7 +101,7 @@ test('what follows a turn is the fixed rest of the turn, what was said, and the 
   ]);
 });
 
-test('prompt, turn and delta together are the rendering of the whole conversation', () => {
+test('prompt, turn and delta join to the rendering of the whole conversation', () => {
   const turn: Message = {
     role: 'assistant',
     content: '',
@@ -134,27 +127,30 @@ test('a turn with thoughts continues the cue that opens them', () => {
   );
 });
 
-test('a turn with thoughts is refused where the cue has closed them', () => {
+test('a turn with thoughts is refused if the cue has closed them', () => {
   const turn: Message = { role: 'assistant', content: '4', reasoning: 'easy' };
   expect(() => template.turnText(turn, model.endOfTurn, { thinking: false })).toThrow(
     /set thinking to true/,
   );
 });
 
-describe('a template that trims', () => {
+describe('A template that trims', () => {
   const trimming = new ChatTemplate(
     "{% for m in messages %}[{{ m.role }}]{% if m.role == 'user' %}{{ m.content | trim }}{% else %}{{ m.content.strip('\\n') }}{% endif %}</s>{% endfor %}",
   );
 
-  test.each(['  a b \n', '\n\nx', 'plain'])('gets %j trimmed as it would itself', (content) => {
-    for (const message of [user(content), system(content)]) {
-      const direct = trimming.renderChat([message], []);
-      expect(joined(trimming.promptPieces([message], [], {}))).toBe(direct);
-    }
-  });
+  test.each(['  a b \n', '\n\nx', 'plain'])(
+    'receives %j trimmed as it would trim it itself',
+    (content) => {
+      for (const message of [user(content), system(content)]) {
+        const direct = trimming.renderChat([message], []);
+        expect(joined(trimming.promptPieces([message], [], {}))).toBe(direct);
+      }
+    },
+  );
 });
 
-test('a template that writes tool results as JSON strings gets them escaped', () => {
+test('a template that writes tool results as JSON strings receives them escaped', () => {
   const escaping = new ChatTemplate(
     '{% for m in messages %}[{{ m.content | tojson }}]{% endfor %}',
   );
@@ -164,7 +160,7 @@ test('a template that writes tool results as JSON strings gets them escaped', ()
   expect(pieces.map(({ text }) => text)).toEqual(['["', 'say \\"hi\\"\\n\\\\ 你', '"]']);
 });
 
-test('a template that drops the thoughts of earlier turns still tells what follows a turn', () => {
+test('a template that drops the thoughts of earlier turns still shows what follows a turn', () => {
   const dropping = new ChatTemplate(
     '{% for m in messages %}<|im_start|>{{ m.role }}\n' +
       "{% if m.role == 'assistant' and loop.last %}<think>\n{{ m.reasoning_content }}\n</think>\n\n{% endif %}" +
@@ -187,13 +183,13 @@ test('a template that hides a content is refused', () => {
   );
 });
 
-test('a template that cannot be parsed, or that raises, says so', () => {
+test('a template that cannot be parsed, or that raises, is refused', () => {
   expect(() => new ChatTemplate('{% if %}')).toThrow(/cannot be parsed/);
   const raising = new ChatTemplate("{{ raise_exception('roles must alternate') }}");
   expect(() => raising.renderChat([user('a')], [])).toThrow(/roles must alternate/);
 });
 
-test('a tool name that is not a name stays out of the template', () => {
+test('an invalid tool name stays out of the template', () => {
   const naming = new ChatTemplate(
     '{% for m in messages %}{{ m.name }}:{{ m.content }};{% endfor %}',
   );
@@ -206,31 +202,37 @@ describe.each([
   ['Qwen2.5', modelWithTemplate(qwen25Template)],
   ['Qwen3', await qwen3()],
   ['MiniMind-3', model],
-])('prompt, turn and what follows it, in the layout of %s', (_, laidOut) => {
-  test.each([true, false])('are the rendering of the whole conversation (system: %s)', (ruled) => {
-    const options = { tools: [calculator] };
-    const opening: SaidMessage[] = [...(ruled ? [system(' Be brief.\n')] : []), user('2+2? "你"')];
-    const turn: Message = {
-      role: 'assistant',
-      content: '',
-      toolCalls: [{ id: 'call_0_0', name: 'calculator', arguments: { expression: '2+2' } }],
-    };
-    const said = [toolResult('4 "vier"\n')];
-    const parts =
-      joined(laidOut.template.promptPieces(opening, [calculator], options)) +
-      laidOut.template.turnText(turn, laidOut.endOfTurn, options) +
-      joined(laidOut.template.deltaPieces(said, laidOut.endOfTurn, options));
-    const whole = laidOut.template.renderChat([...opening, turn, ...said], [calculator], {
-      addGenerationPrompt: true,
-    });
-    // Qwen3 writes an empty thought into a given turn only while it is the last.
-    const bare = (text: string): string =>
-      text.replace(/<think>\n\n<\/think>\n\n(?=<tool_call>)/, '');
-    expect(bare(parts)).toBe(bare(whole));
-  });
+])('Prompt, turn and delta in the layout of %s', (_, laidOut) => {
+  test.each([true, false])(
+    'join to the rendering of the whole conversation (system: %s)',
+    (ruled) => {
+      const options = { tools: [calculator] };
+      const opening: SaidMessage[] = [
+        ...(ruled ? [system(' Be brief.\n')] : []),
+        user('2+2? "你"'),
+      ];
+      const turn: Message = {
+        role: 'assistant',
+        content: '',
+        toolCalls: [{ id: 'call_0_0', name: 'calculator', arguments: { expression: '2+2' } }],
+      };
+      const said = [toolResult('4 "vier"\n')];
+      const parts =
+        joined(laidOut.template.promptPieces(opening, [calculator], options)) +
+        laidOut.template.turnText(turn, laidOut.endOfTurn, options) +
+        joined(laidOut.template.deltaPieces(said, laidOut.endOfTurn, options));
+      const whole = laidOut.template.renderChat([...opening, turn, ...said], [calculator], {
+        addGenerationPrompt: true,
+      });
+      // Qwen3 writes an empty thought into a given turn only while it is the last.
+      const bare = (text: string): string =>
+        text.replace(/<think>\n\n<\/think>\n\n(?=<tool_call>)/, '');
+      expect(bare(parts)).toBe(bare(whole));
+    },
+  );
 });
 
-test('Llama 3 begins with one token for the beginning of text', () => {
+test('a prompt of Llama 3 begins with exactly one token for the beginning of text', () => {
   const llama = llamaModel();
   const pieces = llama.template.promptPieces([user('<|begin_of_text|>')], [], {});
   const ids = llama.encodePieces(pieces).flatMap(({ tokens }) => tokens);
@@ -239,7 +241,7 @@ test('Llama 3 begins with one token for the beginning of text', () => {
   expect(ids.filter((id) => id === begin)).toHaveLength(1);
 });
 
-test('the day in a prompt is the one that is set, whatever the clock says', () => {
+test('a prompt shows the configured date, whatever the clock says', () => {
   const { template: dated } = llamaModel();
   const prompt = (date?: string) =>
     joined(dated.promptPieces([user('Hi')], [], date === undefined ? {} : { date }));

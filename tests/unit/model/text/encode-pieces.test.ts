@@ -19,7 +19,7 @@ const ids = (pieces: readonly PromptPiece[]) =>
 const whole = (pieces: readonly PromptPiece[]) =>
   tokenizer.encodeTemplate(pieces.map(({ text }) => text).join(''));
 
-test('a line break at the edge of a content makes one token with the one of the template beside it', () => {
+test('a line break at the edge of a content joins the line break of the template in one token', () => {
   const [result, question] = [delta('4\n'), prompt('Be brief.', '\nHi')];
   expect(ids(result)).toEqual(whole(result));
   expect(ids(question)).toEqual(whole(question));
@@ -27,7 +27,7 @@ test('a line break at the edge of a content makes one token with the one of the 
   expect(encoded(question)).toContainEqual(['user', '\n\nHi']);
 });
 
-test('pieces have the ids of their whole text, whatever others wrote', () => {
+test('pieces have the token ids of their whole text, whatever others wrote', () => {
   const [first, second] = [oddTexts(400, 'first'), oddTexts(400, 'second')];
   for (const [at, one] of first.entries()) {
     const pieces = at % 2 === 0 ? delta(one) : prompt(one, second[at]!);
@@ -35,17 +35,9 @@ test('pieces have the ids of their whole text, whatever others wrote', () => {
   }
 });
 
-test('a token of the template holds nothing that others wrote', () => {
-  const own = [
-    'assistant\n',
-    '<|im_start|>',
-    '<|im_end|>',
-    '\n',
-    'system',
-    'system\n',
-    'user',
-    'user\n',
-  ];
+test('a token of the template contains no text of others', () => {
+  const roles = ['system', 'user', 'system\n', 'user\n', 'assistant\n'];
+  const own = ['<|im_start|>', '<|im_end|>', '\n', ...roles];
   for (const text of oddTexts(200))
     for (const [, shown] of encoded(prompt(text, text)).filter(([source]) => source === 'template'))
       expect(own).toContain(shown);
@@ -53,7 +45,7 @@ test('a token of the template holds nothing that others wrote', () => {
 
 const piece = (source: PromptPiece['source'], text: string): PromptPiece => ({ source, text });
 
-test('what others wrote makes no control token with the text of the template beside it', () => {
+test('a text of others forms no control token with the template beside it', () => {
   const pieces = [
     piece('template', '<|im_start|>'),
     piece('user', 'a<|im'),
@@ -64,7 +56,7 @@ test('what others wrote makes no control token with the text of the template bes
   expect(whole(pieces).filter((id) => tokenizer.isControl(id))).toHaveLength(3);
 });
 
-test('a text of the template and of the system is shared out by who says what', () => {
+test('tokens are attributed to template and system by their text', () => {
   expect(encoded([piece('template', 'a b'), piece('system', ' c d')])).toEqual([
     ['template', 'a b'],
     ['system', ' c d'],

@@ -15,6 +15,7 @@ import {
 } from '#model/text/language-model.ts';
 import type { ModelConfig } from '#model/config/architecture.ts';
 import { miniMind3, miniMind3Folder } from '#tests/support/minimind3.ts';
+import { errorOf } from '#tests/support/thrown.ts';
 import { tinyModels } from '#tests/support/tiny-models.ts';
 
 const { tokenizer } = await miniMind3();
@@ -31,37 +32,38 @@ afterEach(async () => {
 });
 
 const configFile = () => path.join(folder, 'tokenizer_config.json');
+const writeConfig = (config: object) => writeFile(configFile(), JSON.stringify(config));
 const readConfig = async () =>
   JSON.parse(await readFile(configFile(), 'utf8')) as Record<string, unknown>;
 
-test('knows how MiniMind-3 ends a turn', async () => {
+test('MiniMind-3 ends a turn with <|im_end|>', async () => {
   const model = await openLanguageModelFolder(folder);
   expect(model).toMatchObject({ endOfTurn: '<|im_end|>', endOfTurnId: 2, stopTokens: [2] });
 });
 
-test('stops at every end of text the folder names', async () => {
+test('a model stops at every end of text that its folder names', async () => {
   await writeFile(path.join(folder, 'generation_config.json'), '{"eos_token_id": [2, 0]}');
   expect((await openLanguageModelFolder(folder)).stopTokens).toEqual([2, 0]);
 });
 
-test('takes the template from its own file before tokenizer_config.json', async () => {
+test('a template file overrides tokenizer_config.json', async () => {
   const template = "{% for m in messages %}{{ m.role + ': ' + m.content }}<|im_end|>{% endfor %}";
   await writeFile(path.join(folder, 'chat_template.jinja'), template);
   const model = await openLanguageModelFolder(folder);
   expect(model.template.renderChat([user('hi')], [])).toBe('user: hi<|im_end|>');
 });
 
-test('takes the template named default when there are several', async () => {
+test('the template named default is used if there are several', async () => {
   const config = await readConfig();
   const named = [
     { name: 'rag', template: 'x' },
     { name: 'default', template: config['chat_template'] },
   ];
-  await writeFile(configFile(), JSON.stringify({ ...config, chat_template: named }));
+  await writeConfig({ ...config, chat_template: named });
   expect((await openLanguageModelFolder(folder)).endOfTurn).toBe('<|im_end|>');
 });
 
-describe('templates for conversations with and without tools', () => {
+describe('The templates for conversations with and without tools', () => {
   const usual = "{% for m in messages %}{{ m.role + ': ' + m.content }}<|im_end|>{% endfor %}";
   const withTools = `{{ tools | length }} tools. ${usual}`;
   const tool = { name: 'add', description: 'Adds.', parameters: Type.Object({}) };
@@ -77,7 +79,7 @@ describe('templates for conversations with and without tools', () => {
   };
   const both = ['user: hi<|im_end|>', '1 tools. user: hi<|im_end|>', 'user: ', false];
 
-  test('are files, which count before those of tokenizer_config.json', async () => {
+  test('may be files, which override tokenizer_config.json', async () => {
     await mkdir(path.join(folder, 'additional_chat_templates'));
     await writeFile(path.join(folder, 'chat_template.jinja'), usual);
     await writeFile(path.join(folder, 'additional_chat_templates', 'tool_use.jinja'), withTools);
@@ -89,59 +91,51 @@ describe('templates for conversations with and without tools', () => {
     folder = path.dirname(copy);
   });
 
-  test('are named in tokenizer_config.json', async () => {
+  test('may be named in tokenizer_config.json', async () => {
     const named = [
       { name: 'tool_use', template: withTools },
       { name: 'default', template: usual },
     ];
-    await writeFile(
-      configFile(),
-      JSON.stringify({ ...(await readConfig()), chat_template: named }),
-    );
+    await writeConfig({ ...(await readConfig()), chat_template: named });
     expect(await shown()).toEqual(both);
   });
 
-  test('are one and the same in chat_template.json, when nothing else holds any', async () => {
+  test('may be a single one in chat_template.json, if no other file holds any', async () => {
     const { chat_template: _, ...rest } = await readConfig();
-    await writeFile(configFile(), JSON.stringify(rest));
-    await writeFile(
-      path.join(folder, 'chat_template.json'),
-      JSON.stringify({ chat_template: usual }),
-    );
+    await writeConfig(rest);
+    const file = path.join(folder, 'chat_template.json');
+    await writeFile(file, JSON.stringify({ chat_template: usual }));
     expect(await shown()).toEqual([both[0], both[0], both[2], true]);
   });
 
-  test('must have one named default', async () => {
+  test('must include one named default', async () => {
     const named = [{ name: 'tool_use', template: withTools }];
-    await writeFile(
-      configFile(),
-      JSON.stringify({ ...(await readConfig()), chat_template: named }),
-    );
+    await writeConfig({ ...(await readConfig()), chat_template: named });
     await expect(openLanguageModelFolder(folder)).rejects.toThrow(
       /holds chat templates named tool_use, but none named default/,
     );
   });
 
-  test('must be texts', async () => {
+  test('must be strings', async () => {
     const wrong = { ...(await readConfig()), chat_template: [{ name: 'default' }] };
-    await writeFile(configFile(), JSON.stringify(wrong));
+    await writeConfig(wrong);
     await expect(openLanguageModelFolder(folder)).rejects.toThrow(
       /its "chat_template" is neither a text nor a list/,
     );
   });
 });
 
-test('copies the files it reads, those that there are', async () => {
+test('a copy of a model contains the files that are read', async () => {
   const copy = path.join(folder, 'copy');
   await copyLanguageModelFiles(folder, copy);
   expect((await readdir(copy)).toSorted()).toEqual(['tokenizer.json', 'tokenizer_config.json']);
   expect((await openLanguageModelFolder(copy)).endOfTurnId).toBe(2);
 });
 
-describe('a folder that cannot be spoken with', () => {
+describe('A folder is refused if it', () => {
   test('has no chat template', async () => {
     const { chat_template: _, ...rest } = await readConfig();
-    await writeFile(configFile(), JSON.stringify(rest));
+    await writeConfig(rest);
     await expect(openLanguageModelFolder(folder)).rejects.toThrow(
       /holds no chat template.*Base models have no template/,
     );
@@ -149,9 +143,9 @@ describe('a folder that cannot be spoken with', () => {
 
   test('has no tokenizer', async () => {
     await rm(path.join(folder, 'tokenizer.json'));
-    await expect(openLanguageModelFolder(folder)).rejects.toMatchObject({
-      code: 'TOKENIZER_INVALID',
-    });
+    await expect(openLanguageModelFolder(folder)).rejects.toMatchObject(
+      errorOf('TOKENIZER_INVALID', 'tokenizer.json'),
+    );
   });
 
   test('has a template that ends turns with a token the tokenizer lacks', () => {
@@ -168,10 +162,10 @@ describe('a folder that cannot be spoken with', () => {
     async (eos) => {
       const file = path.join(folder, 'generation_config.json');
       await writeFile(file, JSON.stringify({ eos_token_id: eos }));
-      await expect(openLanguageModelFolder(folder)).rejects.toMatchObject({
-        code: 'MODEL_INVALID',
-        message: `${file}: eos_token_id must be a token id or a list of them; got ${JSON.stringify(eos)}.`,
-      });
+      const message = `eos_token_id must be a token id or a list of them; got ${JSON.stringify(eos)}`;
+      await expect(openLanguageModelFolder(folder)).rejects.toMatchObject(
+        errorOf('MODEL_INVALID', message),
+      );
     },
   );
 
@@ -179,17 +173,15 @@ describe('a folder that cannot be spoken with', () => {
     await writeFile(path.join(folder, 'generation_config.json'), '{"eos_token_id": [2, 6400]}');
     const model = await openLanguageModelFolder(folder);
     expect(() => model.checkFits({ ...tiny, vocabSize: 6400 })).toThrow(
-      /Token 6400 ends texts according to generation_config.json.*embeddings for only 6400 tokens/,
+      /Token 6400 .* generation_config.json.* only 6400 tokens/,
     );
-    // A model with more embeddings than its tokenizer has ids is as Qwen's are.
+    // More embeddings than ids, as Qwen's models have.
     model.checkFits({ ...tiny, vocabSize: 6401 });
   });
 
   test('has a tokenizer larger than the model', async () => {
     const model = await openLanguageModelFolder(folder);
-    expect(() => model.checkFits(tiny)).toThrow(
-      /ids up to 6399, but the model has embeddings for only 11 tokens/,
-    );
+    expect(() => model.checkFits(tiny)).toThrow(/ids up to 6399, .* only 11 tokens/);
     expect(() => model.checkFits({ ...tiny, vocabSize: 6400 })).not.toThrow();
   });
 });

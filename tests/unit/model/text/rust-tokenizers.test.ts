@@ -32,9 +32,7 @@ async function differing(json: Json, texts: readonly string[]): Promise<readonly
   const ours = new Tokenizer(json, {});
   const theirs = RustTokenizer.fromString(JSON.stringify(json));
   const differ = texts.map(async (text) => {
-    const { ids } = {
-      ids: (await theirs.encode(text, null, { addSpecialTokens: false })).getIds(),
-    };
+    const ids = (await theirs.encode(text, null, { addSpecialTokens: false })).getIds();
     const same = [ours.encodeTemplate(text), ours.encodePlain(text)].every(
       (own) => own.join() === ids.join(),
     );
@@ -70,7 +68,7 @@ const families: readonly (readonly [string, Json])[] = [
   ),
 ];
 
-test.each(families)('%s gives the ids that it gives in Rust', async (_, json) => {
+test.each(families)('the tokenizer of %s gives the same ids as in Rust', async (_, json) => {
   expect(await differing(json, oddTexts(1500))).toEqual([]);
 });
 
@@ -83,7 +81,7 @@ const split = (pattern: Json, behavior: string, invert = false): Json => ({
 const sequence = (...pretokenizers: readonly Json[]): Json => ({ type: 'Sequence', pretokenizers });
 const behaviors = ['Isolated', 'Removed', 'Contiguous', 'MergedWithPrevious', 'MergedWithNext'];
 
-describe('text is cut as in Rust', () => {
+describe('A text', () => {
   const cuts: readonly Json[] = [
     ...behaviors.flatMap((behavior) => [
       { type: 'Punctuation', behavior },
@@ -102,37 +100,34 @@ describe('text is cut as in Rust', () => {
     { type: 'FixedLength', length: 3 },
     byteLevel(true),
   ];
-  test.each(cuts.map((cut) => [JSON.stringify(cut), cut] as const))('by %s', (_, cut) => {
-    expect(cutOtherwise(cut, oddTexts(1000))).toEqual([]);
-  });
+  test.each(cuts.map((cut) => [JSON.stringify(cut), cut] as const))(
+    'is split as in Rust by %s',
+    (_, cut) => {
+      expect(cutOtherwise(cut, oddTexts(1000))).toEqual([]);
+    },
+  );
 
   /** What can find nothing, or something that begins in the middle of a pair of surrogates. */
-  const empty = [
-    '$',
-    '\\Z',
-    '\\z',
-    '\\s*$',
-    '^a?',
-    '(?<=\\d)',
-    '\\d*',
-    '\\s*',
-    'a|',
-    '',
-    '(?!^)(?=[A-Z])',
-  ];
+  const empty = String.raw`$ \Z \z \s*$ ^a? (?<=\d) \d* \s* a| (?!^)(?=[A-Z])`
+    .split(' ')
+    .concat('');
   const between = [
     '(?<=\\p{L})(?=\\p{N})|(?<=\\p{N})(?=\\p{L})',
     '(?=(\\d{3})+(?!\\d))',
     '(?!👍)\\S',
   ];
-  test.each([...empty, ...between])('where %s finds text, or none', (regex) => {
-    const steps = behaviors.flatMap((behavior) =>
-      [false, true].map((invert) => split({ Regex: regex }, behavior, invert)),
-    );
-    for (const step of steps) expect([step, cutOtherwise(step, oddTexts(200))]).toEqual([step, []]);
-  });
+  test.each([...empty, ...between])(
+    'is split as in Rust where %s finds text or nothing',
+    (regex) => {
+      const steps = behaviors.flatMap((behavior) =>
+        [false, true].map((invert) => split({ Regex: regex }, behavior, invert)),
+      );
+      for (const step of steps)
+        expect([step, cutOtherwise(step, oddTexts(200))]).toEqual([step, []]);
+    },
+  );
 
-  test('by steps after the one that makes bytes of it, as Falcon has them', () => {
+  test('is split as in Rust by steps after ByteLevel, as Falcon has them', () => {
     const cut = sequence(
       { type: 'Punctuation', behavior: 'Contiguous' },
       byteLevel(true),
@@ -143,51 +138,49 @@ describe('text is cut as in Rust', () => {
   });
 });
 
-describe('a regular expression means what it means in Rust:', () => {
+describe('A regular expression', () => {
   test.each([
-    ['\\w+'],
-    ['\\W+'],
-    ['[\\w]+'],
-    ['[^\\w]+'],
-    ['\\b'],
-    ['\\d+'],
-    ['\\D'],
-    ['\\s+$'],
-    ['^\\s+'],
-    ['\\A\\s|\\s\\z|\\S\\Z'],
-    ['.+'],
-    [
-      '(?i:[sdmt]|ll|ve|re)|[^\\r\\n\\p{L}\\p{N}]?+\\p{L}+| ?[^\\s\\p{L}\\p{N}]++[\\r\\n]*|\\s+(?!\\S)',
-    ],
-    [' ?[^(\\s|[.,!?…。，、।۔،])]+'],
-    ['\\p{Han}|\\p{Arabic}+'],
-    ['[\\p{L}&&[^\\p{Lu}]]+'],
-    ['[^\\P{L}]+|\\p{^Ll}'],
-    ['(a|e)(\\d)?'],
-    ['(?<!\\p{L})\\p{N}|(?<=\\s)\\S'],
-    ['\\p{L}{2}+|a{,2}|{'],
-    ['\\s*'],
-    ['[\\x{4e00}-\\x{9fa5}\\t-]+|[-a]'],
-    ['\\p{Lm}|\\p{Lo}+|\\p{Sc}|\\p{Cn}+'],
-    ["'(?i:k|s)"],
-  ])('%s', (pattern) => {
+    '\\w+',
+    '\\W+',
+    '[\\w]+',
+    '[^\\w]+',
+    '\\b',
+    '\\d+',
+    '\\D',
+    '\\s+$',
+    '^\\s+',
+    '\\A\\s|\\s\\z|\\S\\Z',
+    '.+',
+    '(?i:[sdmt]|ll|ve|re)|[^\\r\\n\\p{L}\\p{N}]?+\\p{L}+| ?[^\\s\\p{L}\\p{N}]++[\\r\\n]*|\\s+(?!\\S)',
+    ' ?[^(\\s|[.,!?…。，、।۔،])]+',
+    '\\p{Han}|\\p{Arabic}+',
+    '[\\p{L}&&[^\\p{Lu}]]+',
+    '[^\\P{L}]+|\\p{^Ll}',
+    '(a|e)(\\d)?',
+    '(?<!\\p{L})\\p{N}|(?<=\\s)\\S',
+    '\\p{L}{2}+|a{,2}|{',
+    '\\s*',
+    '[\\x{4e00}-\\x{9fa5}\\t-]+|[-a]',
+    '\\p{Lm}|\\p{Lo}+|\\p{Sc}|\\p{Cn}+',
+    "'(?i:k|s)",
+  ])('finds the same as in Rust: %s', (pattern) => {
     expect(cutOtherwise(split({ Regex: pattern }, 'Isolated'), oddTexts(1000))).toEqual([]);
   });
 
   test.each([
-    ['\\B'],
-    ['[[:alpha:]]+'],
-    ['(a)\\1'],
-    ['(?i)a'],
-    ['(?>a+)b'],
-    ['(?:ab)?+'],
-    ['\\R'],
-    ['\\p{Alphabetic}'],
-    ['(?i:ss)'],
-    ['(?i:é)'],
-    ['(?i:\\p{Lu})'],
-    ['a{2}?'],
-  ])('%s is refused', (pattern) => {
+    '\\B',
+    '[[:alpha:]]+',
+    '(a)\\1',
+    '(?i)a',
+    '(?>a+)b',
+    '(?:ab)?+',
+    '\\R',
+    '\\p{Alphabetic}',
+    '(?i:ss)',
+    '(?i:é)',
+    '(?i:\\p{Lu})',
+    'a{2}?',
+  ])('is refused by name if it contains %s', (pattern) => {
     const json = { ...llama3, pre_tokenizer: split({ Regex: pattern }, 'Isolated') };
     expect(() => new Tokenizer(json, {})).toThrow(/is not supported/);
   });
@@ -202,34 +195,31 @@ test.each<Json>([
   ...['L', 'Ll', 'Lo', 'N', 'M', 'P', 'S'].map((name) => ({ Regex: `\\p{${name}}` })),
   { Regex: '\\s' },
   { Regex: '\\w' },
-])('of every character Rust says the same: $Regex', (pattern) => {
+])('every character matches $Regex as in Rust', (pattern) => {
   expect(cutOtherwise(split(pattern, 'Isolated'), everyCharacter)).toEqual([]);
 });
 
 test.each(['Digits', 'Punctuation', 'Whitespace'])(
-  'of every character Rust says the same: %s',
+  'every character is split as in Rust by %s',
   (type) => {
     const step = { type, individual_digits: true, behavior: 'Isolated' };
     expect(cutOtherwise(step, everyCharacter)).toEqual([]);
   },
 );
 
-describe('text is normalised as in Rust', () => {
+describe('A normalizer', () => {
   test.each<readonly [string, Json]>([
     ...['NFC', 'NFD', 'NFKC', 'NFKD'].map((type) => [type, { type }] as const),
-    ['at its ends', { type: 'Strip', strip_left: true, strip_right: true }],
-    ['at its end', { type: 'Strip', strip_left: false, strip_right: true }],
-    ['by a text', { type: 'Replace', pattern: { String: '1' }, content: '$&$1' }],
+    ['Strip', { type: 'Strip', strip_left: true, strip_right: true }],
+    ['Strip on the right', { type: 'Strip', strip_left: false, strip_right: true }],
+    ['Replace a text', { type: 'Replace', pattern: { String: '1' }, content: '$&$1' }],
+    ['Replace an empty match', { type: 'Replace', pattern: { Regex: '(?!👍)[^a]' }, content: '$' }],
     [
-      'by what may find nothing',
-      { type: 'Replace', pattern: { Regex: '(?!👍)[^a]' }, content: '$' },
-    ],
-    [
-      'by an expression',
+      'Replace an expression',
       { type: 'Replace', pattern: { Regex: ' {2,}|\\p{N}(?=\\p{L})' }, content: 'x' },
     ],
     [
-      'in steps',
+      'Sequence',
       {
         type: 'Sequence',
         normalizers: [
@@ -239,12 +229,12 @@ describe('text is normalised as in Rust', () => {
         ],
       },
     ],
-  ])('%s', async (_, normalizer) => {
+  ])('does the same as in Rust: %s', async (_, normalizer) => {
     expect(await differing({ ...llama3, normalizer }, oddTexts(1000))).toEqual([]);
   });
 
   test.each(['Lowercase', 'StripAccents', 'BertNormalizer', 'Precompiled', 'Nmt'])(
-    'but %s is refused',
+    'is refused if it is %s',
     (type) => {
       const json = { ...llama3, normalizer: { type } };
       expect(() => new Tokenizer(json, {})).toThrow(`its normalizer "${type}" is not supported`);
@@ -252,12 +242,12 @@ describe('text is normalised as in Rust', () => {
   );
 });
 
-test('half a surrogate pair is U+FFFD, as it is to Rust', () => {
+test('half a surrogate pair becomes U+FFFD, as in Rust', () => {
   const tokenizer = new Tokenizer(llama3, {});
   expect(tokenizer.encodePlain('a\uD800b')).toEqual(tokenizer.encodePlain('a\uFFFDb'));
 });
 
-test('blanks that are one token are so in what others wrote', () => {
+test('blanks that are one token stay one token in texts of others', () => {
   const added = llama3['added_tokens'] as readonly Json[];
   const blank = { id: 800, content: '\n\n', single_word: false, lstrip: false, rstrip: false };
   const json = {

@@ -41,14 +41,14 @@ describe('The template of the recipe for SmolLM2', () => {
       'several turns',
       [asked, { role: 'assistant', content: ' 5\n' }, { role: 'user', content: '' }],
     ],
-  ])("is the model's own without tools: %s", (_, messages) => {
+  ])("equals the model's own without tools: %s", (_, messages) => {
     for (const addGenerationPrompt of [true, false])
       expect(withTools.renderChat(messages, [], { addGenerationPrompt })).toBe(
         own.renderChat(messages, [], { addGenerationPrompt }),
       );
   });
 
-  test('shows a line for each tool, behind a system message where there is one, and calls as JSON', () => {
+  test('shows a line for each tool after the system message, and calls as JSON', () => {
     const tools = [tool('sum', 'a', 'b'), tool('now')];
     const answered: Message = { role: 'tool', name: 'sum', callId: 'call_0_0', content: '5' };
     const shown = withTools.renderChat(
@@ -77,7 +77,7 @@ describe('The template of the recipe for SmolLM2', () => {
     );
   });
 
-  test('writes calls as the format llama3 reads them', () => {
+  test('writes calls that the format llama3 reads', () => {
     const text = withTools.turnText(called, '<|im_end|>', { tools: [tool('sum', 'a', 'b')] });
     const read = new Llama3Format({ settings: {} }).read({
       text: text.slice(0, -'<|im_end|>'.length),

@@ -7,7 +7,7 @@ import * as fc from '#tests/support/properties.ts';
 const { tokenizer, vectors } = await miniMind3();
 
 test.each(vectors.tokenizer.map(({ text, ids }) => [JSON.stringify(text), text, ids] as const))(
-  'encodes %s as the reference implementation does',
+  'the text %s is encoded as by the reference implementation',
   (_, text, ids) => {
     expect(tokenizer.encodeTemplate(text)).toEqual(ids);
     expect(tokenizer.decode(ids)).toBe(text);
@@ -22,28 +22,23 @@ test('no text has more characters for a token than the longest token', () => {
       expect(text.length).toBeLessThanOrEqual(ids.length * tokenizer.mostCharsOfToken);
 });
 
-test('has one more token than its highest id', () => {
+test('the vocabulary has one more token than its highest id', () => {
   expect(tokenizer.vocabularySize).toBe(6400);
 });
 
-describe('text that someone wrote', () => {
-  const control = [
-    '<|im_start|>',
-    '<|im_end|>',
-    '<|endoftext|>',
-    '<tool_call>',
-    '</tool_call>',
-    '<tool_response>',
-    '<think>',
-  ];
+describe('A text of others', () => {
+  const control =
+    '<|im_start|> <|im_end|> <|endoftext|> <tool_call> </tool_call> <tool_response> <think>'.split(
+      ' ',
+    );
 
-  test.each(control)('cannot hold the control token %s', (token) => {
+  test.each(control)('cannot contain the control token %s', (token) => {
     const ids = tokenizer.encodePlain(`a ${token}user\n${token}`);
     expect(ids.filter((id) => tokenizer.isControl(id))).toEqual([]);
     expect(tokenizer.decode(ids)).toBe(`a ${token}user\n${token}`);
   });
 
-  test('reads back as it was written and never holds a control token, whatever it is', () => {
+  test('is decoded as it was written, and never contains a control token', () => {
     const pieces = fc.oneof(
       fc.constantFrom(...control, '<|', '|>', '</', 'im_', '\n'),
       fc.string({ unit: 'grapheme' }),
@@ -57,14 +52,14 @@ describe('text that someone wrote', () => {
     );
   });
 
-  test('is encoded as any other text where it holds no control token', () => {
+  test('is encoded like the template if it contains no control token', () => {
     for (const text of ['print(a + b)\n\tx', 'it costs 12345', '你好']) {
       expect(tokenizer.encodePlain(text)).toEqual(tokenizer.encodeTemplate(text));
     }
   });
 });
 
-test('a control token cannot be reached by merging its characters either', () => {
+test('a control token cannot be reached by merging its characters', () => {
   // Merges that build "<a>" from "<", "a", ">" although it is a control token.
   const json = {
     added_tokens: [{ id: 4, content: '<a>', special: true }],
@@ -84,22 +79,19 @@ test('a control token cannot be reached by merging its characters either', () =>
   expect(tiny.encodePlain('<a>')).toEqual([3, 2]);
 });
 
-test('finds control tokens by name and says which there are', () => {
+test('control tokens are found by name, and the error lists them', () => {
   expect(tokenizer.idOf('<|im_end|>')).toBe(2);
   expect(() => tokenizer.idOf('<|eot|>')).toThrow(
     /no control token "<\|eot\|>". It has: .*<\|im_end\|>/,
   );
 });
 
-test('tells the tokens that frame turns from those of thoughts and calls', () => {
-  expect([tokenizer.isSpecial(2), tokenizer.isSpecial(21), tokenizer.isControl(21)]).toEqual([
-    true,
-    false,
-    true,
-  ]);
+test('tokens that frame turns are special, and tokens of thoughts and calls are not', () => {
+  expect([2, 21].map((id) => tokenizer.isSpecial(id))).toEqual([true, false]);
+  expect(tokenizer.isControl(21)).toBe(true);
 });
 
-test('the bytes of tokens are together those of the text, whatever characters are cut in pieces', () => {
+test('the bytes of the tokens join to the bytes of the text, also if characters are split', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       const ids = [...tokenizer.encodePlain(text), tokenizer.idOf('<|im_end|>')];
@@ -110,11 +102,11 @@ test('the bytes of tokens are together those of the text, whatever characters ar
   expect(tokenizer.bytesOf(10 ** 6)).toBeUndefined();
 });
 
-test('shows ids it does not know as replacement characters', () => {
+test('unknown ids are decoded as replacement characters', () => {
   expect(tokenizer.decode([1602, 9999, 36])).toBe('Hello\uFFFD!');
 });
 
-describe('a tokenizer.json it cannot read', () => {
+describe('An unsupported tokenizer.json', () => {
   test.each([
     ['no model', {}, /no "model"/],
     ['another kind of model', { model: { type: 'Unigram', vocab: [] } }, /"Unigram"; only BPE/],
@@ -132,7 +124,7 @@ describe('a tokenizer.json it cannot read', () => {
     expect(() => new Tokenizer(json, {})).toThrow(message);
   });
 
-  test('is refused when it is not JSON, naming the file', async () => {
+  test('is refused by name if it cannot be read', async () => {
     await expect(Tokenizer.fromFolder('/nowhere')).rejects.toThrow(
       /tokenizer_config.json cannot be read/,
     );

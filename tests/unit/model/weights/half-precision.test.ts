@@ -50,7 +50,7 @@ test('bfloat16 rounds to nearest, ties to even', () => {
   expect(toBFloat16(-1 - 2 ** -8 - 2 ** -20)).toBe(0xbf81);
 });
 
-test('every 16-bit pattern that is a number survives the way there and back', () => {
+test('every 16-bit pattern that is a number survives the round trip', () => {
   const [wide, brain] = [widened(widenFloat16, every), widened(widenBFloat16, every)];
   const [narrow, narrowBrain] = [narrowFloat16(wide), narrowBFloat16(brain)];
   for (const half of every) {
@@ -60,7 +60,7 @@ test('every 16-bit pattern that is a number survives the way there and back', ()
   }
 });
 
-test('not-a-numbers stay so', () => {
+test('NaN stays NaN', () => {
   expect([fromFloat16(toFloat16(NaN)), fromBFloat16(toBFloat16(NaN))]).toEqual([NaN, NaN]);
 });
 
@@ -76,7 +76,7 @@ test('rounding never moves a value further than half a step', () => {
   );
 });
 
-test('every float16 is the number that its bits stand for', () => {
+test('every float16 becomes the number that its bits stand for', () => {
   const wide = widened(widenFloat16, every);
   for (const half of every) {
     const [exponent, fraction] = [(half >>> 10) & 0x1f, half & 0x3ff];
@@ -93,7 +93,7 @@ test('every bfloat16 is the upper half of a float32', () => {
   expect(words).toEqual(Uint32Array.from(every, (half) => half * 0x10000));
 });
 
-test('in bulk values are narrowed as they are alone', () => {
+test('values are narrowed together as they are alone', () => {
   fc.assert(
     fc.property(fc.float32Array(), (values) => {
       expect([...narrowBFloat16(values)]).toEqual([...values].map(toBFloat16));

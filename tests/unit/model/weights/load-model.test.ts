@@ -9,6 +9,7 @@ import type { ModelConfig } from '#model/config/architecture.ts';
 import { parameterCount, parameterSpecs } from '#model/config/parameters.ts';
 import { writeSafetensors, type TensorToWrite } from '#model/weights/safetensors.ts';
 import { weightsSha256 } from '#model/weights/weights-sha256.ts';
+import { errorOf } from '#tests/support/thrown.ts';
 import { tinyModels, tinyWeights } from '#tests/support/tiny-models.ts';
 
 const config = tinyModels['Qwen3 with two query heads per key head'] as ModelConfig;
@@ -35,13 +36,16 @@ const stored = (): Map<string, TensorToWrite> =>
 const save = () => saveModel(folder, { config, parameters, storedDtype: 'F32' });
 const weights = (name = 'model.safetensors') => path.join(folder, name);
 
-test.each(Object.entries(tinyModels))('loads %s as it was saved', async (_, model) => {
-  const made = { config: model, parameters: tinyWeights(model), storedDtype: 'F32' as const };
-  await saveModel(folder, made);
-  expect(await loadModel(folder)).toEqual(made);
-});
+test.each(Object.entries(tinyModels))(
+  'the model %s is loaded as it was saved',
+  async (_, model) => {
+    const made = { config: model, parameters: tinyWeights(model), storedDtype: 'F32' as const };
+    await saveModel(folder, made);
+    expect(await loadModel(folder)).toEqual(made);
+  },
+);
 
-test('keeps the width the weights were stored in', async () => {
+test('the weights keep the width in which they were stored', async () => {
   await saveModel(folder, { config, parameters, storedDtype: 'BF16' });
   const loaded = await loadModel(folder);
   expect(loaded.storedDtype).toBe('BF16');
@@ -67,12 +71,12 @@ async function saveShards(): Promise<void> {
 const writeIndex = (map: Readonly<Record<string, string>>) =>
   writeFile(weights('model.safetensors.index.json'), JSON.stringify({ weight_map: map }));
 
-test('loads a model in shards', async () => {
+test('a model in shards is loaded', async () => {
   await saveShards();
   expect((await loadModel(folder)).parameters).toEqual(parameters);
 });
 
-test('loads a decoder without its head as Transformers stores it, names without "model."', async () => {
+test('a decoder without a head is loaded as Transformers stores it, without "model." in names', async () => {
   const tied = { config: { ...config, tiedEmbeddings: true }, storedDtype: 'F32' as const };
   const made = { ...tied, parameters: tinyWeights(tied.config) };
   await saveModel(folder, made);
@@ -84,7 +88,7 @@ test('loads a decoder without its head as Transformers stores it, names without 
   expect(await loadModel(folder)).toEqual(made);
 });
 
-test('a decoder without a head that its config asks for is distinguished from a whole model', async () => {
+test('a decoder is refused without the head that its config asks for', async () => {
   await saveModel(folder, { config: untied, parameters: tinyWeights(untied), storedDtype: 'F32' });
   const bare = parameterSpecs(untied).flatMap(({ name, shape }): [string, TensorToWrite][] =>
     name === 'lm_head.weight'
@@ -97,10 +101,10 @@ test('a decoder without a head that its config asks for is distinguished from a 
   );
 });
 
-test('a folder is known by its headers, without a weight being read', async () => {
+test('a folder is inspected by its headers, without reading a weight', async () => {
   await saveShards();
   const before = await readFile(weights('model-2.safetensors'));
-  // Weights that are not numbers: whoever read them would say so.
+  // Weights that are not numbers, which reading them would report.
   before.fill(0xff, before.length - 48);
   await writeFile(weights('model-2.safetensors'), before);
   await expect(loadModel(folder)).rejects.toThrow(/weights must be finite/);
@@ -117,7 +121,7 @@ test('a folder is known by its headers, without a weight being read', async () =
   );
 });
 
-test('accepts an LM head that repeats the tied embedding, and refuses another', async () => {
+test('an LM head may repeat the tied embedding, and may not differ from it', async () => {
   await save();
   const embedding = stored().get('model.embed_tokens.weight') as TensorToWrite;
   await writeSafetensors(weights(), stored().set('lm_head.weight', embedding));
@@ -127,16 +131,14 @@ test('accepts an LM head that repeats the tied embedding, and refuses another', 
   await expect(loadModel(folder)).rejects.toThrow(/tie_word_embeddings.*"lm_head.weight" differs/);
 });
 
-describe('a folder that is not a model', () => {
-  test('is refused with every missing, extra and misshapen tensor at once', async () => {
+describe('A folder that is not a model', () => {
+  test('is refused with all missing, extra and misshapen tensors at once', async () => {
     await save();
     const broken = stored();
     broken.delete('model.norm.weight');
-    broken.set('model.layers.0.input_layernorm.weight', {
-      shape: [3],
-      values: new Float32Array(3),
-    });
-    broken.set('adapter.weight', { shape: [1], values: new Float32Array(1) });
+    const zeros = (count: number) => ({ shape: [count], values: new Float32Array(count) });
+    broken.set('model.layers.0.input_layernorm.weight', zeros(3));
+    broken.set('adapter.weight', zeros(1));
     await writeSafetensors(weights(), broken);
     await expect(loadModel(folder)).rejects.toThrow(
       /"model.layers.0.input_layernorm.weight" is \[3\]; expected \[12\].*[^]*"model.norm.weight" is missing; expected \[12\][^]*"adapter.weight" \[1\] is not part of this model/,
@@ -144,14 +146,10 @@ describe('a folder that is not a model', () => {
   });
 
   test.each([
-    [
-      'no config.json',
-      async () => rm(path.join(folder, 'config.json')),
-      /config.json cannot be read/,
-    ],
+    ['no config.json', () => rm(weights('config.json')), /config.json cannot be read/],
     [
       'a broken config.json',
-      async () => writeFile(path.join(folder, 'config.json'), '{'),
+      () => writeFile(weights('config.json'), '{'),
       /config.json is not JSON/,
     ],
     ['no weights', async () => rm(weights()), /holds no weights: expected model.safetensors/],
@@ -161,12 +159,12 @@ describe('a folder that is not a model', () => {
       /cut short/,
     ],
     [
-      'a shard that is not there',
+      'a missing shard',
       async () => {
         await saveShards();
         await rm(weights('model-2.safetensors'));
       },
-      /index\.json: it names model-2\.safetensors, but the folder lacks that shard; download that shard too/,
+      /index\.json: it names model-2\.safetensors, but the folder lacks/,
     ],
     [
       'a tensor that is not in its shard',
@@ -208,33 +206,24 @@ describe('a folder that is not a model', () => {
       'an index that points elsewhere',
       async () => {
         await rm(weights());
-        await writeFile(
-          weights('model.safetensors.index.json'),
-          '{"weight_map": {"a": "../../secret.safetensors"}}',
-        );
+        await writeIndex({ a: '../../secret.safetensors' });
       },
       /weight_map must give each tensor the name of a file in its folder/,
     ],
   ])('is refused for %s', async (_, damage, message) => {
     await save();
     await damage();
-    await expect(loadModel(folder)).rejects.toMatchObject({
-      code: 'MODEL_INVALID',
-      message: expect.stringMatching(message),
-    });
+    await expect(loadModel(folder)).rejects.toMatchObject(errorOf('MODEL_INVALID', message));
   });
 });
 
-test('the hash of weights is that of their float32 bytes, tensors by name', () => {
+test('the hash of weights covers their float32 bytes, with tensors by name', () => {
   // As sha256sum gives it for 00 00 80 3f 00 00 00 40, the bytes of 1 and 2.
   const expected = 'b9c80b5adeca450753a16950c3cc655d271f7bef7a485bc83f112b72fef21d37';
   const [one, two] = [Float32Array.of(1), Float32Array.of(2)];
-  expect(
-    weightsSha256(
-      new Map([
-        ['b', two],
-        ['a', one],
-      ]),
-    ),
-  ).toBe(expected);
+  const pairs: [string, Float32Array][] = [
+    ['b', two],
+    ['a', one],
+  ];
+  expect(weightsSha256(new Map(pairs))).toBe(expected);
 });

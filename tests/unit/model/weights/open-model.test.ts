@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
@@ -12,7 +12,7 @@ import { adapterFolders, modelLayers, openModel } from '#model/weights/open-mode
 import { sizeOf } from '#agent_rl/engine/check-inputs.ts';
 import { readJson } from '#model/config/read-json.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { rejectionOf } from '#tests/support/thrown.ts';
+import { errorOf } from '#tests/support/thrown.ts';
 import { saveTinyAdapter, tinyAdapter, tinyAdapterWeights } from '#tests/support/tiny-adapter.ts';
 import { tinyModels, tinyWeights } from '#tests/support/tiny-models.ts';
 
@@ -32,7 +32,7 @@ beforeAll(async () => {
   await saveTinyAdapter(own, config, { baseModel: base });
 });
 
-describe('an adapter over an adapter', () => {
+describe('An adapter on an adapter', () => {
   const second: Adapter = { ...tinyAdapter, name: 'adapter_1', rank: 2 };
   const writeOver = async (under: readonly string[], baseModel = base): Promise<string> => {
     const to = fresh();
@@ -41,7 +41,7 @@ describe('an adapter over an adapter', () => {
     return to;
   };
 
-  test("is reported beside PEFT's files", async () => {
+  test("records what it was trained on beside PEFT's files", async () => {
     const over = await writeOver([own]);
     expect(Object.keys(await configOf(over))).toEqual(Object.keys(await configOf(own)));
     expect(await readJson(join(over, 'trained-over.json'), 'MODEL_INVALID')).toEqual({
@@ -50,7 +50,7 @@ describe('an adapter over an adapter', () => {
     expect((await readAdapterConfig(over, 'x')).under).toEqual([own]);
   });
 
-  test('is opened with what is under it, once and before it, however it is named', async () => {
+  test('is opened after the adapter under it, however the two are named', async () => {
     const over = await writeOver([own]);
     const layers = { base, adapters: [own, over] };
     expect(await modelLayers({ folder: over })).toEqual(layers);
@@ -68,7 +68,7 @@ describe('an adapter over an adapter', () => {
     }
   });
 
-  test('may have a new one over it', async () => {
+  test('may carry a new adapter', async () => {
     const { name: _, ...rest } = { ...tinyAdapter, rank: 1 };
     const newAdapter = { ...rest, seed: 7 };
     const { config: opened, parameters } = await openModel({ folder: own, newAdapter });
@@ -86,35 +86,30 @@ describe('an adapter over an adapter', () => {
     expect(parameters.get(name)?.[0]).toBe(Math.fround(bound * (2 * rng.uniform() - 1)));
   });
 
-  test('is not named twice: one adapter does not add up with itself', async () => {
+  test('may not be named twice', async () => {
     for (const opening of [
       modelLayers({ folder: own, adapters: [own] }),
       modelLayers({ folder: base, adapters: [own, join(own, '.')] }),
-    ]) {
-      const { code, message } = await rejectionOf(opening);
-      expect(code).toBe('MODEL_INVALID');
-      expect(message).toBe(`${own} is named twice. Name each adapter once.`);
-    }
+    ])
+      await expect(opening).rejects.toMatchObject(
+        errorOf('MODEL_INVALID', `${own} is named twice`),
+      );
   });
 
-  test('is refused when what is under it is gone, or is not said as it should be', async () => {
+  test('is refused if the adapter under it is missing or recorded wrongly', async () => {
     const over = await writeOver([join(folder, 'gone')]);
-    for (const opening of [modelLayers({ folder: over }), adapterFolders([over])]) {
-      const { code, message } = await rejectionOf(opening);
-      expect(code).toBe('MODEL_INVALID');
-      expect(message).toContain(
-        `${join(folder, 'gone')} does not exist. ${over} was trained on it.`,
-      );
-    }
+    const missing = `${join(folder, 'gone')} does not exist. ${over} was trained on it.`;
+    for (const opening of [modelLayers({ folder: over }), adapterFolders([over])])
+      await expect(opening).rejects.toMatchObject(errorOf('MODEL_INVALID', missing));
     writeBelow(over, 'trained-over.json', '{"adapters": "own"}');
-    expect((await rejectionOf(readAdapterConfig(over, 'x'))).message).toMatch(
+    await expect(readAdapterConfig(over, 'x')).rejects.toThrow(
       /trained-over\.json must hold.*got \{"adapters":"own"\}/,
     );
   });
 });
 
-describe('the model under an adapter', () => {
-  test('is found where its config says, also beside it', async () => {
+describe('The model under an adapter', () => {
+  test('is found where the config of the adapter says, also relative to it', async () => {
     expect(await modelLayers({ folder: own })).toEqual({ base, adapters: [own] });
     const beside = join(base, 'lora');
     await saveTinyAdapter(beside, config, { baseModel: '..' });
@@ -122,24 +117,20 @@ describe('the model under an adapter', () => {
     rmSync(beside, { recursive: true });
   });
 
-  test.each(['elsewhere', ''])('is missed aloud: %j', async (baseModel) => {
+  test.each(['elsewhere', ''])('is named in the error if it is missing: %j', async (baseModel) => {
     const to = fresh();
     await saveTinyAdapter(to, config, { baseModel });
-    const { code, message } = await rejectionOf(openModel({ folder: to }));
-    expect(code).toBe('MODEL_INVALID');
-    expect(message).toContain(baseModel === '' ? 'an unnamed model' : 'elsewhere');
-    expect(message).toContain('model.adapters');
+    const named =
+      baseModel === '' ? /an unnamed model.*model\.adapters/ : /elsewhere.*model\.adapters/;
+    await expect(openModel({ folder: to })).rejects.toMatchObject(errorOf('MODEL_INVALID', named));
     // With its model named it is an adapter like others.
     const { layers } = await openModel({ folder: base, adapters: [to] });
     expect(layers).toEqual({ base, adapters: [to] });
   });
 
-  test('is not a folder without either config', async () => {
+  test('must be a folder with one of the two configs', async () => {
     const empty = join(folder, 'neither');
     writeBelow(empty, 'notes.txt', '');
-    expect(existsSync(empty)).toBe(true);
-    expect((await rejectionOf(modelLayers({ folder: empty }))).message).toContain(
-      'neither a model',
-    );
+    await expect(modelLayers({ folder: empty })).rejects.toThrow('neither a model');
   });
 });

@@ -10,6 +10,7 @@ import {
   type TensorToWrite,
 } from '#model/weights/safetensors.ts';
 import * as fc from '#tests/support/properties.ts';
+import { errorOf } from '#tests/support/thrown.ts';
 
 let folder = '';
 let file = '';
@@ -45,12 +46,12 @@ const tensors = new Map<string, TensorToWrite>([
   ['a', { shape: [1], values: Float32Array.of(7) }],
 ]);
 
-test.each(['F32', 'F16', 'BF16'] as const)('reads what it wrote as %s', async (dtype) => {
+test.each(['F32', 'F16', 'BF16'] as const)('a file written as %s is read back', async (dtype) => {
   await writeSafetensors(file, tensors, { dtype });
   expect(await readAll()).toEqual({ a: [7], b: [1, -2, 0.5, 3] });
 });
 
-test('writes the bytes of the format, tensors by name, header padded to eight', async () => {
+test('a file has the bytes of the format, with tensors by name and a padded header', async () => {
   await writeSafetensors(file, new Map([['w', { shape: [1], values: Float32Array.of(1) }]]));
   const bytes = await readFile(file);
   const length = Number(bytes.readBigUInt64LE());
@@ -62,7 +63,7 @@ test('writes the bytes of the format, tensors by name, header padded to eight', 
   expect([...bytes.subarray(8 + length)]).toEqual([0, 0, 0x80, 0x3f]);
 });
 
-test('bytes stay bytes whatever the dtype of the floats, and lie behind them', async () => {
+test('bytes stay bytes whatever the dtype of the floats, and follow them', async () => {
   const mixed = new Map<string, TensorToWrite>([
     ['a', { shape: [1, 3], values: Uint8Array.of(0, 200, 255) }],
     ['b', { shape: [2], values: Float32Array.of(1, -2) }],
@@ -81,7 +82,7 @@ test('bytes stay bytes whatever the dtype of the floats, and lie behind them', a
   await opened.close();
 });
 
-test('a tensor of more than one piece is put together without a seam', async () => {
+test('a tensor of more than one piece is joined without a seam', async () => {
   // A piece is 2^25 halves; bfloat16 holds the values exactly.
   const values = Float32Array.from({ length: 2 ** 25 + 3 }, (_, i) => i % 251);
   const tensor = { shape: [values.length], values };
@@ -92,7 +93,7 @@ test('a tensor of more than one piece is put together without a seam', async () 
   expect(Buffer.from(read.buffer).equals(Buffer.from(values.buffer))).toBe(true);
 });
 
-test('a file cut short after it was opened is found out', async () => {
+test('a file that is cut short after it was opened is refused', async () => {
   await writeSafetensors(file, tensors);
   const opened = await SafetensorsFile.open(file);
   await truncate(file, (await stat(file)).size - 1);
@@ -107,7 +108,7 @@ test('the same tensors in another order give the same bytes', async () => {
   expect(await readFile(file)).toEqual(first);
 });
 
-test('any float32 values survive, whatever the shapes', async () => {
+test('any float32 values are read back as they were', async () => {
   const tensor = fc
     .array(fc.float({ noNaN: true }), { maxLength: 6 })
     .map((values) => ({ shape: [values.length], values: Float32Array.from(values) }));
@@ -132,7 +133,7 @@ test('any float32 values survive, whatever the shapes', async () => {
   );
 });
 
-describe('a damaged file', () => {
+describe('A damaged file', () => {
   const f32 = (shape: number[], start: number, end: number, dtype = 'F32') => ({
     dtype,
     shape,
@@ -142,36 +143,16 @@ describe('a damaged file', () => {
   test.each([
     ['a header that is not JSON', '{"a": ', 0, /header is not JSON/],
     ['a header that is a list', [], 0, /not a JSON object/],
-    [
-      'an unknown dtype',
-      { a: f32([1], 0, 8, 'F64') },
-      8,
-      /"a" has dtype "F64"; F32, F16, BF16, U8 and I64/,
-    ],
+    ['an unknown dtype', { a: f32([1], 0, 8, 'F64') }, 8, /"a" has dtype "F64"; F32, F16/],
     ['a negative size', { a: f32([-1], 0, 4) }, 4, /"a" has shape \[-1\]/],
     ['offsets the wrong way round', { a: f32([1], 4, 0) }, 4, /"a" has data_offsets \[4,0\]/],
-    [
-      'a size that does not fit',
-      { a: f32([2, 2], 0, 8) },
-      8,
-      /"a" of F32 \[2, 2\] needs 16 bytes and is given 8/,
-    ],
-    [
-      'tensors that overlap',
-      { a: f32([2], 0, 8), b: f32([1], 4, 8) },
-      8,
-      /"b" starts at byte 4.*overlaps/,
-    ],
+    ['a wrong size', { a: f32([2, 2], 0, 8) }, 8, /"a" of F32 \[2, 2\] needs 16 bytes .* 8/],
+    ['overlaps', { a: f32([2], 0, 8), b: f32([1], 4, 8) }, 8, /"b" starts at byte 4.*overlaps/],
     ['a hole', { a: f32([1], 0, 4), b: f32([1], 8, 12) }, 12, /"b" starts at byte 8.*hole/],
-    [
-      'data cut short',
-      { a: f32([4], 0, 16) },
-      10,
-      /"a" ends at byte 16 of the data, which has 10; the file is cut short/,
-    ],
+    ['data cut short', { a: f32([4], 0, 16) }, 10, /"a" ends at byte 16 .* 10; .* cut short/],
     ['bytes left over', { a: f32([1], 0, 4) }, 9, /end at byte 4 of the data, which has 9/],
     ['a tensor that is not an object', { a: 3 }, 0, /"a" is described by 3/],
-  ])('with %s is refused, naming file and fault', async (_, header, dataBytes, message) => {
+  ])('is refused by name if it has %s', async (_, header, dataBytes, message) => {
     await writeRaw(header, new Uint8Array(dataBytes));
     await expect(SafetensorsFile.open(file)).rejects.toThrow(message);
     await expect(SafetensorsFile.open(file)).rejects.toThrow(file);
@@ -184,29 +165,20 @@ describe('a damaged file', () => {
       Buffer.concat([Buffer.from([200, 0, 0, 0, 0, 0, 0, 0]), Buffer.from('{}')]),
       /200 bytes, but 2 follow/,
     ],
-    [
-      'of another format',
-      Buffer.from('PK\u0003\u0004 this is a zip archive'),
-      /not a safetensors file/,
-    ],
-  ])('%s is refused', async (_, bytes, message) => {
+    ['a zip archive', Buffer.from('PK\u0003\u0004 this is a zip'), /not a safetensors file/],
+  ])('is refused if it is %s', async (_, bytes, message) => {
     await writeFile(file, bytes);
     await expect(SafetensorsFile.open(file)).rejects.toThrow(message);
   });
 
-  test('that is a folder is refused', async () => {
-    await expect(SafetensorsFile.open(folder)).rejects.toMatchObject({
-      code: 'MODEL_INVALID',
-      message: expect.stringContaining('it is not a file'),
-    });
-  });
-
-  test('that is not there is named', async () => {
-    await expect(SafetensorsFile.open(file)).rejects.toMatchObject({ code: 'MODEL_INVALID' });
+  test('is refused if it is a folder or does not exist', async () => {
+    const opening = SafetensorsFile.open(folder);
+    await expect(opening).rejects.toMatchObject(errorOf('MODEL_INVALID', 'it is not a file'));
+    await expect(SafetensorsFile.open(file)).rejects.toMatchObject(errorOf('MODEL_INVALID', file));
   });
 });
 
-test('a value too large for float16 is refused and leaves nothing behind', async () => {
+test('a value too large for float16 is refused and leaves no file', async () => {
   const large = new Map([['a', { shape: [1], values: Float32Array.of(70000) }]]);
   await expect(writeSafetensors(file, large, { dtype: 'F16' })).rejects.toThrow(
     /"a" holds 70000; F16 reaches 65504/,
@@ -214,7 +186,7 @@ test('a value too large for float16 is refused and leaves nothing behind', async
   expect(await readdir(folder)).toEqual([]);
 });
 
-test('a place that cannot be written is an OUTPUT_UNWRITABLE', async () => {
+test('a path that cannot be written to is OUTPUT_UNWRITABLE', async () => {
   const nowhere = path.join(folder, 'absent', 'model.safetensors');
   await expect(writeSafetensors(nowhere, tensors)).rejects.toMatchObject({
     code: 'OUTPUT_UNWRITABLE',

@@ -12,7 +12,7 @@ import { promisedJobs } from '#tests/support/promised-jobs.ts';
 
 const pages = figurePages();
 
-test.each(pages)('%s holds no figure of something that ships no longer', (page) => {
+test.each(pages)('%s has only figures of what ships', (page) => {
   const problems = readFigures(readDocument(page)).flatMap((figures) =>
     problemsOf(figures).map((problem) => `${page}:${figures.line} ${problem}`),
   );
@@ -25,9 +25,9 @@ test.each(pages)('%s holds no figure of something that ships no longer', (page) 
 const table = (cell: string, basis = ''): string =>
   `# A page\n\n${basis}\n\n| Run | Success |\n| --- | --- |\n| one | ${cell} |\n`;
 
-describe('measured figures are found', () => {
+describe('readFigures', () => {
   test.each(['90 %', '12 s', '0.34', '1,200', '200 [190, 210]', '1.5 GB', '1.2 x'])(
-    'in a cell with %s',
+    'finds a cell with %s',
     (cell) => {
       expect(readFigures(table(cell))).toMatchObject([
         { line: 5, kind: 'table', basis: undefined },
@@ -35,11 +35,11 @@ describe('measured figures are found', () => {
     },
   );
 
-  test.each(['`0.2 s`', 'Python 3.9 or later', '40', 'a share'])('but not in %s', (cell) => {
+  test.each(['`0.2 s`', 'Python 3.9 or later', '40', 'a share'])('skips a cell with %s', (cell) => {
     expect(readFigures(table(cell))).toEqual([]);
   });
 
-  test('in running text and in comments of commands, where they are shares or minutes', () => {
+  test('finds shares and minutes in running text and in comments of commands', () => {
     const page =
       'It wins 90 %\nof games.\n\n```sh\nrun # 2 to 6 minutes\n```\n\nTen 95 % intervals.\n';
     expect(readFigures(page).map(({ line, kind }) => [line, kind])).toEqual([
@@ -48,23 +48,20 @@ describe('measured figures are found', () => {
     ]);
   });
 
-  test('a table has the comment directly above it, a text that of its section', () => {
+  test('takes the comment directly above a table, and the comment of its section for a text', () => {
     const basis = '<!-- measured at 12345678: two cores -->';
     const page = `## One\n\nWins 9 %.\n\n${table('9 %', basis).replace('# A page\n\n', '')}\n## Two\n\nWins 8 %.\n`;
-    expect(readFigures(page).map((figures) => figures.basis !== undefined)).toEqual([
-      true,
-      true,
-      false,
-    ]);
+    const found = readFigures(page).map((figures) => figures.basis !== undefined);
+    expect(found).toEqual([true, true, false]);
     expect(readFigures(table('9 %', `${basis}\n\nText between.`))[0]?.basis).toBeUndefined();
   });
 });
 
-describe('what figures rest on', () => {
+describe('The basis of figures', () => {
   const file = 'configs/search_qa_grpo.yaml';
   const right = withHashes(`rests on: ${file}`);
 
-  test('is completed by what a run file names and written with hashes of today', () => {
+  test('is completed from the run file and written with current hashes', () => {
     expect(right.replaceAll(/@[0-9a-f]{8}/g, '')).toBe(
       `rests on: ${file} model/search-starter dataset/search_tasks dataset/search_corpus`,
     );
@@ -76,7 +73,7 @@ describe('what figures rest on', () => {
     expect(basesOf('configs/mixed_grpo.yaml')).toContain('generator:workspace');
   });
 
-  test('is refused with another hash, without a hash, incomplete, without a reason or machine, and if absent', () => {
+  test('is refused if it is absent, incomplete, outdated or without a reason', () => {
     const starter = `model/search-starter@${basisHash('model/search-starter')}`;
     const ofProblem = (basis: string | undefined) =>
       problemsOf({ basis, success: false }).join('\n');
@@ -92,7 +89,7 @@ describe('what figures rest on', () => {
     expect(ofProblem(undefined)).toBe('does not say what it rests on');
   });
 
-  test('is more than a commit where a table shows success', () => {
+  test('must be more than a commit if a table shows success', () => {
     const basis = 'measured at 12345678: two cores';
     expect(problemsOf({ basis, success: false })).toEqual([]);
     const [figures] = readFigures(table('**90 %** [80, 95]', `<!-- ${basis} -->`));
@@ -100,7 +97,7 @@ describe('what figures rest on', () => {
   });
 });
 
-test('the shipped jobs promise something that can be checked', () => {
+test('every shipped job has commands and a promise that can be checked', () => {
   const jobs = promisedJobs();
   expect(jobs.find(({ name }) => name === 'search')?.least).toBeGreaterThan(0.9);
   for (const { commands, least } of jobs) {
@@ -115,12 +112,8 @@ test('every run file in configs/ is part of a promised job', () => {
   const commands = promisedJobs()
     .flatMap((job) => job.commands)
     .join('\n');
-  // Those of starters are run by make-starter.
+  // The others belong to starters, which make-starter runs.
   const others = shipped.filter((name) => !commands.includes(`configs/${name}`));
-  expect(others.toSorted()).toEqual([
-    'code_tasks_sft.yaml',
-    'mixed_sft.yaml',
-    'search_sft.yaml',
-    'workspace_sft.yaml',
-  ]);
+  const starters = ['code_tasks', 'mixed', 'search', 'workspace'];
+  expect(others.toSorted()).toEqual(starters.map((name) => `${name}_sft.yaml`));
 });

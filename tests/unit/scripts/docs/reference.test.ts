@@ -37,12 +37,12 @@ describe('docs/reference/metrics-and-files.md', () => {
     expect(spans('## Metrics')).toEqual(Object.keys(metricNames));
   });
 
-  test('lists every outcome and every bucket of the ledger, and no other', () => {
+  test('lists exactly the outcomes and the buckets of the ledger', () => {
     expect(spans('## Outcomes')).toEqual([...outcomes]);
     expect(spans('## Ledger')).toEqual(Object.keys(keepLedger([], 0).tokens));
   });
 
-  test('lists every key of a line', () => {
+  test('lists every key of a trajectory', () => {
     const keys = Object.keys(trajectoryLine(member()));
     const listed = spans('## Trajectories');
     expect(keys.filter((key) => !listed.includes(key))).toEqual([]);
@@ -74,7 +74,7 @@ describe('docs/reference/api.md', () => {
   test.each([
     ['agent_rl', agentRl],
     ['agent_rl/plugin', plugin],
-  ] as const)('has every value of %s, and says what each name is', (name, values) => {
+  ] as const)('lists every value of %s with a description', (name, values) => {
     const all = publicExports(entries[name]);
     const names = new Set(all.map((one) => one.name));
     expect(Object.keys(values).filter((value) => !names.has(value))).toEqual([]);
@@ -86,7 +86,7 @@ describe('docs/reference/api.md', () => {
   });
 });
 
-test('a cell of a table keeps marks of Markdown as they were written', () => {
+test('a cell of a table escapes the marks of Markdown', () => {
   expect(table(['A'], [[plain('a | <b> `<c> | d`')]])).toBe(
     '| A |\n| --- |\n| a \\| \\<b\\> `<c> \\| d` |',
   );

@@ -57,7 +57,7 @@ describe('The report', () => {
     { own: outcome(9, 8, 1), gsm8k: null },
   );
 
-  test('has success of each model by slice, and what RL adds with its interval', () => {
+  test('shows success of each model by slice, and what RL adds with its interval', () => {
     const cells = row(arithmetic, 'Success, %', 'longer numbers');
     expect(cells[0]).toBe('3');
     expect(cells.slice(1).map((cell) => cell.split(' ')[0])).toEqual(['0.0', '20.0', '80.0']);
@@ -65,7 +65,7 @@ describe('The report', () => {
     expect(row(arithmetic, 'What RL adds', 'headline')[1]).toMatch(/^\+40\.0 \[/);
   });
 
-  test('has calls, those that return the answer, and what each training took', () => {
+  test('shows calls, answers found by a call, and the cost of each training', () => {
     const found = row(arithmetic, 'Episodes in which a call', 'headline');
     expect(found.slice(1).map((cell) => cell.split(' ')[0])).toEqual(['0.0', '50.0', '90.0']);
     const calls = row(arithmetic, 'Calls in an episode', 'headline');
@@ -75,7 +75,7 @@ describe('The report', () => {
     expect(arithmetic).not.toContain('GSM8K');
   });
 
-  test('has a row for GSM8K where its questions were asked', () => {
+  test('has a row for GSM8K if its questions were asked', () => {
     const one = (solved: number): ModelEvaluation => ({
       own: outcome(0, 0, 0),
       gsm8k: outcome(solved, 0, 2),
@@ -87,7 +87,7 @@ describe('The report', () => {
   });
 });
 
-test('of GSM8K the first 200 questions are asked', async () => {
+test('a recipe asks the first 200 questions of GSM8K', async () => {
   const lines = Array.from({ length: 300 }, (_, index) => `{"question":"${index}"}`);
   writeBelow(folder, 'gsm8k/test.jsonl', `${lines.join('\n')}\n`);
   const written = await firstQuestions(join(folder, 'gsm8k'), join(folder, 'out'));

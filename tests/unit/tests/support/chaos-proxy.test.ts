@@ -5,7 +5,7 @@ import { httpDouble } from '#tests/support/http-double.ts';
 
 const answer = { text: 'x'.repeat(1000) };
 
-/** What comes of a request, and how often the server heard of it. */
+/** The result of a request, and how often the server received it. */
 async function through(fault: Fault) {
   const server = await httpDouble(() => ({ status: 200, json: answer }));
   const proxy = await startChaosProxy({ target: server.url, faultOf: () => fault, delayMs: 50 });
@@ -23,7 +23,7 @@ async function through(fault: Fault) {
   }
 }
 
-test('what is not harmed passes whole, with its path and body', async () => {
+test('an undisturbed request passes with its path and body', async () => {
   const { got, heard, counts } = await through('none');
   expect(got).toEqual(answer);
   expect(heard).toMatchObject([{ method: 'POST', path: '/some?a=1', body: { asked: 1 } }]);
@@ -36,20 +36,20 @@ test('the server does not receive a refused request', async () => {
 });
 
 test.each(['lose', 'cut'] as const)(
-  '%s: the server answers and its answer does not arrive',
+  'the fault %s drops the answer of the server',
   async (fault) => {
     const { got, heard } = await through(fault);
     expect([got, heard.length]).toEqual(['broken', 1]);
   },
 );
 
-test('a delayed answer is whole', async () => {
+test('a delayed answer arrives complete', async () => {
   const { got, ms } = await through('delay');
   expect(got).toEqual(answer);
   expect(ms).toBeGreaterThanOrEqual(49);
 });
 
-test('a server that is away is a broken connection, and another can take its place', async () => {
+test('a stopped server breaks the connection, and another one can replace it', async () => {
   const gone = await httpDouble(() => ({ status: 200, json: answer }));
   const proxy = await startChaosProxy({ target: gone.url, faultOf: () => 'none' });
   await gone.close();

@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 
 import { fetchHubModel } from '#model/find/hub/fetch-hub-model.ts';
-import type { AgentRlError } from '#agent_rl/core/errors.ts';
+import { errorOf, rejectionOf } from '#tests/support/thrown.ts';
 import { json, webServer, type Answer } from '#tests/support/web-server.ts';
 
 const server = webServer();
@@ -53,7 +53,7 @@ const give =
     response.end(data.subarray(from));
   };
 
-/** Ends the connection after so many bytes of the weights, so many times. */
+/** Ends the connection after a number of bytes of the weights, a number of times. */
 function cut(after: number, times: number, files = whole): Resolve {
   let left = times;
   return (name, request, response) => {
@@ -109,24 +109,18 @@ afterEach(() => {
   rmSync(cacheDir, { recursive: true });
 });
 
-const fetchModel = (environment: NodeJS.ProcessEnv = {}, name = 'org/name', revision = 'main') =>
-  fetchHubModel(
-    { name, revision },
-    {
-      environment: { HF_ENDPOINT: `${server.origin}/`, ...environment },
-      signal: new AbortController().signal,
-      print: (text) => said.push(text),
-      cacheDir,
-    },
-  );
+const fetchModel = (
+  environment: NodeJS.ProcessEnv = {},
+  name = 'org/name',
+  revision = 'main',
+  { signal } = new AbortController(),
+) => {
+  const all = { HF_ENDPOINT: `${server.origin}/`, ...environment };
+  const print = (text: string) => said.push(text);
+  return fetchHubModel({ name, revision }, { environment: all, signal, print, cacheDir });
+};
 
-const failure = async (attempt: Promise<unknown>): Promise<AgentRlError> =>
-  attempt.then(
-    () => {
-      throw new Error('It did not fail.');
-    },
-    (error: unknown) => error as AgentRlError,
-  );
+const refused = (...asked: Parameters<typeof fetchModel>) => rejectionOf(fetchModel(...asked));
 
 const model = () => join(cacheDir, 'models--org--name');
 const files = (): string[] =>
@@ -134,7 +128,7 @@ const files = (): string[] =>
     .filter(({ path }) => path.includes('/resolve/'))
     .map(({ path, headers }) => `${path.split('/').at(-1)} ${headers.range ?? 'whole'}`);
 
-test('downloads what a model needs into the layout of the hub’s own cache', async () => {
+test('a model is downloaded into the layout of the hub’s own cache', async () => {
   server.answer = hub(whole);
   const folder = await fetchModel();
   expect(folder).toBe(join(model(), 'snapshots', commit));
@@ -150,7 +144,7 @@ test('downloads what a model needs into the layout of the hub’s own cache', as
   expect(server.received.every(({ headers }) => headers.authorization === undefined)).toBe(true);
 });
 
-test('sends no request for a model that is in the cache, by branch or by commit', async () => {
+test('a model in the cache needs no request, by branch or by commit', async () => {
   server.answer = hub(whole);
   const folder = await fetchModel();
   server.received.length = 0;
@@ -160,7 +154,7 @@ test('sends no request for a model that is in the cache, by branch or by commit'
   expect(said.at(-1)).toBe(`Model org/name (${commit}) from the cache: ${folder}`);
 });
 
-test('says how far a large file is', async () => {
+test('a large download reports its progress', async () => {
   const large = Buffer.alloc(10_500_000);
   server.answer = hub({ ...plain, 'model.safetensors': large });
   const written: string[] = [];
@@ -176,7 +170,7 @@ test('says how far a large file is', async () => {
   expect(written.at(-1)).toMatch(/^model\.safetensors \(MB\) 11\/11/);
 });
 
-test('fetches the shards an index names, and no others', async () => {
+test('the shards that an index names are fetched, and no others', async () => {
   const shards = {
     'model-1.safetensors': bytes(10),
     'model-2.safetensors': bytes(20),
@@ -196,8 +190,8 @@ test('fetches the shards an index names, and no others', async () => {
   expect(files()).toEqual(['model-1.safetensors whole']);
 });
 
-describe('a connection that is cut', () => {
-  test('is taken up again at the byte it ended at', async () => {
+describe('A download that is cut off', () => {
+  test('continues at the byte where it ended', async () => {
     server.answer = hub(whole, cut(65_536, 2));
     const folder = await fetchModel();
     expect(readFileSync(join(folder, 'model.safetensors')).equals(weights)).toBe(true);
@@ -207,7 +201,7 @@ describe('a connection that is cut', () => {
     expect(attempts.slice(1).every((attempt) => /bytes=\d+-$/.test(attempt))).toBe(true);
   });
 
-  test('leaves its part for the next start, which resumes it', async () => {
+  test('keeps its part for the next start, which resumes it', async () => {
     server.answer = hub(whole, (name, request, response) => {
       if (name === 'model.safetensors' && request.headers.range !== undefined) {
         response.writeHead(503).end();
@@ -215,9 +209,7 @@ describe('a connection that is cut', () => {
       }
       cut(100_000, 1)(name, request, response);
     });
-    const error = await failure(fetchModel());
-    expect(error.code).toBe('SOURCE_UNAVAILABLE');
-    expect(error.message).toMatch(/status 503\. What was downloaded is kept: try again/);
+    expect(await refused()).toMatchObject(errorOf('SOURCE_UNAVAILABLE', /status 503.* is kept/));
     const part = join(model(), 'blobs', `${sha256(weights)}.incomplete`);
     const length = readFileSync(part).length;
     expect(length).toBeGreaterThan(0);
@@ -229,7 +221,7 @@ describe('a connection that is cut', () => {
     expect(existsSync(part)).toBe(false);
   });
 
-  test('starts over where the server does not support ranges', async () => {
+  test('starts over if the server does not support ranges', async () => {
     mkdirSync(join(model(), 'blobs'), { recursive: true });
     writeFileSync(
       join(model(), 'blobs', `${sha256(weights)}.incomplete`),
@@ -243,132 +235,91 @@ describe('a connection that is cut', () => {
   });
 });
 
-describe('what is not what the hub lists', () => {
+describe('A file that differs from what the hub lists', () => {
   test.each([
     ['model.safetensors', Buffer.concat([weights.subarray(0, -1), Buffer.of(7)]), 64],
     ['tokenizer.json', Buffer.from('{"t": 2}'), 40],
   ])('is deleted: %s', async (name, changed, digits) => {
     server.answer = hub(whole, give({ ...whole, [name]: changed }));
-    const error = await failure(fetchModel());
-    expect(error.code).toBe('MODEL_INVALID');
-    expect(error.message).toMatch(
-      new RegExp(
-        `${name} from .* has the checksum [0-9a-f]{${digits}}, expected [0-9a-f]{${digits}}`,
-      ),
-    );
+    const checksums = `checksum [0-9a-f]{${digits}}, expected [0-9a-f]{${digits}}`;
+    const message = new RegExp(`${name} from .* has the ${checksums}`);
+    expect(await refused()).toMatchObject(errorOf('MODEL_INVALID', message));
     const kept = readdirSync(join(model(), 'blobs'));
     expect(kept.filter((file) => file.endsWith('.incomplete'))).toEqual([]);
     server.answer = hub(whole);
     expect(existsSync(join(await fetchModel(), name))).toBe(true);
   });
 
-  test('is not read beyond the size listed', async () => {
+  test('is not read beyond its listed size', async () => {
     const longer = Buffer.concat([weights, weights]);
     server.answer = hub(whole, give({ ...whole, 'model.safetensors': longer }));
-    const error = await failure(fetchModel());
-    expect(error.message).toMatch(/longer than the 300000 bytes that the hub lists/);
+    expect((await refused()).message).toMatch(/longer than the 300000 bytes that the hub lists/);
   });
 
-  test('is refused where a checksum is not one', async () => {
+  test('is refused if its checksum is not a checksum', async () => {
     server.answer = (request, response) => {
       if (!request.path.includes('/tree/')) return hub(whole)(request, response);
       const entry = (path: string) => ({ type: 'file', path, size: 1, oid: '../../outside' });
       return json([entry('config.json'), entry('model.safetensors')])(request, response);
     };
-    expect((await failure(fetchModel())).message).toMatch(/gives no checksum of config\.json/);
+    expect((await refused()).message).toMatch(/gives no checksum of config\.json/);
   });
 });
 
-describe('a model the hub does not give', () => {
+describe('A model that the hub does not return', () => {
   const closed: Answer = (request, response) => {
     if (request.headers.authorization === `Bearer ${token}`) hub(whole)(request, response);
     else json({ error: 'Invalid username or password.' }, 401)(request, response);
   };
+  const nothing = () => hub(whole);
 
-  test('is private: the error says how to name a token', async () => {
-    server.answer = closed;
-    const error = await failure(fetchModel());
-    expect(error.code).toBe('SOURCE_UNAVAILABLE');
-    expect(error.message).toMatch(
-      /status 401\. The model does not exist or is private.*set HF_TOKEN/,
-    );
+  test.each<[string, () => Answer, Parameters<typeof fetchModel>, RegExp]>([
+    ['is private', () => closed, [], /status 401.*private.*set HF_TOKEN/],
+    ['is private, and the token wrong', () => closed, [{ HF_TOKEN: 'hf_other' }], /401.*HF_TOKEN/],
+    ['is gated', () => json({ error: '' }, 403), [], /403.*conditions on .*\/org\/name/],
+    ['is unknown', nothing, [{}, 'org/other'], /status 404.*name and model\.revision/],
+    ['has no such revision', nothing, [{}, 'org/name', 'v2'], /status 404.*model\.revision/],
+    ['is out of reach', nothing, [{ HF_ENDPOINT: 'http://127.0.0.1:9' }], /127\.0\.0\.1:9 did not/],
+  ])('%s', async (_, answer, asked, message) => {
+    server.answer = answer();
+    const error = await refused(...asked);
+    expect(error).toMatchObject(errorOf('SOURCE_UNAVAILABLE', message));
+    expect(`${error.message}${String(error.cause)}${said.join()}`).not.toContain('hf_other');
   });
 
-  test('is private: a token opens it, and another is refused without being shown', async () => {
+  test('is opened by a token if it is private', async () => {
     server.answer = closed;
     expect(existsSync(await fetchModel({ HF_TOKEN: token }))).toBe(true);
-    rmSync(model(), { recursive: true });
-    const error = await failure(fetchModel({ HF_TOKEN: 'hf_anothersecret' }));
-    expect(error.message).toMatch(/status 401\. The token in HF_TOKEN is not accepted/);
-    expect(`${error.message}${String(error.cause)}${said.join()}`).not.toContain('anothersecret');
   });
 
-  test('is asked for with what is not a token: it is not sent and not shown', async () => {
-    const error = await failure(fetchModel({ HF_TOKEN: 'my password' }));
-    expect(error.message).toMatch(/HF_TOKEN is not an access token/);
+  test.each([
+    ['without a token of the hub', { HF_TOKEN: 'my password' }, /HF_TOKEN is not an access token/],
+    ['offline', { HF_HUB_OFFLINE: '1' }, /is incomplete in .*HF_HUB_OFFLINE/],
+  ])('is not asked for %s', async (_, environment, message) => {
+    const error = await refused(environment);
+    expect(error.message).toMatch(message);
     expect(error.message).not.toContain('password');
-    expect(server.received).toEqual([]);
-  });
-
-  test('is gated: the error says where its conditions are', async () => {
-    server.answer = json({ error: 'gated' }, 403);
-    expect((await failure(fetchModel())).message).toMatch(
-      /status 403.*accept the conditions on .*\/org\/name/,
-    );
-  });
-
-  test('is unknown, or its revision is', async () => {
-    server.answer = hub(whole);
-    for (const asked of [
-      ['org/other', 'main'],
-      ['org/name', 'v2'],
-    ] as const) {
-      const error = await failure(fetchModel({}, ...asked));
-      expect(error.code).toBe('SOURCE_UNAVAILABLE');
-      expect(error.message).toMatch(/status 404\. Check its name and model\.revision/);
-    }
-  });
-
-  test('is out of reach', async () => {
-    const error = await failure(fetchModel({ HF_ENDPOINT: 'http://127.0.0.1:9' }));
-    expect(error.code).toBe('SOURCE_UNAVAILABLE');
-    expect(error.message).toMatch(/127\.0\.0\.1:9 did not return the model org\/name/);
-  });
-
-  test('is not asked for offline', async () => {
-    const error = await failure(fetchModel({ HF_HUB_OFFLINE: '1' }));
-    expect(error.message).toMatch(/is incomplete in .*HF_HUB_OFFLINE forbids downloads/);
     expect(server.received).toEqual([]);
   });
 
   test('has no safetensors', async () => {
     server.answer = hub({ ...plain, 'pytorch_model.bin': bytes(5) });
-    const error = await failure(fetchModel());
-    expect(error.code).toBe('MODEL_INVALID');
-    expect(error.message).toMatch(/has no model\.safetensors; it has: .*pytorch_model\.bin/);
+    const message = /has no model\.safetensors; it has: .*pytorch_model\.bin/;
+    expect(await refused()).toMatchObject(errorOf('MODEL_INVALID', message));
   });
 
   test('is being downloaded by another process', async () => {
     mkdirSync(model(), { recursive: true });
     writeFileSync(join(model(), 'run.lock'), '{"pid": 1, "host": "elsewhere"}');
-    expect((await failure(fetchModel())).message).toMatch(/being downloaded by another process/);
+    expect((await refused()).message).toMatch(/being downloaded by another process/);
   });
 
-  test('is given up when the run is stopped', async () => {
+  test('is given up if the run is stopped', async () => {
     const controller = new AbortController();
     server.answer = hub(whole, (name, request, response) => {
       if (name === 'model.safetensors') controller.abort();
       else give(whole)(name, request, response);
     });
-    const attempt = fetchHubModel(
-      { name: 'org/name', revision: 'main' },
-      {
-        environment: { HF_ENDPOINT: server.origin },
-        signal: controller.signal,
-        print: () => undefined,
-        cacheDir,
-      },
-    );
-    expect((await failure(attempt)).code).toBe('INTERRUPTED');
+    expect((await refused({}, 'org/name', 'main', controller)).code).toBe('INTERRUPTED');
   });
 });

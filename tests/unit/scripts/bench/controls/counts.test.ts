@@ -32,7 +32,7 @@ const episode = (
 
 const counts = { calls: 6, errors: 2, solvedCalls: 3, solvedErrors: 1, saidOther: 1, found: 0 };
 
-test('calls that ran and that failed are counted by task, in solved attempts apart', () => {
+test('calls and failed calls are counted by task, and separately in solved attempts', () => {
   const found = countsOf(
     [attemptsAt('b', 1, 0), attemptsAt('a', 2, 1), attemptsAt('c', 0, 0)],
     [
@@ -48,7 +48,7 @@ test('calls that ran and that failed are counted by task, in solved attempts apa
   ]);
 });
 
-test('an answer that a call returned is counted, and one that repeats what a tool said last', () => {
+test('answers that a call returned, or that repeat the last tool result, are counted', () => {
   const task = { taskId: 'a', prompt: '', metadata: { answer: '42' } };
   const said = (...contents: string[]): Partial<Part> => ({
     calls: contents.map((content) => ({ status: 'ok', result: { content } }) as ExecutedCall),
@@ -63,7 +63,7 @@ test('an answer that a call returned is counted, and one that repeats what a too
   expect(found({ ...said('7.0'), answer: '7', metrics: { saidOther: 0 } })).toEqual([0, 0]);
 });
 
-test('what a reward gave is summed over attempts, and is nothing of tasks that it does not apply to', () => {
+test('a reward is summed over attempts, and skips tasks that it does not apply to', () => {
   const tasks = [attemptsAt('a', 2, 0), attemptsAt('b', 1, 0)];
   const [a, b] = countsOf(tasks, [
     episode('a', [], { scores: { mrr: 0.5, format: 1 } }),
@@ -83,17 +83,17 @@ test('attempts that the system failed are not counted', () => {
   expect(found?.calls).toBe(0);
 });
 
-test('what is earned at a price is success less the price of calls and errors', () => {
+test('earnings are success minus the price of calls and errors', () => {
   expect(earnedAt(0.1).of(attemptsAt('a', 2, 1), counts)).toEqual({ n: 2, total: 1 - 0.1 * 8 });
 });
 
-test('calls of solved attempts are by these, and others by all', () => {
+test('callsSolved averages over solved attempts, and calls over all', () => {
   const task = attemptsAt('a', 2, 1);
   expect(measures.callsSolved.of(task, counts)).toEqual({ n: 1, total: 3 });
   expect(measures.calls.of(task, counts)).toEqual({ n: 2, total: 6 });
 });
 
-test('pass@k is of tasks that have as many attempts', () => {
+test('pass@k counts only tasks with at least k attempts', () => {
   expect(passAt(2).of(attemptsAt('a', 4, 1), counts)).toEqual({ n: 1, total: 0.5 });
   expect(passAt(2).of(attemptsAt('a', 1, 1), counts)).toEqual({ n: 0, total: 0 });
 });

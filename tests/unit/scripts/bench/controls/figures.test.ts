@@ -4,7 +4,7 @@ import type { TaskAttempts } from '#agent_rl/trainer/success-rate.ts';
 import { measures, type TaskCounts } from '#scripts/bench/controls/counts.ts';
 import { figureDifferences, figuresOf, headline } from '#scripts/bench/controls/figures.ts';
 
-/** Three tasks of each of eight families, all solved; tasks of a family have as many calls, from `least` on. */
+/** Three tasks of each of eight families, all solved; the number of calls rises by family from `least`. */
 function evaluation(least: number, ofSlice = false) {
   const places = Array.from({ length: 24 }, (_, index) => index);
   const perTask = places.map((index): TaskAttempts => ({
@@ -24,13 +24,13 @@ function evaluation(least: number, ofSlice = false) {
 }
 
 describe('A figure', () => {
-  test('has an interval over families where that is the wider one', () => {
+  test('has an interval over families if that is the wider one', () => {
     const figure = figuresOf(evaluation(2), measures.calls, 1)?.[headline];
     expect(figure?.value).toBe(5.5);
     expect(figure?.interval95).toMatchObject({ over: 'families', clusters: 8 });
   });
 
-  test('of counts has no interval where no tasks differ, and one of shares has', () => {
+  test('has no interval if all tasks have the same count, and always one for shares', () => {
     expect(figuresOf(evaluation(2), measures.errors, 1)?.[headline]?.interval95).toBeNull();
     expect(figuresOf(evaluation(2), measures.saidOther, 1)?.[headline]?.interval95).toMatchObject({
       low: 0,
@@ -38,20 +38,20 @@ describe('A figure', () => {
     });
   });
 
-  test('of a slice is left out of the headline', () => {
+  test('counts slices apart from the headline', () => {
     const figures = figuresOf(evaluation(2, true), measures.calls, 1);
     expect(figures?.['deep']?.value).toBe(5.5);
     expect(figures?.[headline]).toEqual({ value: null, interval95: null, n: 0 });
   });
 
-  test('is unknown of an evaluation that kept no counts', () => {
+  test('is unknown for an evaluation that kept no counts', () => {
     const { perTask } = evaluation(2);
     expect(figuresOf({ perTask }, measures.calls, 1)).toBeUndefined();
     expect(figureDifferences([{ perTask }, evaluation(2)], measures.calls, 1)).toBeUndefined();
   });
 });
 
-test('A difference is the first less the second, paired: families do not widen what is the same in all', () => {
+test('a difference is paired, so that equal differences have no interval', () => {
   const difference = figureDifferences([evaluation(2), evaluation(3)], measures.calls, 1);
   expect(difference?.[headline]).toEqual({ value: -1, interval95: null, n: 24 });
 });

@@ -33,13 +33,12 @@ test('a seed starts from its own starter, and a control from the model that it n
     run: { seed: 3 },
     model: { path: 'starters/three' },
   });
-  const taught = await prepareOwn(optionsWith({ starter: 'starters/three' }), {
-    'model.path': 'taught',
-  });
+  const own = optionsWith({ starter: 'starters/three' });
+  const taught = await prepareOwn(own, { 'model.path': 'taught' });
   expect(taught.loaded.config.model.path).toBe('taught');
 });
 
-test('controls are evaluated on every slice, and the run trains as its own file says', async () => {
+test('controls are evaluated on every slice, and the run keeps its own settings', async () => {
   const slicesOf = ({ loaded }: Awaited<ReturnType<typeof prepareOwn>>): unknown =>
     loaded.config.datasets.map(({ generator }) => generator);
   const sets = ['datasets.0.generator.slices=[four steps]', 'datasets.0.generator.evalTasks=8'];
@@ -53,7 +52,7 @@ test('controls are evaluated on every slice, and the run trains as its own file 
   ]);
 });
 
-test('controls are evaluated with room for the deepest questions, and never with less than the run has', async () => {
+test('controls have room for the deepest questions, and at least the room of the run', async () => {
   const roomOf = async (sets: string[]) => {
     const { policy, rollout } = (await prepareEvaluated(optionsWith({ sets }))).loaded.config;
     return [policy.maxContextTokens, rollout.maxEpisodeTokens, rollout.maxTurns];
@@ -64,7 +63,7 @@ test('controls are evaluated with room for the deepest questions, and never with
 });
 
 describe('A folder of parts', () => {
-  test('is taken up again with the same settings, whatever is asked of it', async () => {
+  test('is reused with the same settings, whatever is computed from it', async () => {
     await keepAsked(optionsWith());
     await keepAsked(optionsWith({ attempts: 4, price: 1, runs: 'elsewhere' }));
   });

@@ -6,7 +6,7 @@ import { controlsMarkdown } from '#scripts/bench/controls/report/controls-markdo
 import { pairedDifference, seedFigures } from '#scripts/bench/controls/seed-figures.ts';
 import { slicedAttempts } from '#tests/support/sliced-attempts.ts';
 
-/** Each task with an error and so many calls. */
+/** Each task with an error and a number of calls. */
 function evaluation(solved: number, solvedOfSlice: number, calls = 4) {
   const attempts = slicedAttempts(solved, solvedOfSlice, 'unseen pairs');
   const counts = attempts.perTask.map(({ successes }): TaskCounts => ({
@@ -17,59 +17,47 @@ function evaluation(solved: number, solvedOfSlice: number, calls = 4) {
     saidOther: 1 - successes,
     found: 0,
   }));
-  return {
-    ...attempts,
-    counts,
-  };
+  return { ...attempts, counts };
 }
 
-describe('The run less a control', () => {
+describe('The difference between a run and a control', () => {
   test('is taken over the same tasks, in all and by slice', () => {
-    // 9 of 10 less 2 of 10, and 6 of 10 less 6 of 10.
+    // 9 of 10 minus 2 of 10, and 6 of 10 minus 6 of 10.
     const found = pairedDifference(evaluation(9, 6), evaluation(2, 6), 1);
     expect(found?.difference).toBeCloseTo(0.7, 12);
     expect(found?.groups['unseen pairs']?.difference).toBe(0);
     expect(found?.interval95?.low).toBeGreaterThan(0);
   });
 
-  test('is unknown where an evaluation kept no tasks or attempted others', () => {
+  test('is unknown if an evaluation kept no tasks or attempted others', () => {
     const { perTask } = evaluation(9, 6);
     expect(pairedDifference({}, evaluation(2, 6), 1)).toBeUndefined();
     expect(pairedDifference({ perTask: perTask.slice(1) }, { perTask }, 1)).toBeUndefined();
   });
 });
 
-describe('The tables of controls', () => {
+describe('The report of controls', () => {
   // One of two attempts at every other task.
   const attempts = evaluation(0, 0).perTask.map((task, index) =>
     Object.assign(task, { n: 2, successes: index % 2 }),
   );
+  const taught = { cpuSeconds: 21, conversations: 320, teachingCpuSeconds: 7 };
   const controls: Controls = {
     after: { after: evaluation(9, 6) },
-    'more-warm-up': {
-      cpuSeconds: 21,
-      conversations: 320,
-      teachingCpuSeconds: 7,
-      after: evaluation(2, 6),
-    },
+    'more-warm-up': { ...taught, after: evaluation(2, 6) },
     'pass-before': { after: { ...evaluation(0, 0), perTask: attempts } },
     'right-demonstrations': { after: evaluation(9, 9) },
     'rl-priced-from-right-demonstrations': { cpuSeconds: 30, after: evaluation(9, 9, 2) },
     'rejection-sampling': null,
     'lying-output': { after: evaluation(1, 2) },
   };
+  const cpuSeconds = { cpuSeconds: 20, evaluationCpuSeconds: 4, trainingCpuSeconds: 16 };
   const markdown = controlsMarkdown([
     {
       seed: 3,
       starter: 'starters/three',
       price: 0.1,
-      trained: {
-        run: 'runs/one',
-        wallSeconds: 10,
-        cpuSeconds: 20,
-        evaluationCpuSeconds: 4,
-        trainingCpuSeconds: 16,
-      },
+      trained: { run: 'runs/one', wallSeconds: 10, ...cpuSeconds },
       controls,
       figures: seedFigures(controls, { seed: 3, attempts: 2, price: 0.1 }),
       overlap: null,
@@ -77,14 +65,14 @@ describe('The tables of controls', () => {
   ]);
   const [headline = '', slice = '', ...rest] = markdown.split('\n\n');
 
-  test('are one for the headline and one for each slice', () => {
+  test('covers the headline and each slice', () => {
     expect(headline).toMatch(/^\| headline \| seed 3 \|/);
     expect(slice).toMatch(/^\| unseen pairs \| seed 3 \|/);
     expect(headline).toMatch(/\| \*\*After\*\* \| 90\.0 \[\d+\.\d, \d+\.\d\] of 10 \|/);
     expect(slice).toMatch(/\| \*\*After\*\* \| 60\.0 \[\d+\.\d, \d+\.\d\] of 10 \|/);
   });
 
-  test('have a line with its interval for every number of attempts that was counted', () => {
+  test('shows pass@k with its interval for every counted k', () => {
     for (const one of [headline, slice]) {
       // Each attempt succeeds at one task in four; at one in two, one of two does.
       expect(one).toMatch(/\| pass@1 before, temperature 1 \| 25\.0 \[\d+\.\d, \d+\.\d\] of 10 \|/);
@@ -92,46 +80,44 @@ describe('The tables of controls', () => {
     }
   });
 
-  test('say how often a lying tool is believed, and of how many, by slice', () => {
-    expect(headline).toMatch(/\| After, lying tool, its answer given \| 90\.0 \[.+\] of 10 \|/);
-    expect(slice).toMatch(/\| After, lying tool, its answer given \| 80\.0 \[.+\] of 10 \|/);
+  test('shows by slice how often a lying tool is believed', () => {
+    expect(headline).toMatch(/\| After, lying tool believed \| 90\.0 \[.+\] of 10 \|/);
+    expect(slice).toMatch(/\| After, lying tool believed \| 80\.0 \[.+\] of 10 \|/);
   });
 
-  test('have calls and errors in solved episodes and in all, and what these earn at the prices', () => {
+  test('shows calls and errors in solved episodes and in all, and the success minus their price', () => {
     expect(headline.match(/\| \*\*After\*\* \| 4\.00; 1\.00 \|/g)).toHaveLength(2);
-    // 0.9 less 0.1 x (4 + 1).
+    // 0.9 minus 0.1 x (4 + 1).
     expect(headline).toMatch(/\| \*\*After\*\* \| 0\.40 \[/);
   });
 
-  test('have what RL changes of the demonstrations that it began from', () => {
+  test('shows what RL changes relative to the demonstrations that it started from', () => {
     const title = 'RL with prices from the right demonstrations';
     expect(headline).toContain(`| ${title}: success, points | 0.0 [`);
     expect(headline).toContain(`| ${title}: calls; errors where both solved | -2.00; 0.00 |`);
     expect(headline).toContain(
-      `| ${title}: success less 0.1 for each call and each error | +0.20 |`,
+      `| ${title}: success minus 0.1 for each call and each error | +0.20 |`,
     );
   });
 
-  test('have a dash for what a job cannot have, and no line for what was not asked for', () => {
+  test('shows a dash for an impossible control, and no line for one that was not asked for', () => {
     expect(headline).toContain('| Rejection sampling | - |');
     expect(headline).not.toContain('Shuffled rewards');
   });
 
-  test('have what the run is better by, in points', () => {
+  test('shows the difference between the run and each control in points', () => {
     expect(headline).toMatch(/\| More of the same warm-up \| \+70\.0 \[\+\d/);
   });
 
-  test('have what each training took, and its teacher besides', () => {
+  test('shows the cost of each training and of its teacher', () => {
     const costs = rest.join('\n');
-    expect(costs).toContain('| The run, its evaluations included | 20 |');
-    expect(costs).toContain('| The run, training alone | 16 |');
+    expect(costs).toContain('| The run, including evaluations | 20 |');
+    expect(costs).toContain('| The run, training only | 16 |');
     expect(costs).toContain('| More of the same warm-up | 21 |');
-    expect(costs).toContain(
-      '| More of the same warm-up: working out its conversations, besides | 7 for 320 |',
-    );
+    expect(costs).toMatch(/\| More of the same warm-up: .* conversations.* \| 7 for 320 \|/);
   });
 
-  test('explain each row that they have, and which starter each seed had', () => {
+  test('explains each of its rows, and the starter of each seed', () => {
     const legend = rest.at(-1);
     expect(legend).toContain('seed 3 from `starters/three`');
     expect(legend).toContain('- Right demonstrations: ');

@@ -20,19 +20,19 @@ const trained = [
 ];
 
 describe('A table of constant answers', () => {
-  test('has for each family the one that was paid most often', async () => {
+  test('has the answer that was paid most often in each family', async () => {
     const answerTo = await bestConstants(trained, pays);
     expect(answerTo(task('dict', 'Cid'))).toBe('Bea');
     expect(answerTo(task('text', 'Cid'))).toBe('Ann');
   });
 
-  test('has the one that was paid most often over all for other families', async () => {
+  test('has the answer that was paid most often overall for other families', async () => {
     // Ann 3 times, Bea twice, Cid once.
     const answerTo = await bestConstants(trained, pays);
     expect(answerTo(task('pairs', 'Cid'))).toBe('Ann');
   });
 
-  test('learns from what the judge pays and not from the answers', async () => {
+  test('learns from what the judge pays, not from the answers', async () => {
     const answerTo = await bestConstants(trained, async (_, answer) => answer === 'Cid');
     expect(answerTo(task('text', 'Ann'))).toBe('Cid');
     // Where no constant is paid, the first in the alphabet.

@@ -11,7 +11,7 @@ const seen = Array.from({ length: 20 }, (_, index) => ({
   answer: `Answer${index}`,
 }));
 
-describe('Overlap of an evaluation with what was seen', () => {
+describe('overlap', () => {
   test('counts prompts as they are and up to names', () => {
     const held = [
       { prompt: 'What is the n3 of Thing3 ?' },
@@ -23,7 +23,7 @@ describe('Overlap of an evaluation with what was seen', () => {
     expect(found).toMatchObject({ tasks: 4, prompt: 0.25, promptUpToNames: 0.75 });
   });
 
-  test('counts worlds, answers, forms and pairs of forms, of which all must have been seen', () => {
+  test('counts worlds, answers, and tasks whose forms or pairs of forms were all seen', () => {
     const task = { prompt: 'Say Other .', world: 'new', answer: 'New' };
     const held = [
       { ...task, family: 'dict+text', world: 'world 4' },
@@ -40,12 +40,12 @@ describe('Overlap of an evaluation with what was seen', () => {
     });
   });
 
-  test('leaves single forms out of pairs', () => {
+  test('has no pairs for single forms', () => {
     const found = overlap([{ prompt: 'Say Other .', family: 'dict' }], seen);
     expect(found).toMatchObject({ forms: 1, pairs: null });
   });
 
-  test('is unknown, and not 0, where one of the two does not say', () => {
+  test('is unknown, not 0, if one side lacks the field', () => {
     const prompts = seen.map(({ prompt }) => ({ prompt }));
     const found = overlap([{ prompt: 'Say Other .', world: 'new' }], prompts);
     expect(found).toMatchObject({ world: null, family: null, answer: null });

@@ -13,6 +13,7 @@ import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts'
 
 const started = process.cwd();
 const project = temporaryFolder();
+const summary = { seed: 7, interrupted: false, evaluationCpuSeconds: 5 };
 const load = (...overrides: string[]) =>
   loadConfig({ file: join(project, 'run.yaml'), overrides }).config;
 const sources = (seed: number) => ({
@@ -30,20 +31,13 @@ const find = (...overrides: string[]) => {
 
 beforeEach(async () => {
   process.chdir(project);
-  writeBelow(
-    project,
-    'run.yaml',
-    'datasets: [{dir: tasks}]\nenvironment: {type: code_exec}\nmodel: {path: model}\n',
-  );
+  const run = 'datasets: [{dir: tasks}]\nenvironment: {type: code_exec}\nmodel: {path: model}\n';
+  writeBelow(project, 'run.yaml', run);
   for (const split of ['train', 'eval'])
     writeBelow(project, `tasks/${split}.jsonl`, `{"task_id": "${split}", "prompt": "Count."}\n`);
   writeBelow(project, 'model/config.json', '{}');
   writeBelow(project, 'model/model.safetensors', 'first');
-  writeBelow(
-    project,
-    'runs/one/summary.json',
-    '{"seed": 7, "interrupted": false, "evaluationCpuSeconds": 5}',
-  );
+  writeBelow(project, 'runs/one/summary.json', JSON.stringify(summary));
   const folder = runFolderAt(join(project, 'runs/one'));
   const { model, ...rest } = load('run.seed=7');
   const absolute = {
@@ -58,33 +52,28 @@ afterEach(() => {
   process.chdir(started);
 });
 
-describe('A finished run of the same config', () => {
-  test('is found though its config holds absolute paths', async () => {
-    expect(await find('run.seed=7')).toEqual({
-      seed: 7,
-      interrupted: false,
-      evaluationCpuSeconds: 5,
-      run: join('runs', 'one'),
-    });
+describe('A finished run', () => {
+  test('is found although its config has absolute paths', async () => {
+    expect(await find('run.seed=7')).toEqual({ ...summary, run: join('runs', 'one') });
   });
 
-  test('is found wherever it was written, whatever it logged and where its tasks lie', async () => {
+  test('is found whatever it logged, and wherever it and its tasks are', async () => {
     cpSync('tasks', 'same-tasks', { recursive: true });
     const found = await find('run.seed=7', 'run.outputDir=other', 'datasets.0.dir=same-tasks');
     expect(found).toBeDefined();
     expect(await find('run.seed=7', 'run.logRollouts=true')).toBeDefined();
   });
 
-  test('is found with another number of workers, which changes nothing that is learned', async () => {
+  test('is found with another number of workers', async () => {
     expect(await find('run.seed=7', 'rollout.workers=3')).toBeDefined();
   });
 
-  test('is not one of another seed or another setting', async () => {
+  test('is not found with another seed or another setting', async () => {
     expect(await find('run.seed=8')).toBeUndefined();
     expect(await find('run.seed=7', 'train.learningRate=0.5')).toBeUndefined();
   });
 
-  test('is not one of other tasks or other weights under the same names', async () => {
+  test('is not found with other tasks or weights under the same names', async () => {
     writeBelow(project, 'tasks/train.jsonl', '{"task_id": "train", "prompt": "Add."}\n');
     expect(await find('run.seed=7')).toBeUndefined();
     writeBelow(project, 'tasks/train.jsonl', '{"task_id": "train", "prompt": "Count."}\n');
@@ -93,12 +82,9 @@ describe('A finished run of the same config', () => {
     expect(await find('run.seed=7')).toBeUndefined();
   });
 
-  test('is not one that was interrupted or has no summary yet', async () => {
-    writeBelow(
-      project,
-      'runs/one/summary.json',
-      '{"seed": 7, "interrupted": true, "evaluationCpuSeconds": 5}',
-    );
+  test('is not found if it was interrupted', async () => {
+    const interrupted = JSON.stringify({ ...summary, interrupted: true });
+    writeBelow(project, 'runs/one/summary.json', interrupted);
     expect(await find('run.seed=7')).toBeUndefined();
   });
 });

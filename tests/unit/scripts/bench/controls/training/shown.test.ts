@@ -24,7 +24,7 @@ const optionsOf = (config: string): SeedOptions => ({
   print: () => undefined,
 });
 
-test('right demonstrations of programs are the references of the tasks that the run draws', async () => {
+test('right demonstrations of programs show the references of the tasks that the run draws', async () => {
   const options = optionsOf('code_exec_grpo.yaml');
   const shown = rightDemonstrations(options);
   const conversations = await shown.conversations(20, await prepareOwn(options));
@@ -32,7 +32,7 @@ test('right demonstrations of programs are the references of the tasks that the 
   expect(conversations.map(([asked]) => asked?.content)).toEqual(drawn.map(({ prompt }) => prompt));
 });
 
-test('a job of several kinds has no right demonstrations, and nothing is trained to find out', async () => {
+test('a job of several kinds has no right demonstrations, and trains nothing to find out', async () => {
   const run = (): never => {
     throw new Error('The run was made.');
   };
