@@ -25,7 +25,10 @@ const sources = [
 
 const hash = createHash('sha256');
 for (const path of sources.toSorted())
-  hash.update(`${path.slice(root.length)}\0`).update(readFileSync(path)).update('\0');
+  hash
+    .update(`${path.slice(root.length)}\0`)
+    .update(readFileSync(path))
+    .update('\0');
 const now = hash.digest('hex');
 
 if (process.argv[2] === '--built') {
@@ -33,6 +36,10 @@ if (process.argv[2] === '--built') {
 } else if (existsSync(stamp) && readFileSync(stamp, 'utf8') === now) {
   console.log('dist/ is current.');
 } else {
-  const { status } = spawnSync('npm', ['run', 'build'], { cwd: root, stdio: 'inherit', shell: true });
+  const { status } = spawnSync('npm', ['run', 'build'], {
+    cwd: root,
+    stdio: 'inherit',
+    shell: true,
+  });
   process.exitCode = status ?? 1;
 }
