@@ -212,7 +212,11 @@ describe('A failed request', () => {
     ['a missing page', status(404), 'client-error'],
     ['a page of 100 MB', flood(100_000_000, 'text/html'), 'too-large'],
     ['a PDF', html('%PDF-1.4', 'application/pdf'), 'not-text'],
-    ['binary data declared as text', html('\0\u0001\0\u0002'.repeat(100), 'text/plain'), 'not-text'],
+    [
+      'binary data declared as text',
+      html('\0\u0001\0\u0002'.repeat(100), 'text/plain'),
+      'not-text',
+    ],
     [
       'invalid UTF-8',
       (_, response) => {

@@ -134,12 +134,7 @@ describe('An error of open_page', () => {
     ['a slow drip', 'SERVER/a', drip, 'timeout'],
     ['100 MB', 'SERVER/a', flood(100 << 20, 'text/plain'), 'too-large'],
     ['a picture', 'SERVER/a', html('x', 'image/png'), 'not-text'],
-    [
-      'binary data declared as text',
-      'SERVER/a',
-      html(Buffer.alloc(64), 'text/html'),
-      'not-text',
-    ],
+    ['binary data declared as text', 'SERVER/a', html(Buffer.alloc(64), 'text/html'), 'not-text'],
     [
       'text in an encoding other than it declares',
       'SERVER/a',
