@@ -15,7 +15,8 @@ const stamp = join(root, 'dist', 'sources.sha256');
 const below = (folder) =>
   readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && /\.(?:tsx?|mjs|css|html|svg)$/.test(entry.name))
-    .map(({ parentPath, name }) => join(parentPath, name));
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .toSorted((a, b) => (a < b ? -1 : 1));
 
 const settings = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
 const sources = [
@@ -24,7 +25,7 @@ const sources = [
 ];
 
 const hash = createHash('sha256');
-for (const path of sources.toSorted())
+for (const path of sources)
   hash
     .update(`${path.slice(root.length)}\0`)
     .update(readFileSync(path))

@@ -9,11 +9,13 @@ export default class SecondsReporter {
         seconds: (perfStats.end - perfStats.start) / 1000,
       }))
       .toSorted((a, b) => b.seconds - a.seconds);
-    const lines = [...new Set(files.map(({ project }) => project))].toSorted().map((project) => {
-      const own = files.filter((file) => file.project === project);
-      const seconds = own.reduce((sum, file) => sum + file.seconds, 0);
-      return `${seconds.toFixed(0).padStart(6)} s  ${project} (${own.length} files)`;
-    });
+    const lines = [...new Set(files.map(({ project }) => project))]
+      .toSorted((a, b) => a.localeCompare(b))
+      .map((project) => {
+        const own = files.filter((file) => file.project === project);
+        const seconds = own.reduce((sum, file) => sum + file.seconds, 0);
+        return `${seconds.toFixed(0).padStart(6)} s  ${project} (${own.length} files)`;
+      });
     const slowest = files
       .slice(0, 10)
       .map(({ seconds, path }) => `${seconds.toFixed(1).padStart(6)} s  ${path}`);
