@@ -39,6 +39,7 @@ const withSlow = (name, folders, testEnvironment, more = {}) => {
 export default {
   testTimeout: 120_000,
   maxWorkers: '100%',
+  reporters: ['default', '<rootDir>/tests/support/seconds-reporter.mjs'],
   projects: [
     ...withSlow('unit', ['unit', 'property', 'architecture'], environment('no-process')),
     ...withSlow('sandbox', ['sandbox'], environment('shared-typed-arrays'), sandboxLevels),

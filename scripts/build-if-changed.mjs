@@ -15,7 +15,8 @@ const stamp = join(root, 'dist', 'sources.sha256');
 const below = (folder) =>
   readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && /\.(?:tsx?|mjs|css|html|svg)$/.test(entry.name))
-    .map(({ parentPath, name }) => join(parentPath, name));
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .toSorted((a, b) => (a < b ? -1 : 1));
 
 const settings = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
 const sources = [
@@ -24,8 +25,11 @@ const sources = [
 ];
 
 const hash = createHash('sha256');
-for (const path of sources.toSorted())
-  hash.update(`${path.slice(root.length)}\0`).update(readFileSync(path)).update('\0');
+for (const path of sources)
+  hash
+    .update(`${path.slice(root.length)}\0`)
+    .update(readFileSync(path))
+    .update('\0');
 const now = hash.digest('hex');
 
 if (process.argv[2] === '--built') {
@@ -33,6 +37,10 @@ if (process.argv[2] === '--built') {
 } else if (existsSync(stamp) && readFileSync(stamp, 'utf8') === now) {
   console.log('dist/ is current.');
 } else {
-  const { status } = spawnSync('npm', ['run', 'build'], { cwd: root, stdio: 'inherit', shell: true });
+  const { status } = spawnSync('npm', ['run', 'build'], {
+    cwd: root,
+    stdio: 'inherit',
+    shell: true,
+  });
   process.exitCode = status ?? 1;
 }

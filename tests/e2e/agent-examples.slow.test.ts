@@ -87,7 +87,7 @@ const agents = readdirSync(examples).filter((name) =>
   existsSync(join(examples, name, 'README.md')),
 );
 
-describe.each(agents)('examples/%s', (name) => {
+describe.each(agents)('The example examples/%s', (name) => {
   const read = (file: string) => readFileSync(join(examples, name, file), 'utf8');
 
   test('has a page of at most 20 lines and pins its packages', () => {

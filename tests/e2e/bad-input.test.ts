@@ -12,7 +12,7 @@ import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
 /*
  * What a user can get wrong, given to `agent-rl train` as a whole: it ends with 2 and a message without a stack, and
- * leaves no run behind.
+ * leaves no run behind. dry-run.test.ts tries devices and output folders.
  */
 
 const project = temporaryFolder();
@@ -57,11 +57,8 @@ const task = (id: string, more: object = {}): string =>
     ...more,
   })}\n`;
 
-const refused = (file: string, ...args: string[]): Promise<string> =>
-  refusedBy('train', file, ...args);
-
-async function refusedBy(command: string, file: string, ...args: string[]): Promise<string> {
-  const { code, stderr } = await commandLine([command, '--config', file, ...args], { jobs });
+async function refused(file: string, ...args: string[]): Promise<string> {
+  const { code, stderr } = await commandLine(['train', '--config', file, ...args], { jobs });
   expect({ code, stderr: code === 2 ? '' : stderr }).toEqual({ code: 2, stderr: '' });
   expect(stderr).not.toMatch(/\n\s+at /);
   expect(existsSync(join(project, 'runs', 'bad'))).toBe(false);
@@ -178,16 +175,6 @@ describe('A run file', () => {
   });
 });
 
-describe('A command', () => {
-  const conversation = `{"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hi."}]}\n`;
-
-  test.each(['train', 'sft'])('refuses a missing device: agent-rl %s', async (command) => {
-    if (command === 'sft') writeBelow(project, 'code/train.jsonl', conversation);
-    const message = await refusedBy(command, runFile(), '--device', 'cuda:99');
-    expect(message).toMatch(/DEVICE_UNAVAILABLE: Device "cuda:99" cannot be used/);
-  });
-});
-
 describe('A sandbox', () => {
   const { XDG_CACHE_HOME } = process.env;
   afterEach(() => {
@@ -221,12 +208,6 @@ describe('A sandbox', () => {
 });
 
 describe('An output folder', () => {
-  test('is refused when its path leads through a file', async () => {
-    const below = writeBelow(project, 'occupied', 'a file');
-    const message = await refused(runFile(), '--output', join(below, 'runs'));
-    expect(message).toMatch(/OUTPUT_UNWRITABLE: .*--output/);
-  });
-
   // Linux alone has a disk that is always full.
   const onLinux = existsSync('/dev/full') ? test : test.skip;
   onLinux('is refused on a full disk', async () => {

@@ -209,10 +209,14 @@ describe('A failed request', () => {
   });
 
   test.each<[string, Answer, string]>([
-    ['a page that is not there', status(404), 'client-error'],
+    ['a missing page', status(404), 'client-error'],
     ['a page of 100 MB', flood(100_000_000, 'text/html'), 'too-large'],
     ['a PDF', html('%PDF-1.4', 'application/pdf'), 'not-text'],
-    ['bytes that are called text', html('\0\u0001\0\u0002'.repeat(100), 'text/plain'), 'not-text'],
+    [
+      'binary data declared as text',
+      html('\0\u0001\0\u0002'.repeat(100), 'text/plain'),
+      'not-text',
+    ],
     [
       'invalid UTF-8',
       (_, response) => {
@@ -223,9 +227,9 @@ describe('A failed request', () => {
     ],
     ['an unknown encoding', html('text', 'text/plain; charset=klingon'), 'wrong-encoding'],
     ['a page without text', html('<html><body></body></html>'), 'no-readable-text'],
-    ['redirects in a circle', redirect('/a'), 'redirect'],
+    ['circular redirects', redirect('/a'), 'redirect'],
     ['a redirect out of the web', redirect('file:///etc/passwd'), 'redirect'],
-  ])('%s', async (_name, answer, kind) => {
+  ])('is reported by its kind: %s', async (_name, answer, kind) => {
     site({ '/a': answer });
     const settings = freshSettings();
     expect(await failureOf('/a', settings)).toBe(kind);
@@ -247,7 +251,7 @@ describe('A failed request', () => {
     expect(await failureOf('/a', settings)).toBeUndefined();
   });
 
-  test('the crawler refuses a private address, also as the target of a redirect', async () => {
+  test('is refused for a private address, also as the target of a redirect', async () => {
     site({ '/a': html(article('A')) });
     expect(await failureOf('/a', { ...freshSettings(), allowPrivate: false })).toBe(
       'address-refused',

@@ -86,60 +86,19 @@ test.each(shipped)('%s is shipped, and so is everything it links to', (file) => 
 });
 
 /** Options of other programs that the pages mention: pip's, npm's, Node's, the benches', the attack suite's, SkyRL's. */
-const foreign = new Set([
-  // llama-server
-  '--ctx-size',
-  '--parallel',
-  // vllm serve
-  '--api-key',
-  '--enable-lora',
-  '--enable-scale-out',
-  '--logprobs-mode',
-  '--max-lora-rank',
-  '--max-loras',
-  '--max-num-seqs',
-  '--no-enable-chunked-prefill',
-  // npm run bench:view
-  '--chromium',
-  '--logdir',
-  '--no-deps',
-  '--no-project',
-  '--active',
-  '--base-model',
-  '--database-url',
-  '--checkpoints-base',
-  '--backend-config',
-  '--onnxruntime-node-install',
-  '--experimental-vm-modules',
-  '--peers',
-  '--repeats',
-  '--medquad',
-  '--questions',
-  '--sizes',
-  '--ignore-scripts',
-  '--os',
-  '--cpu',
-  '--only',
-  '--hnsw',
-  '--sft-config',
-  // --gsm8k
-  '--gsm',
-  '--gguf',
-  '--runs',
-  '--seeds',
-  '--starters',
-  '--price',
-  '--attempts',
-  '--parts',
-  '--backend',
-  '--case',
-  '--no-color',
-  '--file',
-  '--tag',
-  '--parents',
-  '--abort-on-container-exit',
-  '--exit-code-from',
-]);
+const foreign = new Set(
+  `
+    --ctx-size --parallel --api-key --enable-lora --enable-scale-out --logprobs-mode --max-lora-rank
+    --max-loras --max-num-seqs --no-enable-chunked-prefill --chromium --logdir --no-deps
+    --no-project --active --base-model --database-url --checkpoints-base --backend-config
+    --onnxruntime-node-install --experimental-vm-modules --peers --repeats --medquad --questions
+    --sizes --ignore-scripts --os --cpu --only --hnsw --sft-config --gsm --gguf --runs --seeds
+    --starters --price --attempts --parts --backend --case --no-color --file --tag --parents
+    --abort-on-container-exit --exit-code-from
+  `
+    .trim()
+    .split(/\s+/),
+);
 
 const helps = new Map<string, Promise<string>>();
 const helpOf = (...args: string[]): Promise<string> => {

@@ -70,7 +70,7 @@ const greatestDifference = (one: readonly number[][], other: readonly number[][]
 
 const models = Object.entries(tinyModels);
 
-describe.each(models)('%s, exported', (name, tiny) => {
+describe.each(models)('The exported model of %s', (name, tiny) => {
   const to = join(folder, `${name} exported`);
   let from = '';
   beforeAll(async () => {

@@ -81,10 +81,10 @@ withOpenssl('https with an authority of one’s own', () => {
 
 describe('An unusable network setting', () => {
   test.each<[string, () => object]>([
-    ['a file that is not there', () => ({ caFile: join(folder, 'none.pem') })],
-    ['a file that is no certificate', () => ({ caFile: writeBelow(folder, 'x.pem', 'x') })],
-    ['a proxy that is no URL', () => ({ environment: { HTTPS_PROXY: 'not a url' } })],
-  ])('%s', (_name, options) => {
+    ['a missing file', () => ({ caFile: join(folder, 'none.pem') })],
+    ['a file that is not a certificate', () => ({ caFile: writeBelow(folder, 'x.pem', 'x') })],
+    ['a proxy that is not a URL', () => ({ environment: { HTTPS_PROXY: 'not a url' } })],
+  ])('is reported at the start: %s', (_name, options) => {
     const open = () => openDispatcher({ connections: 1, environment: {}, ...options() });
     expect(thrownBy(open).code).toBe('CONFIG_INVALID');
   });

@@ -87,13 +87,13 @@ describe('The tool open_page', () => {
       '[no readable text]',
     ],
     [
-      'windows-1252 that says nothing of itself',
+      'undeclared windows-1252',
       'SERVER/a',
       html(Buffer.from('caf\xe9', 'latin1'), 'text/plain'),
       'café',
     ],
     [
-      'the encoding its header names',
+      'the encoding of its header',
       'SERVER/a',
       html(Buffer.from([0xa4, 0xa4]), 'text/plain; charset=euc-jp'),
       'い',
@@ -105,12 +105,12 @@ describe('The tool open_page', () => {
       'hé',
     ],
     [
-      'what was packed unasked',
+      'an unrequested gzip encoding',
       'SERVER/a',
       html(gzipSync('packed'), 'text/plain', { 'content-encoding': 'gzip' }),
       'packed',
     ],
-  ])('%s', async (_name, url, answer, content) => {
+  ])('returns the text of %s', async (_name, url, answer, content) => {
     expect(await opened(url, answer)).toMatchObject({ content });
   });
 
@@ -134,27 +134,22 @@ describe('An error of open_page', () => {
     ['a slow drip', 'SERVER/a', drip, 'timeout'],
     ['100 MB', 'SERVER/a', flood(100 << 20, 'text/plain'), 'too-large'],
     ['a picture', 'SERVER/a', html('x', 'image/png'), 'not-text'],
+    ['binary data declared as text', 'SERVER/a', html(Buffer.alloc(64), 'text/html'), 'not-text'],
     [
-      'bytes that call themselves text',
-      'SERVER/a',
-      html(Buffer.alloc(64), 'text/html'),
-      'not-text',
-    ],
-    [
-      'text in another encoding than it says',
+      'text in an encoding other than it declares',
       'SERVER/a',
       html(Buffer.from('\xe9\xe8\xea', 'latin1'), 'text/plain; charset=utf-8'),
       'wrong-encoding',
     ],
     ['an unknown encoding', 'SERVER/a', html('x', 'text/plain; charset=klingon'), 'wrong-encoding'],
     ['404', 'SERVER/a', (_, response) => response.writeHead(404).end(), 'client-error'],
-    ['redirects without end', 'SERVER/a', redirectTo('/a'), 'redirect'],
-    ['elements nested without end', 'SERVER/a', html('<div>'.repeat(10_000)), 'bad-response'],
+    ['endless redirects', 'SERVER/a', redirectTo('/a'), 'redirect'],
+    ['deeply nested elements', 'SERVER/a', html('<div>'.repeat(10_000)), 'bad-response'],
     ['a file', 'file:///etc/passwd', hang, 'address-refused'],
     ['a text that is not a URL', 'not a url', hang, 'address-refused'],
     ['a password', 'http://me:pw@a.example/', hang, 'address-refused'],
     ['redirects to a file', 'SERVER/a', redirectTo('file:///etc/passwd'), 'address-refused'],
-  ])('%s', async (_name, url, answer, failure) => {
+  ])('names the cause: %s', async (_name, url, answer, failure) => {
     const started = performance.now();
     const settings = failure === 'timeout' ? { timeoutS: 0.2 } : {};
     const result = await opened(url, answer, { settings });
@@ -165,7 +160,7 @@ describe('An error of open_page', () => {
   });
 });
 
-describe.each(['&nbsp;', '&', '<'])('ends by the deadline for 2 MB of %s', (part) => {
+describe.each(['&nbsp;', '&', '<'])('open_page on 2 MB of %s', (part) => {
   test('ends by the deadline without blocking other work', async () => {
     let beats = 0;
     const heart = setInterval(() => (beats += 1), 50);

@@ -112,7 +112,7 @@ const plain = { temperature: 1, seed: 1, max_completion_tokens: 3 };
 describe.each<[path: string, base: object, fields: readonly Field[]]>([
   ['/v1/chat/completions', { ...plain, messages }, chat],
   ['/v1/completions', { temperature: 1, seed: 1, max_tokens: 3, prompt: 'Hi' }, completions],
-])('every field of a request to %s is used or refused', (path, base, fields) => {
+])('A request to %s', (path, base, fields) => {
   const answerTo = async (body: object) => {
     const { status, text } = await client.ask(path, body);
     const { choices, usage, error } = JSON.parse(text) as Readonly<Record<string, unknown>>;

@@ -193,43 +193,37 @@ describe('A bad request', () => {
   const messages = [{ role: 'user', content: 'x' }];
   test.each<[status: number, how: string, path: string, body: object, param: string | null]>([
     [401, 'without the key', chat, { messages }, null],
-    [404, 'of another model', chat, { messages, model: 'other' }, 'model'],
-    [404, 'to another path', '/v1/embeddings', {}, null],
-    [400, 'with a value out of bounds', chat, { messages, temperature: 9 }, 'temperature'],
-    [
-      400,
-      'with what is not supported',
-      chat,
-      { messages, presence_penalty: 1 },
-      'presence_penalty',
-    ],
-    [400, 'of other stop tokens', chat, { messages, stop_token_ids: [5] }, 'stop_token_ids'],
+    [404, 'for another model', chat, { messages, model: 'other' }, 'model'],
+    [404, 'for another path', '/v1/embeddings', {}, null],
+    [400, 'for a value out of bounds', chat, { messages, temperature: 9 }, 'temperature'],
+    [400, 'for an unsupported field', chat, { messages, presence_penalty: 1 }, 'presence_penalty'],
+    [400, 'for other stop tokens', chat, { messages, stop_token_ids: [5] }, 'stop_token_ids'],
     [400, 'without messages', chat, {}, 'messages'],
     [
       400,
-      'with pictures',
+      'for pictures',
       chat,
       { messages: [{ role: 'user', content: [{ type: 'image_url' }] }] },
       'messages',
     ],
-    [400, 'with an unknown role', chat, { messages: [{ role: 'bard', content: 'x' }] }, 'messages'],
-    [400, 'with an invalid tool', chat, { messages, tools: [3] }, 'tools'],
+    [400, 'for an unknown role', chat, { messages: [{ role: 'bard', content: 'x' }] }, 'messages'],
+    [400, 'for an invalid tool', chat, { messages, tools: [3] }, 'tools'],
     [
       400,
-      'that is too long',
+      'for a message that is too long',
       chat,
       { messages: [{ role: 'user', content: 'word '.repeat(900) }] },
       'messages',
     ],
     [
       400,
-      'for more tokens than there is room',
+      'for more tokens than fit',
       '/v1/completions',
       { prompt: 'x', max_tokens: 9999 },
       'max_tokens',
     ],
-    [400, 'with an unknown token', '/v1/completions', { prompt: [10 ** 6] }, 'prompt'],
-  ])('is refused with %i %s', async (...[status, , path, body, param]) => {
+    [400, 'for an unknown token', '/v1/completions', { prompt: [10 ** 6] }, 'prompt'],
+  ])('gets status %i %s', async (...[status, , path, body, param]) => {
     const answer = await asked(path, body, status === 401 ? 'wrong' : key);
     expect({ status: answer.status, body: JSON.parse(answer.text) as object }).toEqual({
       status,

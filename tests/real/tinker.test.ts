@@ -138,7 +138,7 @@ describe('The captured exchanges', () => {
     captured('two steps', logProbs);
   });
 
-  test.each(faults)('%s', async (name, path, nth, fault) => {
+  test.each(faults)('a run survives the fault: %s', async (name, path, nth, fault) => {
     const learner = await open();
     breaking(path, nth, fault);
     const logProbs = await takeTwoSteps(learner);

@@ -92,7 +92,7 @@ test('the fixtures hold adapters of three families, one of them rank-stabilised'
   expect(names).toHaveLength(5);
 });
 
-describe.each(names)('the adapter %s gives what PEFT gives:', (name) => {
+describe.each(names)('The adapter %s', (name) => {
   test('log-probabilities of 20 sequences match PEFT and differ from the base model', async () => {
     const { reference, learner, stored } = await open(name);
     const logProbs = largestDifference(await logProbsOf(learner), stored.get('logProbs')!);

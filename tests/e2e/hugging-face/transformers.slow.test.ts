@@ -56,7 +56,7 @@ test.each(names.filter((name) => /-(linear|llama3|yarn)$/.test(name)))(
   },
 );
 
-describe.each(names)('the model %s gives what transformers gives:', (name) => {
+describe.each(names)('The model %s', (name) => {
   const reference = storedJson('models', name, 'reference.json') as Reference;
 
   test('log-probabilities of 20 sequences of up to 512 tokens match transformers', async () => {

@@ -196,25 +196,25 @@ describe('Generating with the starter model', () => {
   });
 });
 
-describe('Generating is refused', () => {
+describe('Generating', () => {
   const input = writeBelow(folder, 'one.jsonl', '{"ids":[3]}');
   test.each([
-    ['without anything to continue', {}, '--input'],
-    ['with a file and a prompt', { input, prompt: 'Hello.', output: newFile() }, '--prompt'],
-    ['from a file into nowhere', { input }, '--output'],
+    ['a call without input', {}, '--input'],
+    ['both a file and a prompt', { input, prompt: 'Hello.', output: newFile() }, '--prompt'],
+    ['a file without an output', { input }, '--output'],
     [
-      'where truncation can do nothing',
+      'truncation without effect',
       { input, output: newFile(), sampling: { ...greedy, topK: 3 } },
       '--temperature 0',
     ],
-    ['where samples are all alike', { input, output: newFile(), samples: 2 }, '--samples 2'],
-  ])('%s', async (_, over, named) => {
+    ['several greedy samples', { input, output: newFile(), samples: 2 }, '--samples 2'],
+  ])('refuses %s', async (_, over, named) => {
     const error = await rejectionOf(generate(settings(over)));
     expect(error.code).toBe('CONFIG_INVALID');
     expect(error.message).toContain(named);
   });
 
-  test('after it is stopped, and it leaves no output', async () => {
+  test('leaves no output when it is stopped', async () => {
     const place = join(folder, 'stopped');
     const controller = new AbortController();
     const going = generated(rows, {
