@@ -11,7 +11,7 @@ interface RunFiguresProps {
 }
 
 const results = ['held-out success before', 'after', 'change'];
-const headings = ['run', 'state', 'iteration', ...results, 'seed', 'updated', 'verdict'];
+const headings = ['run', 'state', 'iteration', ...results, 'seed', 'updated', 'note'];
 
 /** The state and the result of each run. */
 export function RunFigures({ heads, colours }: RunFiguresProps) {

@@ -6,10 +6,19 @@ import { escapeUnseen } from '../text/visible-text.ts';
 import { SolveRates } from './solve-rates.tsx';
 import { changeOf, rateOf } from './sort-tasks.ts';
 
+const sliceColumn: Column<TaskRow> = {
+  key: 'slice',
+  title: 'slice',
+  show: ({ slice }) => escapeUnseen(slice ?? 'none'),
+};
+
 /** @param lastIteration the right end of the small charts */
-export const taskColumns = (lastIteration: number): readonly Column<TaskRow>[] => [
+export const taskColumns = (
+  lastIteration: number,
+  rows: readonly TaskRow[],
+): readonly Column<TaskRow>[] => [
   { key: 'taskId', title: 'task', show: ({ taskId }) => escapeUnseen(taskId) },
-  { key: 'slice', title: 'slice', show: ({ slice }) => escapeUnseen(slice ?? 'none') },
+  ...(rows.some(({ slice }) => slice !== null) ? [sliceColumn] : []),
   {
     key: 'attempts',
     title: 'attempts',

@@ -47,7 +47,7 @@ export function chartOf(spec: ChartSpec, runs: readonly ShownRun[]): Chart | und
   const quantities = [
     ...evaluations,
     ...drawn.map((name) => ({
-      label: spec.isDescribed ? meaningOf(name, of) : metricLabel(name),
+      label: spec.isDescribed ? meaningOf(name, of) : metricLabel(name, spec.metrics),
       columnOf: (run: ShownRun) => columnOf(spec, name, run.table),
     })),
   ];
@@ -95,20 +95,8 @@ function columnOf(
   if (ys === undefined) return undefined;
   const whole = shareOf === undefined ? undefined : (columns[shareOf] ?? []);
   const [low, high] = interval?.map((edge) => columns[edge]) ?? [];
-  const all = { xs, ys: whole ? ys.map((value, at) => ratio(value, whole[at])) : ys, low, high };
-  return isEvaluation ? measuredOf(all) : all;
-}
-
-/** Only the iterations that were evaluated. */
-function measuredOf({ xs, ys, low, high }: Columns): Columns {
-  const isThere = (_: unknown, at: number): boolean => ys[at] !== null;
-  return {
-    isEvaluation: true,
-    xs: xs.filter(isThere),
-    ys: ys.filter(isThere),
-    low: low?.filter(isThere),
-    high: high?.filter(isThere),
-  };
+  const shown = whole ? ys.map((value, at) => ratio(value, whole[at])) : ys;
+  return { isEvaluation, xs, ys: shown, low, high };
 }
 
 const ratio = (value: Measured, whole: Measured | undefined): Measured =>

@@ -159,7 +159,7 @@ export const chartGroups: readonly ChartGroup[] = [
         isStacked: true,
       },
       {
-        ...one('Time in episodes, summed over parallel episodes', 'seconds/*'),
+        ...one('Total time in episodes', 'seconds/*'),
         choose: (names, all) =>
           names.filter((name) => name !== 'seconds/total' && !isPart(name, all)),
       },

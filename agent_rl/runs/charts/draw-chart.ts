@@ -47,11 +47,8 @@ export function axesOf(chart: Chart, curves: readonly Curve[], frame: Frame, loo
       : scaleLinear(rangeOf(low, high, chart), ends);
   const tickText = y.tickFormat(4);
   const isTiny = Math.max(...y.domain().map(Math.abs)) < 1e-3;
-  const label = (at: number): string => {
-    if (chart.isShare) return `${round(100 * at)} %`;
-    if (chart.unit === 'B') return bytesText(at);
-    return isTiny ? shortNumber(at) : tickText(at);
-  };
+  const label = (at: number): string =>
+    chart.isShare ? `${round(100 * at)} %` : isTiny ? shortNumber(at) : tickText(at);
   return {
     x: (value: number) => round(x(value)),
     y: (value: number) => round(y(value)),
@@ -61,19 +58,19 @@ export function axesOf(chart: Chart, curves: readonly Curve[], frame: Frame, loo
       .ticks(6)
       .filter(Number.isInteger)
       .map((at) => ({ at, label: String(at) })),
-    yTicks: (chart.unit === 'B' ? bytesTicks(y.domain()) : y.ticks(4)).map((at) => ({
-      at,
-      label: label(at),
-    })),
+    yTicks:
+      chart.unit === 'B'
+        ? bytesTicks(y.domain())
+        : y.ticks(4).map((at) => ({ at, label: label(at) })),
   };
 }
 
 /** Round numbers of the largest unit that fits: MiB, not millions of bytes. */
-function bytesTicks([low = 0, high = 0]: number[]): number[] {
+function bytesTicks([low = 0, high = 0]: number[]): { at: number; label: string }[] {
   const unit = 1024 ** Math.max(0, Math.floor(Math.log2(Math.max(1, high)) / 10));
-  return scaleLinear([low / unit, high / unit], [0, 1])
-    .ticks(4)
-    .map((at) => at * unit);
+  const name = bytesText(unit).split(' ')[1];
+  const ticks = scaleLinear([low / unit, high / unit], [0, 1]).ticks(4);
+  return ticks.map((at) => ({ at: at * unit, label: `${at} ${name}` }));
 }
 
 type Axes = ReturnType<typeof axesOf>;
@@ -169,7 +166,7 @@ function curveShapes(curve: Curve, chart: Chart, axes: Axes, { left, right }: Fr
     shapeOf('path', {
       class: `line ${colour}${isFaint ? ' faint' : ''}${isSparse ? ' between' : ''}`,
       'stroke-dasharray': isSparse ? connector : dashOf(line.dash),
-      d: path(points) ?? '',
+      d: path(isSparse ? known : points) ?? '',
     }),
     ...dots.map((point) => ({
       tag: 'circle' as const,

@@ -41,6 +41,13 @@ const labels: Readonly<Record<string, string>> = {
   'system/peakRssBytes': 'peak',
 };
 
-/** A metric in words; a member of a family by its own name, such as an outcome or a slice. */
-export const metricLabel = (name: string): string =>
-  labels[name] ?? name.slice(name.indexOf('/') + 1);
+/**
+ * A metric in words; a member of a family by its own name, such as an outcome or a slice.
+ *
+ * @param among metrics of the chart, families included
+ */
+export function metricLabel(name: string, among: readonly string[]): string {
+  const prefixes = among.map((one) => one.replace('*', ''));
+  const family = prefixes.find((prefix) => name.startsWith(prefix) && name !== prefix);
+  return labels[name] ?? name.slice(family?.length ?? name.indexOf('/') + 1);
+}
