@@ -85,15 +85,13 @@ export function Episodes({ run, route: given }: { run: RunHead; route: Route }) 
 
 /** Explains the words in the table, folded into one line. */
 const Terms = ({ terms }: { terms: ReturnType<typeof termsOf> }) => (
-  <details class="terms">
+  <details class="note">
     <summary>What do {terms.map(([term]) => term).join(', ')} mean?</summary>
-    <dl>
-      {terms.map(([term, meaning]) => (
-        <div key={term}>
-          <dt>{term}:</dt> <dd>{meaning}</dd>
-        </div>
-      ))}
-    </dl>
+    {terms.map(([term, meaning]) => (
+      <p key={term}>
+        <b>{term}</b>: {meaning}
+      </p>
+    ))}
   </details>
 );
 

@@ -35,11 +35,6 @@ export function Scroll({ label, isLow = false, children }: ScrollProps) {
       >
         {children}
       </div>
-      {isCut && (
-        <span class="more" aria-hidden="true">
-          scroll →
-        </span>
-      )}
     </div>
   );
 }

@@ -6,19 +6,10 @@ import { escapeUnseen } from '../text/visible-text.ts';
 import { SolveRates } from './solve-rates.tsx';
 import { changeOf, rateOf } from './sort-tasks.ts';
 
-const sliceColumn: Column<TaskRow> = {
-  key: 'slice',
-  title: 'slice',
-  show: ({ slice }) => escapeUnseen(slice ?? 'none'),
-};
-
 /** @param lastIteration the right end of the small charts */
-export const taskColumns = (
-  lastIteration: number,
-  rows: readonly TaskRow[],
-): readonly Column<TaskRow>[] => [
+export const taskColumns = (lastIteration: number): readonly Column<TaskRow>[] => [
   { key: 'taskId', title: 'task', show: ({ taskId }) => escapeUnseen(taskId) },
-  ...(rows.some(({ slice }) => slice !== null) ? [sliceColumn] : []),
+  { key: 'slice', title: 'slice', show: ({ slice }) => escapeUnseen(slice ?? 'none') },
   {
     key: 'attempts',
     title: 'attempts',
@@ -36,12 +27,7 @@ export const taskColumns = (
       return change === null ? '–' : `${pointsText(change)} points`;
     },
   },
-  {
-    key: 'lastIteration',
-    title: 'last iteration',
-    isNumber: true,
-    show: (task) => task.lastIteration,
-  },
+  { key: 'lastIteration', title: 'latest', isNumber: true, show: (task) => task.lastIteration },
   {
     key: 'rates',
     title: 'success by iteration',

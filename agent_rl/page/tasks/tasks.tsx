@@ -67,7 +67,9 @@ export function Tasks({ run, route }: { run: RunHead; route: Route }) {
           label="Tasks"
           rows={rows}
           to={to}
-          columns={taskColumns(run.iteration, rows)}
+          columns={taskColumns(run.iteration).filter(
+            ({ key }) => key !== 'slice' || rows.some(({ slice }) => slice !== null),
+          )}
           keyOf={({ taskId }) => taskId}
           sort={sort}
           setSort={({ key, isNumber = false }) =>
