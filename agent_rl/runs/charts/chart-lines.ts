@@ -59,7 +59,7 @@ export function chartOf(spec: ChartSpec, runs: readonly ShownRun[]): Chart | und
       const isOnly = quantities.length === 1;
       const colour = isOnly || of.length > 1 ? run.colour : at;
       const whose = of.length === 1 ? label : `${run.name}: ${label}`;
-      const isRun = isOnly && !(isFamily && of.length === 1);
+      const isRun = isOnly && !spec.hasHeldOut && !(isFamily && of.length === 1);
       return [{ label: isRun ? run.name : whose, colour, dash, ...values }];
     }),
   );

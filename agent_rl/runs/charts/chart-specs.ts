@@ -172,7 +172,7 @@ const labels: Readonly<Record<string, string>> = {
 
 /** A metric in words, `failed calls` for `rollout/failedCalls`; a member of a family without the family's name. */
 export function metricLabel(name: string, { metrics }: ChartSpec): string {
-  const families = metrics.filter((one) => one.endsWith('*')).map((one) => one.slice(0, -1));
+  const families = metrics.flatMap((metric) => metric.match(/^.*(?=\*$)/) ?? []);
   const family = families.find((begin) => name.startsWith(begin));
   const own = name.slice(family?.length ?? name.indexOf('/') + 1);
   const isCamelCase = /^[a-z]+([A-Z][a-z]+)+$/.test(own);

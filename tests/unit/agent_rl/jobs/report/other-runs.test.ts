@@ -66,7 +66,7 @@ describe('several runs', () => {
     );
     expect(words.slice(2, 4)).toEqual([
       'going: Attempts solved in each evaluation, those at tasks of slices among them, as trajectories/eval.jsonl has them: 1 of 1 = 100.0 %, before training (iteration 0); 3 of 4 = 75.0 %, after training (iteration 2). There are no intervals without a summary.json.',
-      'going: The run has no summary.json: it was interrupted (no process works on it, and it has no summary). It has 2 iterations so far.',
+      'going: The run has no summary.json: it was interrupted (no process is running it, and it has no summary). It has 2 iterations so far.',
     ]);
   });
 
@@ -195,7 +195,7 @@ test('a supervised run has the curve of its loss', async () => {
     'Supervised training on 30 conversations of 4,000 tokens: the loss went from 2.5000 at the first step to 0.5000 at the last, step 2. Nothing was held out.',
   ]);
   expect(document.querySelector('desc')?.textContent).toBe(
-    'Loss. loss: from 2.5 at step 1 to 0.5 at step 2',
+    'Loss. sft: from 2.5 at step 1 to 0.5 at step 2',
   );
   expect(words.join(' ')).not.toContain('controls');
 });
