@@ -38,8 +38,8 @@ const strangersOf = (file: SourceFile): readonly string[] =>
 const markup =
   /innerHTML|outerHTML|insertAdjacentHTML|dangerouslySetInnerHTML|document\.write|DOMParser|createContextualFragment|srcdoc|\beval\(|new Function|javascript:/;
 
-describe('the page of agent-rl view', () => {
-  test('imports what runs in a browser alone, and nothing imports it', () => {
+describe('The page of agent-rl view', () => {
+  test('imports only files that run in a browser, and no other file imports it', () => {
     expect(ofPage.length).toBeGreaterThan(40);
     expect(ofPage.flatMap(strangersOf)).toEqual([]);
     const others = files.filter(({ path }) => !path.startsWith(pageFolder));
@@ -49,7 +49,7 @@ describe('the page of agent-rl view', () => {
     expect(importers.map(({ path }) => path)).toEqual([]);
   });
 
-  test('what it shares with Node imports nothing else', () => {
+  test('shares with Node only files that import no others', () => {
     const shared = files.filter(({ path }) => allowed.has(path));
     expect(shared).toHaveLength(17);
     expect(shared.flatMap(importsOf).filter((target) => !allowed.has(target))).toEqual([]);
@@ -63,11 +63,11 @@ describe('the page of agent-rl view', () => {
     'element.innerHTML = text;',
     '<div dangerouslySetInnerHTML={{ __html: text }} />',
     'frame.srcdoc = text;',
-  ])('such a way is found: %s', (planted) => {
+  ])('would be caught with %s', (planted) => {
     expect(planted).toMatch(markup);
   });
 
-  test('a planted import of Node is found', () => {
+  test('would be caught with an import of Node', () => {
     const text = "import { join } from 'node:path';\nimport { a } from '../jobs/jobs.ts';";
     expect(strangersOf({ path: `${pageFolder}planted.ts`, text })).toEqual([
       'node:path',

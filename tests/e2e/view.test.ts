@@ -99,7 +99,7 @@ afterAll(async () => {
   await viewer?.program.ended;
 });
 
-test('a run is followed while it trains, and seen to be dead when it is killed', async () => {
+test('the viewer follows a run while it trains, and notices when it is killed', async () => {
   const training = begin();
   await training.wrote(/Computes on/);
   viewer = await view();
@@ -120,7 +120,7 @@ test('a run is followed while it trains, and seen to be dead when it is killed',
   });
 });
 
-test('after a resume it has each episode once, as the records do', async () => {
+test('the viewer has each episode once after a resume, like the records', async () => {
   const { code } = await train('--resume', folder, '--max-iterations', String(last)).ended;
   expect(code).toBe(0);
   await seen(({ state, index }) => state === 'finished' && index.ready);
@@ -162,7 +162,7 @@ test('an episode has the text of its tokens, and the log-probabilities that the 
   expect(whole.siblings).toHaveLength(own.length - 1);
 });
 
-test('its settings have where they come from, also after the resume', async () => {
+test('the settings have their sources, also after a resume', async () => {
   const { config, sessions, inputs } = await viewer!.ask<RunFacts>('/api/runs/seen');
   const source = (path: string) => {
     const { source: kind, place } = config.find((row) => row.path === path)!;
@@ -182,7 +182,7 @@ test('its settings have where they come from, also after the resume', async () =
   expect(inputs?.['machines']).toHaveLength(1);
 });
 
-test('Ctrl-C ends it, and the next one begins from the index beside the records', async () => {
+test('Ctrl-C stops the viewer, and the next one starts from the index beside the records', async () => {
   viewer!.program.interrupt();
   const { stderr } = await viewer!.program.ended;
   expect(stderr).not.toMatch(/UNEXPECTED/);
@@ -198,7 +198,7 @@ test('Ctrl-C ends it, and the next one begins from the index beside the records'
   expect(rows[0]?.taskId).toBe(lines('train')[0]?.['taskId']);
 });
 
-test('an export holds as many episodes as the run', async () => {
+test('an export has as many episodes as the run', async () => {
   const target = join(project, 'shared');
   const program = startProgram('agent-rl', ['view', 'runs/seen', '--export', target], project);
   const { code, stderr } = await program.ended;

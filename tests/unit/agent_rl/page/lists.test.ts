@@ -39,7 +39,7 @@ const page = { total: 4, matching: 4, rows, facets: {}, index: {} } as unknown a
 const filtered = (query: string): EpisodePage => answerOf(page, query);
 const samples = (query: string): number[] => filtered(query).rows.map(({ sample }) => sample);
 
-describe('The episodes of an export', () => {
+describe('The list of an export', () => {
   test.each([
     ['', [0, 1, 2, 3]],
     ['outcome=grader-error,wrong-answer', [1, 2]],
@@ -52,11 +52,11 @@ describe('The episodes of an export', () => {
     ['sort=reward&order=asc', [2, 0, 3, 1]],
     ['sort=reward&order=desc', [3, 0, 2, 1]],
     ['offset=1&limit=2', [1, 2]],
-  ])('are filtered by "%s" to the samples %j', (query, expected) => {
+  ])('has, for the query "%s", the samples %j', (query, expected) => {
     expect(samples(query)).toEqual(expected);
   });
 
-  test('are counted in each choice as all other filters leave them', () => {
+  test('counts in each choice the episodes that all other filters leave', () => {
     const { facets, matching, total } = filtered('outcome=wrong-answer&success=false');
     expect([matching, total]).toEqual([1, 4]);
     expect(facets.outcome).toEqual([
@@ -90,7 +90,7 @@ describe('The request for a page of episodes', () => {
   });
 });
 
-describe('The tasks of a run', () => {
+describe('The list of tasks', () => {
   const task = (taskId: string, rates: readonly (readonly [number, number])[]): TaskRow => ({
     taskId,
     slice: 'easy',
@@ -108,7 +108,7 @@ describe('The tasks of a run', () => {
   });
   const [up, once, down] = [task('a10', [[1, 1], [5, 3]]), task('a9', [[1, 4]]), task('a2', [[1, 2], [2, 0]])]; // prettier-ignore
 
-  test('are sorted by change in success, with tasks of a single iteration last in both directions', () => {
+  test('sorts by change in success, with tasks of a single iteration last in both directions', () => {
     expect([up, once, down].map(changeOf)).toEqual([0.5, null, -0.5]);
     const names = (isDown: boolean) =>
       sortTasks([once, down, up], { by: 'change', isDown }).map(({ taskId }) => taskId);
@@ -116,12 +116,12 @@ describe('The tasks of a run', () => {
     expect(names(false)).toEqual(['a2', 'a10', 'a9']);
   });
 
-  test('are sorted by name with numbers in numeric order', () => {
+  test('sorts by name with numbers in numeric order', () => {
     const sorted = sortTasks([up, once, down], { by: 'taskId', isDown: false });
     expect(sorted.map(({ taskId }) => taskId)).toEqual(['a2', 'a9', 'a10']);
   });
 
-  test('add up by slice and iteration, with an interval around the rate', () => {
+  test('adds up by slice and iteration, with an interval around the rate', () => {
     const { lines, left } = sliceLines([up, once, down]);
     expect(left).toBe(0);
     // Iteration 1: 1 + 4 + 2 of 12.

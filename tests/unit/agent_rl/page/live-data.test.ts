@@ -15,8 +15,8 @@ async function eventsOf(...chunks: string[]): Promise<string[]> {
   return found;
 }
 
-describe('Server-sent events', () => {
-  test('are read whole, wherever their bytes were split', async () => {
+describe('The reader of server-sent events', () => {
+  test('returns whole events, wherever their bytes were split', async () => {
     const text = ': hello\n\nevent: run\ndata: {"a":1}\n\ndata: one\ndata: two\n\n';
     const expected = ['{"a":1}', 'one\ntwo'];
     expect(await eventsOf(text)).toEqual(expected);
@@ -24,11 +24,11 @@ describe('Server-sent events', () => {
     expect(await eventsOf(...text.replaceAll('\n', '\r\n').split(''))).toEqual(expected);
   });
 
-  test('are decoded when a two-byte letter arrives in two chunks', async () => {
+  test('decodes a two-byte letter that arrives in two chunks', async () => {
     expect(await eventsOf('data: \u00c3', '\u00a9\n\n')).toEqual(['é']);
   });
 
-  test('are dropped when they are cut off', async () => {
+  test('drops an event that is cut off', async () => {
     expect(await eventsOf('data: whole\n\ndata: hal')).toEqual(['whole']);
   });
 });

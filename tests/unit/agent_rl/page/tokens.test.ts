@@ -30,8 +30,8 @@ const whole = (more: Partial<EpisodeWhole> = {}): EpisodeWhole =>
     ...more,
   }) as EpisodeWhole;
 
-describe('The facts about a token', () => {
-  test('include probabilities, ratio, advantage and weight if it is in the loss', () => {
+describe('tokenFacts', () => {
+  test('gives a token in the loss its probabilities, ratio, advantage and weight', () => {
     expect(Object.fromEntries(tokenFacts(whole(), tokens, 1))).toEqual({
       token: '"a"',
       id: '8, position 1',
@@ -44,7 +44,7 @@ describe('The facts about a token', () => {
     });
   });
 
-  test('say why a token that the policy did not write is not trained on, without numbers', () => {
+  test('explains a token that the policy did not write, without numbers', () => {
     expect(Object.fromEntries(tokenFacts(whole(), tokens, 0))).toEqual({
       token: '"Q"',
       id: '7, position 0',
@@ -63,7 +63,7 @@ describe('The facts about a token', () => {
     ['it was held out', { row: { when: 'before' } }, /never trains on held-out/],
     ['its agent does not learn', { record: { learns: false } }, /agent does not learn/],
     ['the run kept no record', { learned: null }, /^Not recorded/],
-  ])('say that a sampled token is not trained on because %s', (_, more, why) => {
+  ])('explains that a sampled token is not trained on because %s', (_, more, why) => {
     const own = 'learned' in more && more.learned === null ? { ...tokens, learned: null } : tokens;
     expect(whyMasked(whole(more as Partial<EpisodeWhole>), own, 2)).toMatch(why);
   });
@@ -73,12 +73,12 @@ describe('The facts about a token', () => {
     ['a\n', String.raw`"a\n"`],
     ['\u202e', String.raw`"\u202e"`],
     ['"', String.raw`"\""`],
-  ])('show the token %j as %s', (text, expected) => {
+  ])('shows the token %j as %s', (text, expected) => {
     const facts = tokenFacts(whole(), { ...tokens, texts: [text, '', ''] }, 0);
     expect(facts[0]).toEqual(['token', expected]);
   });
 
-  test('show "not recorded", never 0, for what was not recorded', () => {
+  test('shows "not recorded", never 0, for a missing value', () => {
     const facts = tokenFacts(whole(), { ...tokens, learned: null }, 1);
     expect(Object.fromEntries(facts)).toMatchObject({
       'log p in training': 'not recorded',
@@ -88,7 +88,7 @@ describe('The facts about a token', () => {
   });
 });
 
-describe('The colours of tokens', () => {
+describe('tokenClasses', () => {
   test.each([
     ['source', ['source-user', 'source-sampled', 'source-sampled']],
     // -log 0.5 = 0.69, from 0.5 to 1; 3 from 2 to 4.
@@ -98,11 +98,11 @@ describe('The colours of tokens', () => {
     ['advantage', ['none', 'down3', 'none']],
     // The largest of the episode.
     ['weight', ['none', 'up4', 'none']],
-  ] as const)('show their %s', (mode, classes) => {
+  ] as const)('gives each token a class by %s', (mode, classes) => {
     expect(tokenClasses(tokens, mode)).toEqual(classes);
   });
 
-  test('all appear in the scale of their mode', () => {
+  test('uses only classes of the scale of its mode', () => {
     for (const mode of tokenModes) {
       const scale = new Set(scaleOf(mode, ['user', 'sampled']).map((step) => step.class));
       const used = tokenClasses(tokens, mode).filter((name) => name !== 'none');
@@ -110,7 +110,7 @@ describe('The colours of tokens', () => {
     }
   });
 
-  test('have one class for all unknown sources', () => {
+  test('gives all unknown sources one class', () => {
     const strange = { ...tokens, spans: [{ start: 0, end: 3, source: 'x" onclick="' }] };
     expect(new Set(tokenClasses(strange, 'source'))).toEqual(new Set(['source-unknown']));
   });

@@ -25,15 +25,15 @@ const labels = (spec: ChartSpec, ...runs: ShownRun[]) =>
 const one = run('one', 5, { 'a/x': [1, 2], 'a/y': [3, 4], 'a/z': [0, 0] });
 const two = run('two', 6, { 'a/x': [1, 2], 'a/y': [3, 4] });
 
-describe('The lines of a chart', () => {
-  test('have a colour for each metric of one run', () => {
+describe('A chart', () => {
+  test('has a colour for each metric of one run', () => {
     expect(labels({ title: '', metrics: ['a/x', 'a/y'] }, one)).toEqual([
       ['x', 0, 0],
       ['y', 1, 0],
     ]);
   });
 
-  test('have a colour for each run and a dash for each metric of several', () => {
+  test('has a colour for each run and a dash for each metric of several', () => {
     expect(labels({ title: '', metrics: ['a/x', 'a/y'] }, one, two)).toEqual([
       ['one: x', 5, 0],
       ['one: y', 5, 1],
@@ -42,7 +42,7 @@ describe('The lines of a chart', () => {
     ]);
   });
 
-  test('have the same dash for a metric in all runs, even if a run lacks it', () => {
+  test('has the same dash for a metric in all runs, even if a run lacks it', () => {
     const other = run('other', 1, { 'a/y': [1, 2] });
     expect(labels({ title: '', metrics: ['a/x', 'a/y'] }, one, other)).toEqual([
       ['one: x', 5, 0],
@@ -51,14 +51,14 @@ describe('The lines of a chart', () => {
     ]);
   });
 
-  test('have the name of the run if there is one metric', () => {
+  test('labels a line with the name of the run if there is one metric', () => {
     expect(labels({ title: '', metrics: ['a/x'] }, one, two)).toEqual([
       ['one', 5, 0],
       ['two', 6, 0],
     ]);
   });
 
-  test('show the components of a reward only if there are several', () => {
+  test('shows the components of a reward only if there are several', () => {
     const components = (columns: Record<string, number[]>) =>
       labels(specOf('Reward components'), run('one', 0, columns))?.map(([label]) => label);
     expect(components({ 'reward/success': [1], 'reward/invalidCalls': [0] })).toBeUndefined();
@@ -68,23 +68,23 @@ describe('The lines of a chart', () => {
     ]);
   });
 
-  test('leave out members of a family that are always 0, which the chart names', () => {
+  test('names members of a family that are always 0 and leaves them out', () => {
     const chart = chartOf({ title: '', metrics: ['a/*'] }, [one]);
     expect(chart?.lines.map(({ label }) => label)).toEqual(['x', 'y']);
     expect(chart?.note).toBe('always 0: z');
   });
 
-  test('show the first run only if they are stacked', () => {
+  test('shows only the first run if it is stacked', () => {
     expect(labels({ title: '', metrics: ['a/x'], isStacked: true }, one, two)).toHaveLength(1);
   });
 
-  test('are divided by another metric, and null where that is 0', () => {
+  test('divides by another metric, with null where that is 0', () => {
     const groups = run('one', 0, { 'g/zero': [1, 2], 'g/count': [4, 0] });
     const spec = { title: '', metrics: ['g/zero'], shareOf: 'g/count' };
     expect(chartOf(spec, [groups])?.lines[0]?.ys).toEqual([0.25, null]);
   });
 
-  test('split seconds into activities of an iteration and time in episodes', () => {
+  test('splits seconds into activities of an iteration and time in episodes', () => {
     const seconds = { 'seconds/collect': [1, 1], 'seconds/tools': [9, 9], 'busy/collect': [1, 1] };
     const names = (title: string) =>
       labels(specOf(title), run('one', 0, seconds))?.map(([label]) => label);
@@ -92,7 +92,7 @@ describe('The lines of a chart', () => {
     expect(names('Total time in episodes')).toEqual(['tools']);
   });
 
-  test('leave out rewards if only the environment judges', () => {
+  test('leaves out rewards if only the environment judges', () => {
     const scores = (columns: Record<string, number[]>) =>
       labels(specOf('Rewards before weighting'), run('one', 0, columns))?.map(([label]) => label);
     expect(scores({ 'score/environment': [0], 'score/search/mrr': [0.5] })).toEqual(['search/mrr']);

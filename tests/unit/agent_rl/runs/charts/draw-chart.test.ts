@@ -23,8 +23,8 @@ const chartOf = (lines: readonly Line[], more: Partial<Chart> = {}): Chart => ({
 const frame = { left: 52, right: 452, top: 52, bottom: 252 };
 const axes = (chart: Chart) => axesOf(chart, curvesOf(chart, plainLook).curves, frame, plainLook);
 
-describe('The axes of a chart', () => {
-  test('go from 0 to the last iteration, and of shares from 0 to 1', () => {
+describe('axesOf', () => {
+  test('goes from 0 to the last iteration, and for shares from 0 to 1', () => {
     const { x, y, xTicks, yTicks } = axes(chartOf([line([0.5, 0.25])], { isShare: true }));
     expect([x(0), x(1), x(2)]).toEqual([52, 252, 452]);
     expect([y(0), y(0.5), y(1)]).toEqual([252, 152, 52]);
@@ -39,18 +39,18 @@ describe('The axes of a chart', () => {
     ]);
   });
 
-  test('exist without any number', () => {
+  test('returns axes without any number', () => {
     const { xTicks, yTicks } = axes(chartOf([line([null, null])]));
     expect(xTicks.map(({ at }) => at)).toEqual([0, 1, 2]);
     expect(yTicks.length).toBeGreaterThan(0);
   });
 
-  test('have ticks that differ from each other, however close they are', () => {
+  test('gives ticks different labels, however close they are', () => {
     const { yTicks } = axes(chartOf([line([0.9999995, 1.0000005])]));
     expect(new Set(yTicks.map(({ label }) => label)).size).toBe(yTicks.length);
   });
 
-  test('show the iterations that the reader zooms in to', () => {
+  test('shows the iterations that the reader zooms in to', () => {
     const look = { ...plainLook, zoom: [1, 2] as const };
     const { axes: zoomed } = drawChart(chartOf([line([5, 6, 7])]), frame, look);
     expect([zoomed.x(1), zoomed.x(2), zoomed.iterationAt(252)]).toEqual([52, 452, 1.5]);
@@ -194,15 +194,15 @@ describe('Smoothing', () => {
   });
 });
 
-describe('The colours of runs', () => {
+describe('runColours', () => {
   const listed = Array.from({ length: 10 }, (_, at) => `run${at}`);
 
-  test('stay when another run is added', () => {
+  test('keeps a colour when another run is added', () => {
     expect(runColours(listed, ['run3']).get('run3')).toBe(3);
     expect(runColours(listed, ['run1', 'run3']).get('run3')).toBe(3);
   });
 
-  test('differ between the runs on the charts', () => {
+  test('gives the runs on the charts different colours', () => {
     const given = runColours(listed, ['run1', 'run9']);
     expect([given.get('run1'), given.get('run9')]).toEqual([1, 2]);
   });
