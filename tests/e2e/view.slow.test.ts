@@ -99,7 +99,7 @@ afterAll(async () => {
   await viewer?.program.ended;
 });
 
-test('the page follows a run while it trains and shows that it was killed', async () => {
+test('the viewer follows a run while it trains, and notices when it is killed', async () => {
   const training = begin();
   await training.wrote(/Computes on/);
   viewer = await view();
@@ -120,7 +120,7 @@ test('the page follows a run while it trains and shows that it was killed', asyn
   });
 });
 
-test('the page shows each episode once after a resume, as the records do', async () => {
+test('the viewer has each episode once after a resume, like the records', async () => {
   const { code } = await train('--resume', folder, '--max-iterations', String(last)).ended;
   expect(code).toBe(0);
   await seen(({ state, index }) => state === 'finished' && index.ready);
@@ -162,7 +162,7 @@ test("an episode has the text of its tokens and the learner's log-probabilities"
   expect(whole.siblings).toHaveLength(own.length - 1);
 });
 
-test('the settings show their source, also after a resume', async () => {
+test('the settings have their sources, also after a resume', async () => {
   const { config, sessions, inputs } = await viewer!.ask<RunFacts>('/api/runs/seen');
   const source = (path: string) => {
     const { source: kind, place } = config.find((row) => row.path === path)!;
@@ -182,7 +182,7 @@ test('the settings show their source, also after a resume', async () => {
   expect(inputs?.['machines']).toHaveLength(1);
 });
 
-test('Ctrl-C ends the server, and the next one starts from the stored index', async () => {
+test('Ctrl-C stops the viewer, and the next one starts from the index beside the records', async () => {
   viewer!.program.interrupt();
   const { stderr } = await viewer!.program.ended;
   expect(stderr).not.toMatch(/UNEXPECTED/);
@@ -198,7 +198,7 @@ test('Ctrl-C ends the server, and the next one starts from the stored index', as
   expect(rows[0]?.taskId).toBe(lines('train')[0]?.['taskId']);
 });
 
-test('an export contains all episodes of the run', async () => {
+test('an export has as many episodes as the run', async () => {
   const target = join(project, 'shared');
   const program = startProgram('agent-rl', ['view', 'runs/seen', '--export', target], project);
   const { code, stderr } = await program.ended;

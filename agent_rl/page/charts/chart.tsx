@@ -112,11 +112,9 @@ export function ChartFigure({ chart, meaning, look }: ChartProps) {
         </svg>
       </div>
       <ul ref={legend} class="legend">
-        {chart.lines.map(({ label, colour, dash, isEvaluation }) => (
+        {chart.lines.map(({ label, colour, dash }) => (
           <li key={label}>
-            <span
-              class={`swatch ${colourClass(colour)} ${isEvaluation ? 'dots' : `dash${dash % 6}`}`}
-            />
+            <span class={`swatch ${colourClass(colour)} dash${dash % 6}`} />
             {escapeUnseen(label)} <span class="value" />
           </li>
         ))}

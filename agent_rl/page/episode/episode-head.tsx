@@ -1,12 +1,5 @@
 import type { EpisodeWhole } from '../../runs/view/api.ts';
-import {
-  advantageHint,
-  attemptText,
-  OutcomeMark,
-  rewardText,
-  useMeaning,
-  useText,
-} from '../episodes/episode-columns.tsx';
+import { attemptText, OutcomeMark, rewardText, Use } from '../episodes/episode-columns.tsx';
 import { hashOf, type Route } from '../routing/route.ts';
 import { Problem } from '../shell/problem.tsx';
 import { countText } from '../../telemetry/figures.ts';
@@ -44,11 +37,9 @@ export function EpisodeHead({ whole, route, list }: EpisodeHeadProps) {
           <OutcomeMark row={row} />
         </Chip>
         <Chip name="reward">{rewardText(row.reward)}</Chip>
-        <Chip name="advantage" hint={advantageHint}>
-          {rewardText(row.advantage)}
-        </Chip>
-        <Chip name="use" hint={useMeaning(row)}>
-          {useText(row)}
+        <Chip name="advantage">{rewardText(row.advantage)}</Chip>
+        <Chip name="use">
+          <Use row={row} />
         </Chip>
         <Chip name="iteration">{row.iteration}</Chip>
         <Chip name="id">{escapeUnseen(row.id)}</Chip>
@@ -67,14 +58,8 @@ export function EpisodeHead({ whole, route, list }: EpisodeHeadProps) {
   );
 }
 
-interface ChipProps {
-  name: string;
-  hint?: string | undefined;
-  children: preact.ComponentChildren;
-}
-
-const Chip = ({ name, hint, children }: ChipProps) => (
-  <div title={hint}>
+const Chip = ({ name, children }: { name: string; children: preact.ComponentChildren }) => (
+  <div>
     <dt>{name}</dt>
     <dd>{children}</dd>
   </div>

@@ -30,11 +30,7 @@ export function SiblingColumn({ whole, common, partsAt, isThis, route }: Sibling
     <article class={isThis ? 'sibling this' : 'sibling'}>
       <header>
         <h3>
-          {isThis ? (
-            `sample ${row.sample} (this episode)`
-          ) : (
-            <a href={hashOf(to)}>sample {row.sample}</a>
-          )}
+          {isThis ? `sample ${row.sample}: this one` : <a href={hashOf(to)}>sample {row.sample}</a>}
         </h3>
         <p>
           <OutcomeMark row={row} />

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { EpisodeWhole } from '../../runs/view/api.ts';
 import { useAnswers, wordsOf } from '../data/use-answer.ts';
 import type { Route } from '../routing/route.ts';
+import { Scroll } from '../shell/scroll.tsx';
 import { Problem } from '../shell/problem.tsx';
 import { SiblingColumn } from './sibling-column.tsx';
 
@@ -23,18 +24,20 @@ export function Siblings({ whole, route }: { whole: EpisodeWhole; route: Route }
           Reading siblings: {episodes.length} of {ids.length} …
         </p>
       )}
-      <div class="siblings" tabIndex={0} role="group" aria-label="Siblings, side by side">
-        {all.map((one) => (
-          <SiblingColumn
-            key={one.row.id}
-            whole={one}
-            common={common}
-            partsAt={whole.siblings.find(({ row }) => row.id === one.row.id)?.partsAt}
-            isThis={one === whole}
-            route={route}
-          />
-        ))}
-      </div>
+      <Scroll label="Siblings, side by side">
+        <div class="siblings">
+          {all.map((one) => (
+            <SiblingColumn
+              key={one.row.id}
+              whole={one}
+              common={common}
+              partsAt={whole.siblings.find(({ row }) => row.id === one.row.id)?.partsAt}
+              isThis={one === whole}
+              route={route}
+            />
+          ))}
+        </div>
+      </Scroll>
     </>
   );
 }

@@ -38,9 +38,6 @@ export const columnsOf = (rows: readonly EpisodeRow[]): readonly Column<EpisodeR
       rows.some((row) => row[key] !== null && row[key] !== undefined),
   );
 
-export const advantageHint =
-  'how the reward compares with the rest of its group; an update makes the tokens of an episode with a positive advantage more likely';
-
 const episodeColumns: readonly Column<EpisodeRow>[] = [
   {
     key: 'taskId',
@@ -58,16 +55,11 @@ const episodeColumns: readonly Column<EpisodeRow>[] = [
   {
     key: 'advantage',
     title: 'advantage',
-    hint: advantageHint,
+    hint: 'how the reward compares with its group: an update makes the tokens of better episodes more likely',
     isNumber: true,
     show: ({ advantage }) => rewardText(advantage),
   },
-  {
-    key: 'use',
-    title: 'use',
-    hint: 'what the update did with the episode',
-    show: (row) => <span title={useMeaning(row)}>{useText(row)}</span>,
-  },
+  { key: 'use', title: 'use', hint: 'how the update used it', show: (row) => <Use row={row} /> },
   {
     key: 'slice',
     title: 'slice',
@@ -91,24 +83,22 @@ const episodeColumns: readonly Column<EpisodeRow>[] = [
   },
 ];
 
-/** The terms in these rows that need an explanation. */
-export function termsOf(rows: readonly EpisodeRow[]): readonly (readonly [string, string])[] {
-  const columns = columnsOf(rows).flatMap(({ title, hint }) =>
-    hint === undefined ? [] : [[title, hint] as const],
-  );
-  const uses = rows.flatMap((row): [string, string][] => {
-    const meaning = useMeaning(row);
-    return meaning === undefined ? [] : [[useText(row), meaning]];
-  });
-  return [...columns, ...new Map(uses)];
-}
+const meanings: Readonly<Record<string, string>> = {
+  ...useMeanings,
+  'held out': 'evaluated, never trained on',
+};
 
-const meanings: Readonly<Record<string, string>> = useMeanings;
-
-/** What the update did with an episode, in a sentence. */
-export const useMeaning = ({ when, use }: EpisodeRow): string | undefined =>
-  when === 'train' ? meanings[use ?? ''] : 'evaluated, never trained on';
-
-/** What the update did with an episode, in a word. */
-export const useText = ({ when, use }: EpisodeRow): string =>
+const useText = ({ when, use }: EpisodeRow): string =>
   when === 'train' ? escapeUnseen(use ?? notRecorded) : 'held out';
+
+/** What the update did with an episode. */
+export const Use = ({ row }: { row: EpisodeRow }) => (
+  <span title={meanings[useText(row)]}>{useText(row)}</span>
+);
+
+/** The words in the table that need an explanation. */
+export const termsOf = (rows: readonly EpisodeRow[]): readonly (readonly [string, string])[] =>
+  [
+    ...columnsOf(rows).map(({ title, hint = '' }) => [title, hint] as const),
+    ...[...new Set(rows.map(useText))].map((use) => [use, meanings[use] ?? ''] as const),
+  ].filter(([, meaning]) => meaning !== '');

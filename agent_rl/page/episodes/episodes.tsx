@@ -65,6 +65,7 @@ export function Episodes({ run, route: given }: { run: RunHead; route: Route }) 
           {waiting && ' …'}
         </Pager>
       )}
+      <Terms terms={termsOf(rows)} />
       {rows.length > 0 && (
         <List
           label="Episodes"
@@ -78,16 +79,21 @@ export function Episodes({ run, route: given }: { run: RunHead; route: Route }) 
           select={select}
         />
       )}
-      <dl class="terms" aria-label="Terms">
-        {termsOf(rows).map(([term, meaning]) => (
-          <div key={term}>
-            <dt>{term}:</dt> <dd>{meaning}</dd>
-          </div>
-        ))}
-      </dl>
     </div>
   );
 }
+
+/** Explains the words in the table, folded into one line. */
+const Terms = ({ terms }: { terms: ReturnType<typeof termsOf> }) => (
+  <details class="note">
+    <summary>What do {terms.map(([term]) => term).join(', ')} mean?</summary>
+    {terms.map(([term, meaning]) => (
+      <p key={term}>
+        <b>{term}</b>: {meaning}
+      </p>
+    ))}
+  </details>
+);
 
 const number = (value: number): string => value.toLocaleString('en');
 

@@ -17,15 +17,12 @@ export function OtherMetrics({ runs, look }: { runs: readonly ShownRun[]; look: 
     );
     const names = new Set(runs.flatMap(({ table }) => Object.keys(table.columns)));
     const others = [...names].filter((name) => !shown.has(name) && !drawnAbove.has(name));
-    return {
-      title: 'All other metrics',
-      charts: others.toSorted().map((name) => ({
-        title: name,
-        metrics: [name],
-        isDescribed: true,
-        isEvaluation: /^(eval|selection)\//.test(name),
-      })),
-    };
+    const charts = others.toSorted().map((name) => ({
+      title: name,
+      metrics: [name],
+      isEvaluation: /^(eval|selection)\//.test(name),
+    }));
+    return { title: 'All other metrics', charts };
   }, [runs]);
   if (group.charts.length === 0) return null;
   return (

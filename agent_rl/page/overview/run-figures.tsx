@@ -1,7 +1,7 @@
 import type { Rate, RunHead } from '../../runs/view/api.ts';
 import { bytesText, countText, pointsText } from '../../telemetry/figures.ts';
 import { colourClass } from '../../runs/charts/palette.ts';
-import { formatShare, formatTime, notRecorded } from '../text/format.ts';
+import { formatTime, notRecorded } from '../text/format.ts';
 import { Table } from '../shell/table.tsx';
 import { escapeUnseen } from '../text/visible-text.ts';
 
@@ -11,7 +11,7 @@ interface RunFiguresProps {
 }
 
 const results = ['held-out success before', 'after', 'change'];
-const headings = ['run', 'state', 'iteration', ...results, 'seed', 'updated', 'verdict'];
+const headings = ['run', 'state', 'iteration', ...results, 'seed', 'updated', 'note'];
 
 /** The state and the result of each run. */
 export function RunFigures({ heads, colours }: RunFiguresProps) {
@@ -30,9 +30,9 @@ export function RunFigures({ heads, colours }: RunFiguresProps) {
             {head.iteration}
             {head.plannedIterations !== null && ` of ${head.plannedIterations}`}
           </td>
-          <td>{rateText(head.headline?.before)}</td>
-          <td>{rateText(head.headline?.after)}</td>
-          <td>{differenceText(head.headline?.difference)}</td>
+          <td>{measuredText(head.headline?.before, hundredths, '%')}</td>
+          <td>{measuredText(head.headline?.after, hundredths, '%')}</td>
+          <td>{measuredText(head.headline?.difference, pointsText, 'points')}</td>
           <td>{head.seed ?? notRecorded}</td>
           <td>{formatTime(head.updatedAt)}</td>
           <td class="why">
@@ -69,19 +69,16 @@ function Reading({ head: { index, problem, stateWhy } }: { head: RunHead }) {
   );
 }
 
-function rateText(rate: Rate | null | undefined): string {
-  if (rate === null || rate === undefined) return notRecorded;
-  const interval =
-    rate.low === null || rate.high === null
-      ? ''
-      : ` [${(100 * rate.low).toFixed(1)}, ${(100 * rate.high).toFixed(1)}]`;
-  return `${formatShare(rate.value)}${interval}`;
+/** A rate or a change with its interval: `31.0 % [14.3, 46.7]`. */
+function measuredText(
+  rate: Rate | null | undefined,
+  text: (value: number) => string,
+  unit: string,
+): string {
+  if (!rate) return notRecorded;
+  const { value, low, high } = rate;
+  const interval = low === null || high === null ? '' : ` [${text(low)}, ${text(high)}]`;
+  return `${text(value)} ${unit}${interval}`;
 }
 
-function differenceText(difference: Rate | null | undefined): string {
-  if (difference === null || difference === undefined) return notRecorded;
-  const { value, low, high } = difference;
-  const interval =
-    low === null || high === null ? '' : ` [${pointsText(low)}, ${pointsText(high)}]`;
-  return `${pointsText(value)} points${interval}`;
-}
+const hundredths = (share: number): string => (100 * share).toFixed(1);

@@ -55,7 +55,7 @@ export function TimelineView({ run, route }: { run: RunHead; route: Route }) {
               rows={answer.activities.filter(({ name }) => !ofEpisodes.has(name))}
             />
             <Activities
-              title="Time in episodes, summed over parallel episodes"
+              title="Total time in episodes, which run in parallel"
               rows={answer.activities.filter(({ name }) => ofEpisodes.has(name))}
             />
             <Tools rows={answer.tools} />

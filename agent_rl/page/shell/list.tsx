@@ -9,7 +9,7 @@ import { Scroll } from './scroll.tsx';
 export interface Column<Row> {
   key: string;
   title: string;
-  /** What the column means, shown as a tooltip and below the table. */
+  /** What the column means, shown as a tooltip and above the table. */
   hint?: string;
   isNumber?: boolean;
   /** The rows cannot be sorted by it. */

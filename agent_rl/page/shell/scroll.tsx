@@ -9,7 +9,7 @@ interface ScrollProps {
   children: ComponentChildren;
 }
 
-/** Wide content that scrolls by itself, also with keys. A shadow and an arrow show that there is more to the right. */
+/** Wide content that scrolls by itself, also with keys. An arrow at the right edge shows that there is more. */
 export function Scroll({ label, isLow = false, children }: ScrollProps) {
   const place = useRef<HTMLDivElement>(null);
   const [isCut, setCut] = useState(false);
@@ -35,11 +35,6 @@ export function Scroll({ label, isLow = false, children }: ScrollProps) {
       >
         {children}
       </div>
-      {isCut && (
-        <span class="more" aria-hidden="true">
-          scroll →
-        </span>
-      )}
     </div>
   );
 }

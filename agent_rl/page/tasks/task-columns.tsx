@@ -27,12 +27,7 @@ export const taskColumns = (lastIteration: number): readonly Column<TaskRow>[] =
       return change === null ? '–' : `${pointsText(change)} points`;
     },
   },
-  {
-    key: 'lastIteration',
-    title: 'last iteration',
-    isNumber: true,
-    show: (task) => task.lastIteration,
-  },
+  { key: 'lastIteration', title: 'latest', isNumber: true, show: (task) => task.lastIteration },
   {
     key: 'rates',
     title: 'success by iteration',

@@ -43,7 +43,7 @@ export function Tasks({ run, route }: { run: RunHead; route: Route }) {
           label="task"
           value={search}
           set={(text) => begin(() => setSearch(text))}
-          placeholder="search name, slice, question  ( / )"
+          placeholder="search all columns  ( / )"
           isWide
         />
       </form>
@@ -67,7 +67,9 @@ export function Tasks({ run, route }: { run: RunHead; route: Route }) {
           label="Tasks"
           rows={rows}
           to={to}
-          columns={taskColumns(run.iteration)}
+          columns={taskColumns(run.iteration).filter(
+            ({ key }) => key !== 'slice' || rows.some(({ slice }) => slice !== null),
+          )}
           keyOf={({ taskId }) => taskId}
           sort={sort}
           setSort={({ key, isNumber = false }) =>

@@ -1,7 +1,6 @@
 import type { Measured, MetricColumns, Rate } from '../view/api.ts';
 import type { Chart, Line } from './chart.ts';
-import type { ChartSpec } from './chart-specs.ts';
-import { metricLabel } from './metric-labels.ts';
+import { type ChartSpec, metricLabel } from './chart-specs.ts';
 
 /** A run as charts show it. */
 export interface ShownRun {
@@ -47,7 +46,7 @@ export function chartOf(spec: ChartSpec, runs: readonly ShownRun[]): Chart | und
   const quantities = [
     ...evaluations,
     ...drawn.map((name) => ({
-      label: spec.isDescribed ? meaningOf(name, of) : metricLabel(name),
+      label: metricLabel(name, spec),
       columnOf: (run: ShownRun) => columnOf(spec, name, run.table),
     })),
   ];
@@ -55,16 +54,13 @@ export function chartOf(spec: ChartSpec, runs: readonly ShownRun[]): Chart | und
     quantities.flatMap(({ label, columnOf: column }, at): Line[] => {
       const values = column(run);
       if (values === undefined) return [];
-      const look =
-        of.length === 1
-          ? { label, colour: quantities.length === 1 ? run.colour : at, dash: 0 }
-          : {
-              label: `${run.name}: ${label}`,
-              colour: run.colour,
-              dash: Math.max(0, at - evaluations.length),
-            };
-      if (of.length > 1 && quantities.length === 1) look.label = run.name;
-      return [{ ...look, ...values }];
+      // Dotted, as if between points; the dashes of all others begin with an unbroken line.
+      const dash = values.isEvaluation ? 2 : of.length === 1 ? 0 : at - evaluations.length;
+      const isOnly = quantities.length === 1;
+      const colour = isOnly || of.length > 1 ? run.colour : at;
+      const whose = of.length === 1 ? label : `${run.name}: ${label}`;
+      const isRun = isOnly && !spec.hasHeldOut && !(isFamily && of.length === 1);
+      return [{ label: isRun ? run.name : whose, colour, dash, ...values }];
     }),
   );
   if (lines.length === 0) return undefined;
@@ -75,7 +71,7 @@ export function chartOf(spec: ChartSpec, runs: readonly ShownRun[]): Chart | und
     over: of.every(({ isSupervised }) => isSupervised) ? 'step' : 'iteration',
     isShare: spec.isShare,
     isStacked: spec.isStacked,
-    leastSpan: spec.leastSpan,
+    shareTo: spec.shareTo,
     lines,
     note:
       always0.length === 0
@@ -95,20 +91,8 @@ function columnOf(
   if (ys === undefined) return undefined;
   const whole = shareOf === undefined ? undefined : (columns[shareOf] ?? []);
   const [low, high] = interval?.map((edge) => columns[edge]) ?? [];
-  const all = { xs, ys: whole ? ys.map((value, at) => ratio(value, whole[at])) : ys, low, high };
-  return isEvaluation ? measuredOf(all) : all;
-}
-
-/** Only the iterations that were evaluated. */
-function measuredOf({ xs, ys, low, high }: Columns): Columns {
-  const isThere = (_: unknown, at: number): boolean => ys[at] !== null;
-  return {
-    isEvaluation: true,
-    xs: xs.filter(isThere),
-    ys: ys.filter(isThere),
-    low: low?.filter(isThere),
-    high: high?.filter(isThere),
-  };
+  const shown = whole ? ys.map((value, at) => ratio(value, whole[at])) : ys;
+  return { isEvaluation, xs, ys: shown, low, high };
 }
 
 const ratio = (value: Measured, whole: Measured | undefined): Measured =>
@@ -141,6 +125,3 @@ function heldOutColumn({ table, heldOut, iteration }: ShownRun): Columns | undef
     high: sorted.map(([, { high }]) => high),
   };
 }
-
-const meaningOf = (name: string, runs: readonly ShownRun[]): string =>
-  runs.map(({ table }) => table.meanings[name]).find(Boolean) ?? name;

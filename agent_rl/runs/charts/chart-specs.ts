@@ -11,10 +11,8 @@ export interface ChartSpec {
   shareOf?: string;
   /** Values are shares. */
   isShare?: boolean;
-  /** The vertical axis spans at least this much, so that noise does not look like a change; of shares, from 0. */
-  leastSpan?: number;
-  /** The legend shows what the metric means; the title is its name. */
-  isDescribed?: boolean;
+  /** The axis of shares ends here unless one is larger; at 1 by default. */
+  shareTo?: number;
   /** Not drawn for a single metric: another chart already shows that curve. */
   isBreakdown?: boolean;
   /** Parts of a whole, on top of each other, of the first run. */
@@ -39,7 +37,6 @@ const named = (name: string, title: string, ...metrics: string[]): ChartSpec => 
   metrics,
 });
 const share = { isShare: true } as const;
-const span = (leastSpan: number) => ({ leastSpan });
 
 /** The members of `seconds/*` that add up to an iteration also have a share of it, `busy/*`. */
 const isPart = (name: string, all: readonly string[]): boolean =>
@@ -51,7 +48,7 @@ export const chartGroups: readonly ChartGroup[] = [
     title: 'Learning',
     charts: [
       { ...named('success', 'Success', 'rollout/successRate'), ...share, hasHeldOut: true },
-      { ...named('reward', 'Reward', 'rollout/rewardMean'), ...span(0.1) },
+      named('reward', 'Reward', 'rollout/rewardMean'),
       {
         ...one('Success on checkpoint selection tasks', 'selection/successRate'),
         interval: ['selection/intervalLow', 'selection/intervalHigh'],
@@ -59,28 +56,24 @@ export const chartGroups: readonly ChartGroup[] = [
         isEvaluation: true,
       },
       { ...one('Held-out success by slice', 'eval/group/*'), ...share, isEvaluation: true },
-      { ...one('Reward spread', 'rollout/rewardStd'), ...span(0.1) },
-      { ...one('Reward components', 'reward/*'), ...span(0.1), isBreakdown: true },
+      one('Reward spread', 'rollout/rewardStd'),
+      { ...one('Reward components', 'reward/*'), isBreakdown: true },
       {
         ...named('rewards', 'Rewards before weighting', 'score/*'),
         choose: (names) => (names.every((name) => name.endsWith('/environment')) ? [] : names),
-        ...span(0.1),
       },
       { ...one('Success by agent', 'agentSuccess/*'), ...share },
-      { ...named('loss', 'Loss', 'train/loss'), ...span(0.01) },
+      named('loss', 'Loss', 'train/loss'),
       { ...named('accuracy', 'Accuracy on demonstrations', 'train/accuracy'), ...share },
     ],
   },
   {
     title: 'Behaviour',
     charts: [
-      { ...named('entropy', 'Entropy', 'rollout/entropyEstimate', 'sent/entropy'), ...span(0.01) },
-      { ...named('calls', 'Tool calls per episode', 'rollout/callsMean'), ...span(1) },
-      { ...one('Turns per episode', 'rollout/turnsMean'), ...span(1) },
-      {
-        ...named('length', 'Sampled tokens per episode', 'rollout/lengthMean', 'rollout/lengthMax'),
-        ...span(10),
-      },
+      named('entropy', 'Entropy', 'rollout/entropyEstimate', 'sent/entropy'),
+      named('calls', 'Tool calls per episode', 'rollout/callsMean'),
+      one('Turns per episode', 'rollout/turnsMean'),
+      named('length', 'Sampled tokens per episode', 'rollout/lengthMean', 'rollout/lengthMax'),
       { ...one('Outcomes', 'outcome/*'), isStacked: true },
       {
         ...named(
@@ -92,40 +85,30 @@ export const chartGroups: readonly ChartGroup[] = [
           'rollout/timedOutCalls',
         ),
         shareOf: 'rollout/episodes',
-        ...span(0.1),
       },
       { ...one('Episodes with a tool call', 'rollout/toolCallRate'), ...share },
-      { ...one('Environment metrics', 'environment/*'), ...span(0.1) },
+      one('Environment metrics', 'environment/*'),
     ],
   },
   {
     title: 'Optimisation',
     charts: [
-      {
-        ...named('kl', 'KL from the starting weights', 'sent/kl', 'rollout/klMean'),
-        ...span(0.001),
-      },
-      { ...one('KL from the old policy', 'sent/oldPolicyKl'), ...span(0.001) },
-      { ...one('Probability ratio, new to old policy', 'sent/ratio'), ...span(0.1) },
+      named('kl', 'KL from the starting weights', 'sent/kl', 'rollout/klMean'),
+      one('KL from the old policy', 'sent/oldPolicyKl'),
+      one('Probability ratio, new to old policy', 'sent/ratio'),
       {
         ...one('Clipped tokens', 'sent/clipFraction', 'sent/dualClipFraction', 'sent/guarded'),
         ...share,
-        ...span(0.1),
+        shareTo: 0.1,
       },
       named('gradient', 'Gradient norm', 'train/gradNorm'),
       one('Learning rate', 'train/learningRate'),
-      {
-        ...one(
-          'Log-probability gap, generator to learner',
-          'parity/maxAbsLogProbGap',
-          'parity/meanAbsLogProbGap',
-        ),
-        ...span(1e-4),
-      },
-      {
-        ...one('Off-policy correction', 'correction/factorMean', 'correction/maskedShare'),
-        ...span(0.1),
-      },
+      one(
+        'Log-probability gap, generator to learner',
+        'parity/maxAbsLogProbGap',
+        'parity/meanAbsLogProbGap',
+      ),
+      one('Off-policy correction', 'correction/factorMean', 'correction/maskedShare'),
     ],
   },
   {
@@ -142,7 +125,7 @@ export const chartGroups: readonly ChartGroup[] = [
         shareOf: 'group/count',
         ...share,
       },
-      { ...one('Failed episodes', 'rollout/failedShare'), ...share, ...span(0.1) },
+      { ...one('Failed episodes', 'rollout/failedShare'), ...share, shareTo: 0.1 },
       { ...one('Sampled tokens by use', 'ledger/*'), isStacked: true },
       one('Retries', 'rollout/retries'),
     ],
@@ -159,11 +142,39 @@ export const chartGroups: readonly ChartGroup[] = [
         isStacked: true,
       },
       {
-        ...one('Time in episodes, summed over parallel episodes', 'seconds/*'),
+        ...one('Total time in episodes', 'seconds/*'),
         choose: (names, all) =>
           names.filter((name) => name !== 'seconds/total' && !isPart(name, all)),
       },
-      { ...one('Memory', 'system/rssBytes', 'system/peakRssBytes'), ...span(64 * 2 ** 20) },
+      one('Memory', 'system/rssBytes', 'system/peakRssBytes'),
     ],
   },
 ];
+
+/** Names in legends of metrics whose own name says too little beside the title of the chart. */
+const labels: Readonly<Record<string, string>> = {
+  'rollout/successRate': 'training tasks',
+  'rollout/entropyEstimate': 'all sampled tokens',
+  'sent/entropy': 'tokens in the update',
+  'rollout/lengthMean': 'mean',
+  'rollout/lengthMax': 'longest',
+  'sent/kl': 'tokens in the update',
+  'rollout/klMean': 'all sampled tokens',
+  'sent/guarded': 'out of range, no gradient',
+  'parity/maxAbsLogProbGap': 'largest',
+  'parity/meanAbsLogProbGap': 'mean',
+  'group/zeroVariance': 'equal rewards',
+  'group/allRight': 'all solved',
+  'group/allWrong': 'none solved',
+  'system/rssBytes': 'now',
+  'system/peakRssBytes': 'peak',
+};
+
+/** A metric in words, `failed calls` for `rollout/failedCalls`; a member of a family without the family's name. */
+export function metricLabel(name: string, { metrics }: ChartSpec): string {
+  const families = metrics.flatMap((metric) => metric.match(/^.*(?=\*$)/) ?? []);
+  const family = families.find((begin) => name.startsWith(begin));
+  const own = name.slice(family?.length ?? name.indexOf('/') + 1);
+  const isCamelCase = /^[a-z]+([A-Z][a-z]+)+$/.test(own);
+  return labels[name] ?? (isCamelCase ? own.replaceAll(/[A-Z]/g, ' $&').toLowerCase() : own);
+}

@@ -23,12 +23,12 @@ export interface Chart {
   unit: string;
   /** The horizontal axis: `iteration` or `step`. */
   over: string;
-  /** Values are shares: the axis goes from 0 to 100 %. */
+  /** Values are shares, from 0 to 100 %. */
   isShare?: boolean | undefined;
   /** Values are parts of a whole, on top of each other. */
   isStacked?: boolean | undefined;
-  /** The vertical axis spans at least this much; of shares, from 0. */
-  leastSpan?: number | undefined;
+  /** The axis of shares ends here unless one is larger; at 1 by default. */
+  shareTo?: number | undefined;
   lines: readonly Line[];
   /** What is not drawn. */
   note?: string | undefined;

@@ -26,8 +26,6 @@ export interface Shape {
 const roomOfDot = 8;
 /** More intervals than these are drawn without caps. */
 const mostWhiskers = 12;
-/** Dashes between evaluations, where nothing was measured. */
-const connector = '2 4';
 
 const round = (value: number): number => Math.round(value * 10) / 10;
 
@@ -47,11 +45,8 @@ export function axesOf(chart: Chart, curves: readonly Curve[], frame: Frame, loo
       : scaleLinear(rangeOf(low, high, chart), ends);
   const tickText = y.tickFormat(4);
   const isTiny = Math.max(...y.domain().map(Math.abs)) < 1e-3;
-  const label = (at: number): string => {
-    if (chart.isShare) return `${round(100 * at)} %`;
-    if (chart.unit === 'B') return bytesText(at);
-    return isTiny ? shortNumber(at) : tickText(at);
-  };
+  const label = (at: number): string =>
+    chart.isShare ? `${round(100 * at)} %` : isTiny ? shortNumber(at) : tickText(at);
   return {
     x: (value: number) => round(x(value)),
     y: (value: number) => round(y(value)),
@@ -61,46 +56,47 @@ export function axesOf(chart: Chart, curves: readonly Curve[], frame: Frame, loo
       .ticks(6)
       .filter(Number.isInteger)
       .map((at) => ({ at, label: String(at) })),
-    yTicks: (chart.unit === 'B' ? bytesTicks(y.domain()) : y.ticks(4)).map((at) => ({
-      at,
-      label: label(at),
-    })),
+    yTicks:
+      chart.unit === 'B'
+        ? bytesTicks(y.domain())
+        : y.ticks(4).map((at) => ({ at, label: label(at) })),
   };
 }
 
 /** Round numbers of the largest unit that fits: MiB, not millions of bytes. */
-function bytesTicks([low = 0, high = 0]: number[]): number[] {
+function bytesTicks([low = 0, high = 0]: number[]): { at: number; label: string }[] {
   const unit = 1024 ** Math.max(0, Math.floor(Math.log2(Math.max(1, high)) / 10));
-  return scaleLinear([low / unit, high / unit], [0, 1])
-    .ticks(4)
-    .map((at) => at * unit);
+  const name = bytesText(unit).split(' ')[1];
+  const ticks = scaleLinear([low / unit, high / unit], [0, 1]).ticks(4);
+  return ticks.map((at) => ({ at: at * unit, label: `${at} ${name}` }));
 }
 
 type Axes = ReturnType<typeof axesOf>;
 
 /** Room above and below, as a share of what lies between. */
 const room = 0.08;
-/** Every axis spans at least this share of its largest value: a change by less is hardly one. */
+/** Every axis spans at least this share of its largest value, so that noise does not look like a change. */
 const leastShare = 0.1;
+/** And at least this much, by unit. */
+const atLeast: Readonly<Record<string, number>> = { reward: 0.1, nats: 1e-4, calls: 1, turns: 1 };
 
 /**
- * The range of an axis around the measured values. Shares go from 0 to 1, or to the chart's least span; stacked values begin
- * at 0; all others have some room, which does not cross 0.
+ * The range of an axis around the measured values. Shares go from 0 to 1, or to the chart's own end; stacked values begin at
+ * 0; all others have some room, which does not cross 0.
  */
 export function rangeOf(
   low: number,
   high: number,
-  { isShare, isStacked, leastSpan }: Pick<Chart, 'isShare' | 'isStacked' | 'leastSpan'>,
+  { isShare, isStacked, shareTo = 1, unit = '' }: Partial<Chart>,
 ): [number, number] {
-  if (low > high) return [0, isShare ? (leastSpan ?? 1) : 1];
-  if (isShare) return [Math.min(0, low), Math.max(leastSpan ?? 1, high)];
-  if (low === 0 && high === 0) return [0, leastSpan ?? 1];
+  if (isShare) return [Math.min(0, low), Math.max(shareTo, high)];
+  if (low > high || (low === 0 && high === 0)) return [0, 1];
   if (isStacked) return [0, high];
-  const least = Math.max(leastSpan ?? 0, leastShare * Math.max(-low, high));
+  const least = Math.max(atLeast[unit] ?? 0, leastShare * Math.max(-low, high));
   const pad = Math.max(room * (high - low), (least - (high - low)) / 2);
-  const from = low >= 0 ? Math.max(0, low - pad) : low - pad;
-  const to = high <= 0 ? Math.min(0, high + pad) : high + pad;
-  return low >= 0 ? [from, Math.max(to, from + least)] : [Math.min(from, to - least), to];
+  if (low >= 0) return [Math.max(0, low - pad), Math.max(high + pad, least)];
+  if (high <= 0) return [Math.min(low - pad, -least), Math.min(0, high + pad)];
+  return [low - pad, high + pad];
 }
 
 /** The inside of an SVG: axes and curves of a chart, and what is not drawn. */
@@ -168,8 +164,8 @@ function curveShapes(curve: Curve, chart: Chart, axes: Axes, { left, right }: Fr
       : bounded.flatMap((point) => whiskers(point, x(point), axes, colour).slice(0, parts))),
     shapeOf('path', {
       class: `line ${colour}${isFaint ? ' faint' : ''}${isSparse ? ' between' : ''}`,
-      'stroke-dasharray': isSparse ? connector : dashOf(line.dash),
-      d: path(points) ?? '',
+      'stroke-dasharray': dashOf(line.dash),
+      d: path(isSparse ? known : points) ?? '',
     }),
     ...dots.map((point) => ({
       tag: 'circle' as const,

@@ -1,7 +1,7 @@
 /** What each use of sampled tokens in the ledger means. */
 export const useMeanings = {
   trained: 'moved the weights',
-  'zero-advantage': 'scored exactly as well as its group: nothing to learn from',
+  'zero-advantage': 'exactly as good as its group, so its advantage is 0',
   masked:
     'left out by rollout.outcomes or the reward manager; it still counts in the mean of its group',
   'not-selected': 'left out by algorithm.selection; it still counts in the mean of its group',

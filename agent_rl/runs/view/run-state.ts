@@ -8,10 +8,10 @@ import type { RunFolder } from '../run-folder.ts';
 import type { SuccessRate } from '../../trainer/success-rate.ts';
 import type { Rate, RunHead, RunState } from './api.ts';
 
-/** What is read of each end of a file that may be long. */
+/** Bytes to read from either end of a file that may be long. */
 const endBytes = 64 * 2 ** 10;
 
-/** The beginning or the end of a file as text; empty where there is none. */
+/** The beginning or the end of a file as text; empty if the file does not exist. */
 function endOfFile(file: string, end: 'first' | 'last', bytes = endBytes): string {
   if (!existsSync(file)) return '';
   const descriptor = openSync(file, 'r');
@@ -25,7 +25,7 @@ function endOfFile(file: string, end: 'first' | 'last', bytes = endBytes): strin
   }
 }
 
-/** The last lines of a log; one that begins before what is read is left out. */
+/** The last lines of a log, as far as the end of the file was read. */
 export const lastLines = (file: string, most: number): string[] =>
   endOfFile(file, 'last')
     .split('\n')
@@ -35,9 +35,9 @@ export const lastLines = (file: string, most: number): string[] =>
 type Summary = StoredSummary | undefined;
 
 /**
- * Where a run stands, by its lock, its summary and its log.
+ * The state of a run, by its lock, its summary and its log.
  *
- * @param problem why what it recorded of itself cannot be read, its summary included; null where it can
+ * @param problem why the run's records cannot be read, the summary included; null if they can
  */
 export function runState(
   folder: RunFolder,
@@ -50,12 +50,12 @@ export function runState(
   if (failure !== undefined) return { state: 'failed', stateWhy: failure };
   if (problem !== null) return { state: 'unknown', stateWhy: problem };
   if (summary?.interrupted === true)
-    return { state: 'interrupted', stateWhy: 'it was stopped and can be resumed' };
+    return { state: 'interrupted', stateWhy: 'stopped; it can be resumed' };
   if (summary !== undefined) return endOf(summary);
   if (holder !== undefined) return { state: 'interrupted', stateWhy: holder.why };
   if (existsSync(folder.log))
     return { state: 'interrupted', stateWhy: 'no process is running it, and it has no summary' };
-  return { state: 'unknown', stateWhy: 'it has neither a summary nor a log' };
+  return { state: 'unknown', stateWhy: 'it has no summary and no log' };
 }
 
 /** How a run ended, by the verdict of its summary. */
@@ -65,7 +65,7 @@ function endOf(summary: NonNullable<Summary>): { state: RunState; stateWhy: stri
   return { state: isBad ? 'worse' : 'finished', stateWhy: says };
 }
 
-/** What ended the run, where its log says so after the last summary was written. */
+/** The error that ended the run, if its log has one later than the summary. */
 function failureOf({ log, summary }: RunFolder): string | undefined {
   const ends = endOfFile(log, 'last').matchAll(/^(\S+) error The run ended: (.*)$/gm);
   const [, at = '', why = ''] = [...ends].at(-1) ?? [];
@@ -80,7 +80,7 @@ export function startedAt({ log }: RunFolder): string | null {
   return Number.isNaN(Date.parse(first)) ? null : first;
 }
 
-/** When any of its records was last written. */
+/** When one of its records was last written. */
 export function updatedAt({
   metrics,
   trajectories,
@@ -102,7 +102,7 @@ export function lastIteration({ metrics }: RunFolder): number {
   return Number([...numbers].at(-1)?.[1] ?? 0);
 }
 
-/** Success rates of held-out tasks: those of the summary, or what the log says while there is none. */
+/** Success rates on held-out tasks from the summary, or from the log before there is one. */
 export function headlineOf({ log }: RunFolder, summary: Summary): RunHead['headline'] {
   const { before, after, difference } = summary?.eval ?? {};
   const headline = {
@@ -115,7 +115,7 @@ export function headlineOf({ log }: RunFolder, summary: Summary): RunHead['headl
   return headline.before === null && headline.after === null ? null : headline;
 }
 
-/** A rate of a summary; null where it has none. */
+/** A rate from a summary; null if it has none. */
 export function rateOf(
   rate: Partial<Pick<SuccessRate, 'successRate' | 'interval95' | 'n'>> | null | undefined,
 ): Rate | null {

@@ -75,7 +75,7 @@ const title =
     await page.context().close();
   }
 
-  test('the page follows a run to its end without a reload', async () => {
+  test('the overview follows a training run to its end without a reload', async () => {
     const seen = await visit('#/runs/live');
     const { page } = seen;
     const figures = page.locator('.figures tbody');
@@ -92,7 +92,7 @@ const title =
     expect(await first.ended).toMatchObject({ code: 0 });
   });
 
-  test('the page filters failed episodes, opens one and describes the token under the mouse', async () => {
+  test('the reader filters to failed episodes, opens one by a click on its row, and sees the token under the mouse', async () => {
     const seen = await visit('#/runs/live');
     const { page } = seen;
     await page.getByRole('link', { name: /^Episodes/ }).click();
@@ -103,7 +103,10 @@ const title =
     expect(outcomes.length).toBeGreaterThan(0);
     expect(outcomes.filter((text) => !text.startsWith('✗'))).toEqual([]);
     await keepScreenshot(page, 'episodes');
+    await rows.first().locator('.outcome').click();
+    await page.getByRole('heading', { name: /^turn 1/ }).waitFor();
     await page.keyboard.press('Escape');
+    await page.getByText(/that match, of/).waitFor();
     await page.keyboard.press('j');
     await page.keyboard.press('k');
     await page.keyboard.press('Enter');
@@ -116,8 +119,8 @@ const title =
       'token',
       'id',
       'source',
-      'log p, sampling',
-      'log p, training',
+      'log p when sampled',
+      'log p in training',
       'ratio',
       'advantage',
       'weight in the loss',
@@ -127,11 +130,11 @@ const title =
     await page.getByRole('radio', { name: 'log-probability' }).check();
     await page.getByRole('listbox', { name: 'Tokens' }).focus();
     await page.keyboard.press('ArrowRight');
-    await tip.getByText(/at 1$/).waitFor();
+    await tip.getByText(/position 1$/).waitFor();
     await keepScreenshot(page, 'tokens');
     await page.keyboard.press('s');
     await page
-      .getByText(/parts from this one at token \d+|the same throughout/)
+      .getByText(/diverges at token \d+|identical/)
       .first()
       .waitFor();
     await keepScreenshot(page, 'siblings');
@@ -144,7 +147,7 @@ const title =
     expect(await found).toEqual(expect.arrayContaining([...names]));
   }
 
-  test('the page shows the turns of an agent with its own loop as a tree, and the sequence through one', async () => {
+  test('the turns of an agent with its own loop are a tree that leads to their sequences', async () => {
     const model = { path: join(packageRoot(), 'model', 'mixed-starter') };
     const branching = recordedFolder(join(project, 'runs'), 'branching', { model });
     const played = await playBranching(hostile.markup);
@@ -157,7 +160,7 @@ const title =
     await page.getByRole('heading', { name: /^turn 3/ }).waitFor();
     const turns = await tree.getByRole('button', { name: /^turn 1: / }).all();
     await turns[0]?.click();
-    await page.getByText('in sequence 1 up to turn 1').waitFor();
+    await page.getByText('sequence 1 up to turn 1').waitFor();
     expect(await page.locator('.stretch').innerText()).toContain(hostile.markup);
     expect(await page.evaluate('globalThis.taken')).toBe(undefined);
     await keepScreenshot(page, 'turns');
@@ -166,16 +169,19 @@ const title =
     await leave(seen);
   });
 
-  test('the page compares the settings and curves of two runs', async () => {
+  test('the comparison of two runs shows results first, then settings and curves', async () => {
     const seen = await visit('#/runs/first');
     const { page } = seen;
-    await page.getByRole('checkbox', { name: 'Lay live over the charts' }).check();
+    await page.getByRole('checkbox', { name: 'Overlay live on the charts' }).check();
     await page.getByRole('link', { name: 'Compare' }).click();
     const row = page.getByRole('row', { name: /^train\.learningRate/ });
     await row.waitFor();
     expect(await row.getByRole('cell').allInnerTexts()).toEqual(['0.001', '0.002']);
     await page.getByRole('row', { name: /^train\.iterations/ }).waitFor();
     await page.getByRole('img', { name: /^Reward\. first: .*; live: / }).waitFor();
+    const order = await page.locator('.figures, .differences, .charts').all();
+    const classes = await Promise.all(order.map((one) => one.getAttribute('class')));
+    expect(classes.slice(0, 3)).toEqual(['figures', 'differences', 'charts']);
     await keepScreenshot(page, 'compare');
     await leave(seen);
   });
@@ -185,24 +191,22 @@ const title =
     ['#/runs/live/episodes', 'Episodes'],
     ['#/runs/live/tasks', 'Tasks'],
     ['#/runs/live/run', 'Settings'],
-  ])(
-    'the page %s has no serious accessibility fault, also in dark mode and on a small screen',
-    async (hash, region) => {
-      const seen = await visit(hash, true, 800);
-      await seen.page.getByRole('region', { name: region }).first().waitFor();
-      await keepScreenshot(seen.page, `dark-${region.toLowerCase()}`);
-      await leave(seen);
-    },
-  );
+  ])('%s has no serious fault in the dark theme and on a small screen', async (hash, region) => {
+    const seen = await visit(hash, true, 800);
+    await seen.page.getByRole('region', { name: region }).first().waitFor();
+    if (region === 'Episodes') await seen.page.locator('.scroll-frame.cut').waitFor();
+    await keepScreenshot(seen.page, `dark-${region.toLowerCase()}`);
+    await leave(seen);
+  });
 
-  test('the page shows the source of each setting', async () => {
+  test('the table of settings shows the source of each', async () => {
     const seen = await visit('#/runs/first/run');
     const row = seen.page.getByRole('row', { name: /^train\.learningRate/ });
     expect(await row.innerText()).toMatch(/0\.001\s+flag/);
     await leave(seen);
   });
 
-  test('the page can be used with the keyboard alone', async () => {
+  test('keys do what the mouse does', async () => {
     const seen = await visit('#/runs/live');
     const { page } = seen;
     await page.getByRole('heading', { name: 'Learning' }).waitFor();
@@ -227,7 +231,7 @@ const title =
     await leave(seen);
   });
 
-  test('the page shows hostile text as text', async () => {
+  test('hostile text is shown as text', async () => {
     writeHostileRun(runFolder('first'), runFolder('hostile'));
     const seen = await visit('#/runs/hostile/episodes?when=train');
     const { page } = seen;
@@ -239,9 +243,9 @@ const title =
     expect(await said.innerText()).toBe(`${markup}\\x1b[2J\\x1b]0;taken\\x07safe\\u202etxt.exe`);
     expect(await page.locator('.episode-head h2').innerText()).toContain(hostile.name);
     await page.keyboard.press(']');
-    await page.getByRole('button', { name: /load all of them/ }).click();
+    await page.getByRole('button', { name: /Show in full/ }).click();
     await page
-      .getByRole('button', { name: /show 1,000,000 more of 10,000,000/ })
+      .getByRole('button', { name: /Show 1,000,000 more of 10,000,000/ })
       .first()
       .click();
     await page.waitForFunction(
@@ -253,7 +257,7 @@ const title =
     await leave(seen);
   });
 
-  test('the exported page opens from the file system', async () => {
+  test('an export opens from the file system', async () => {
     const target = join(project, 'exported');
     const { code, stderr } = builtProgram(
       'agent-rl',

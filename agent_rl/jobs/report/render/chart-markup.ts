@@ -21,16 +21,16 @@ export const legendHeight = (chart: Chart, width: number): number =>
 
 /** Names of lines and their places from the left end of the plot, in rows that fit a width. */
 export function legendRows({ lines }: Chart, width: number) {
-  const rows: { label: string; colour: number; dash: number; isDot: boolean; x: number }[][] = [];
+  const rows: { label: string; colour: number; dash: number; x: number }[][] = [];
   let x = width;
-  for (const { label: whole, colour, dash, isEvaluation } of lines) {
+  for (const { label: whole, colour, dash } of lines) {
     const label = whole.length > mostCharacters ? `${whole.slice(0, mostCharacters)}…` : whole;
     const wide = 24 + label.length * characterWidth + 14;
     if (rows.length === 0 || x + wide > width) {
       rows.push([]);
       x = 0;
     }
-    rows.at(-1)?.push({ label, colour, dash, isDot: isEvaluation === true, x: Math.round(x) });
+    rows.at(-1)?.push({ label, colour, dash, x: Math.round(x) });
     x += wide;
   }
   return rows;
@@ -47,12 +47,9 @@ export function chartMarkup(chart: Chart, { width, height }: Size): Markup {
   };
   const title = [chart.title, shownUnit(chart)].filter(Boolean).join(', ');
   const legend = legendRows(chart, frame.right - left).flatMap((row, place) =>
-    row.map(({ label, colour, dash, isDot, x }) => {
+    row.map(({ label, colour, dash, x }) => {
       const [from, y] = [left + x, top - 1 + legendRowHeight * place];
-      const swatch = isDot
-        ? markup`<circle class="dot ${colourClass(colour)}" cx="${from + 9}" cy="${y}" r="4"/>`
-        : markup`<line class="line ${colourClass(colour)}" stroke-dasharray="${dashOf(dash)}" x1="${from}" x2="${from + 18}" y1="${y}" y2="${y}"/>`;
-      return markup`${swatch}<text x="${from + 24}" y="${y + 4}">${label}</text>`;
+      return markup`<line class="line ${colourClass(colour)}" stroke-dasharray="${dashOf(dash)}" x1="${from}" x2="${from + 18}" y1="${y}" y2="${y}"/><text x="${from + 24}" y="${y + 4}">${label}</text>`;
     }),
   );
   return markup`<text class="heading" x="${left}" y="18">${title}</text>

@@ -12,7 +12,7 @@ test.each([
   [0.123456, '0.1235'],
   [12345, '12,345'],
   [0.0000612, '6.12e-5'],
-] as const)('the number %j is shown as %s', (value, expected) => {
+] as const)('formatNumber shows %j as %s', (value, expected) => {
   expect(formatNumber(value)).toBe(expected);
 });
 
@@ -21,15 +21,15 @@ test.each([
   [17.36, '17.4 s'],
   [468, '7 min 48 s'],
   [null, 'not recorded'],
-])('%j seconds are shown as %s', (value, expected) => {
+])('formatSeconds shows %j as %s', (value, expected) => {
   expect(formatSeconds(value)).toBe(expected);
 });
 
-test('a difference of shares has its sign', () => {
+test('pointsText shows the sign of a difference of shares', () => {
   expect([0.71, -0.046, 0].map(pointsText)).toEqual(['+71.0', '-4.6', '0.0']);
 });
 
-test('shares and bytes have their units', () => {
+test('formatShare and bytesText show units', () => {
   expect([formatShare(0.4567), formatShare(null)]).toEqual(['45.7 %', 'not recorded']);
   expect([0, 1023, 1536, 5 * 2 ** 30].map(bytesText)).toEqual([
     '0 B',

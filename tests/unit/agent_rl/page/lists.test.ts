@@ -39,7 +39,7 @@ const page = { total: 4, matching: 4, rows, facets: {}, index: {} } as unknown a
 const filtered = (query: string): EpisodePage => answerOf(page, query);
 const samples = (query: string): number[] => filtered(query).rows.map(({ sample }) => sample);
 
-describe('episodes of an export', () => {
+describe('The list of an export', () => {
   test.each([
     ['', [0, 1, 2, 3]],
     ['outcome=grader-error,wrong-answer', [1, 2]],
@@ -52,11 +52,11 @@ describe('episodes of an export', () => {
     ['sort=reward&order=asc', [2, 0, 3, 1]],
     ['sort=reward&order=desc', [3, 0, 2, 1]],
     ['offset=1&limit=2', [1, 2]],
-  ])('filtered by "%s" are samples %j', (query, expected) => {
+  ])('has, for the query "%s", the samples %j', (query, expected) => {
     expect(samples(query)).toEqual(expected);
   });
 
-  test('a choice counts what all other filters leave', () => {
+  test('counts in each choice the episodes that all other filters leave', () => {
     const { facets, matching, total } = filtered('outcome=wrong-answer&success=false');
     expect([matching, total]).toEqual([1, 4]);
     expect(facets.outcome).toEqual([
@@ -67,22 +67,22 @@ describe('episodes of an export', () => {
   });
 });
 
-describe('what the server is asked for', () => {
+describe('The request for a page of episodes', () => {
   const route = parseRoute('#/runs/one/episodes?outcome=wrong-answer&offset=200&with=two&view=x');
 
-  test('is the filters, the order and the page, and nothing else of the address', () => {
+  test('contains the filters, the order and the page, and nothing else of the address', () => {
     expect(episodesPath(route)).toBe(
       '/api/runs/one/episodes?outcome=wrong-answer&offset=200&limit=100',
     );
   });
 
-  test('begins at the first page with another filter', () => {
+  test('returns to the first page when a filter changes', () => {
     expect(episodesPath(withFilter(route, 'text', 'a&b'))).toBe(
       '/api/runs/one/episodes?outcome=wrong-answer&text=a%26b&limit=100',
     );
   });
 
-  test('numbers are sorted from the largest, then from the least, then not at all', () => {
+  test('sorts numbers from the largest, then from the smallest, then not at all', () => {
     const once = nextSort(route, 'reward', true);
     const twice = nextSort(once, 'reward', true);
     expect([once, twice].map(({ query }) => query['order'])).toEqual(['desc', 'asc']);
@@ -90,7 +90,7 @@ describe('what the server is asked for', () => {
   });
 });
 
-describe('tasks', () => {
+describe('The list of tasks', () => {
   const task = (taskId: string, rates: readonly (readonly [number, number])[]): TaskRow => ({
     taskId,
     slice: 'easy',
@@ -108,7 +108,7 @@ describe('tasks', () => {
   });
   const [up, once, down] = [task('a10', [[1, 1], [5, 3]]), task('a9', [[1, 4]]), task('a2', [[1, 2], [2, 0]])]; // prettier-ignore
 
-  test('change from their first iteration to their last; those met once come last, whichever way', () => {
+  test('sorts by change in success, with tasks of a single iteration last in both directions', () => {
     expect([up, once, down].map(changeOf)).toEqual([0.5, null, -0.5]);
     const names = (isDown: boolean) =>
       sortTasks([once, down, up], { by: 'change', isDown }).map(({ taskId }) => taskId);
@@ -116,12 +116,12 @@ describe('tasks', () => {
     expect(names(false)).toEqual(['a2', 'a10', 'a9']);
   });
 
-  test('are sorted by name as numbers read', () => {
+  test('sorts by name with numbers in numeric order', () => {
     const sorted = sortTasks([up, once, down], { by: 'taskId', isDown: false });
     expect(sorted.map(({ taskId }) => taskId)).toEqual(['a2', 'a9', 'a10']);
   });
 
-  test('of a slice add up by iteration, with an interval around their rate', () => {
+  test('adds up by slice and iteration, with an interval around the rate', () => {
     const { lines, left } = sliceLines([up, once, down]);
     expect(left).toBe(0);
     // Iteration 1: 1 + 4 + 2 of 12.

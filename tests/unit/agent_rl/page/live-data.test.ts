@@ -15,8 +15,8 @@ async function eventsOf(...chunks: string[]): Promise<string[]> {
   return found;
 }
 
-describe('server-sent events', () => {
-  test('are whole, wherever their bytes were split', async () => {
+describe('The reader of server-sent events', () => {
+  test('returns whole events, wherever their bytes were split', async () => {
     const text = ': hello\n\nevent: run\ndata: {"a":1}\n\ndata: one\ndata: two\n\n';
     const expected = ['{"a":1}', 'one\ntwo'];
     expect(await eventsOf(text)).toEqual(expected);
@@ -24,16 +24,16 @@ describe('server-sent events', () => {
     expect(await eventsOf(...text.replaceAll('\n', '\r\n').split(''))).toEqual(expected);
   });
 
-  test('a letter of two bytes may come in two chunks', async () => {
+  test('decodes a two-byte letter that arrives in two chunks', async () => {
     expect(await eventsOf('data: \u00c3', '\u00a9\n\n')).toEqual(['é']);
   });
 
-  test('one that was cut off is none', async () => {
+  test('drops an event that is cut off', async () => {
     expect(await eventsOf('data: whole\n\ndata: hal')).toEqual(['whole']);
   });
 });
 
-describe('a table of metrics', () => {
+describe('A table of metrics', () => {
   const answer = (iterations: number[], columns: Record<string, number[]>) => ({
     iterations,
     columns,
@@ -41,7 +41,7 @@ describe('a table of metrics', () => {
     meanings: {},
   });
 
-  test('grows by later iterations; what only some of them measured is null in the others', () => {
+  test('grows by later iterations, with null where a metric was not measured', () => {
     const first = appended(noMetrics, answer([1, 2], { a: [1, 2] }));
     const second = appended(first, answer([2, 3], { a: [20, 3], b: [5, 6] }));
     expect(second.iterations).toEqual([1, 2, 3]);
@@ -49,7 +49,7 @@ describe('a table of metrics', () => {
     expect(lastIteration(second)).toBe(3);
   });
 
-  test('is the same one when nothing is new', () => {
+  test('stays the same object when nothing is new', () => {
     const table = appended(noMetrics, answer([1], { a: [1] }));
     expect(appended(table, answer([1], { a: [1] }))).toBe(table);
   });

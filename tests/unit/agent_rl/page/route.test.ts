@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 
 import { hashOf, overlaid, parseRoute, within } from '#agent_rl/page/routing/route.ts';
 
-describe('addresses of the page', () => {
-  test('an episode keeps its id as it is in the address', () => {
+describe('An address of the page', () => {
+  test('keeps the id of an episode encoded', () => {
     expect(parseRoute('#/runs/one/episodes/train/3/task%2F17/2?view=tokens&with=two')).toEqual({
       run: 'one',
       view: 'episodes',
@@ -12,7 +12,7 @@ describe('addresses of the page', () => {
     });
   });
 
-  test('an empty address is the overview of the first run', () => {
+  test('opens the overview of the first run when it is empty', () => {
     expect(parseRoute('')).toEqual({ run: null, view: 'overview', item: null, query: {} });
     expect(parseRoute('#/runs/one/nowhere').view).toBe('overview');
   });
@@ -24,11 +24,11 @@ describe('addresses of the page', () => {
     '#/runs/one/episodes/train/3/task%2F17/2',
     '#/runs/one/tasks/a%20b',
     '#/compare/one?with=two',
-  ])('%s is written as it was read', (hash) => {
+  ])('is written as it was read: %s', (hash) => {
     expect(hashOf(parseRoute(hash))).toBe(hash);
   });
 
-  test('a way within the page keeps the runs laid over, and nothing else', () => {
+  test('keeps only the overlaid runs when the view changes', () => {
     const route = parseRoute('#/runs/one/episodes?outcome=aborted&with=two,three');
     expect(overlaid(route)).toEqual(['two', 'three']);
     expect(hashOf(within(route, { view: 'tasks' }))).toBe('#/runs/one/tasks?with=two%2Cthree');

@@ -27,18 +27,18 @@ test('a legend breaks where a row is full, and cuts long names', () => {
   ]);
 });
 
-test('numbers that are not finite are not drawn, and it is said how many', async () => {
+test('the chart counts numbers that are not finite instead of drawing them', async () => {
   const run = writeRun(folder, 'diverged', {
     metrics: [1, Number.NaN, Infinity].map((value) => ({ 'rollout/rewardMean': value })),
   });
   const [chart] = runCharts([await readReportedRun(run)]);
   expect(chart?.lines[0]?.ys).toEqual([1, 'NaN', 'Infinity']);
   expect(chart && curvesOf(chart, plainLook).notes).toEqual([
-    'rewardMean: 2 non-finite values omitted (NaN, Infinity)',
+    'diverged: 2 not finite (NaN, Infinity)',
   ]);
 });
 
-test('the picture in the README is drawn from what it holds', () => {
+test('svgReport redraws the picture in the README from its metadata', () => {
   const svg = readDocument('docs/images/workspace_grpo-seed1.svg');
   const { document } = parseHTML(svg);
   const picture = JSON.parse(document.querySelector('metadata')?.textContent ?? '') as Picture;

@@ -65,7 +65,7 @@ describe('several runs', () => {
       /^The policies of 2 runs .* Runs without a summary or without a held-out evaluation in it: 1\.$/,
     );
     expect(words.slice(2, 4)).toEqual([
-      'going: Attempts solved in each evaluation, including slices (from trajectories/eval.jsonl): 1 of 1 = 100.0 %, before training (iteration 0); 3 of 4 = 75.0 %, after training (iteration 2). Without a summary.json there are no intervals.',
+      'going: Attempts solved in each evaluation, those at tasks of slices among them, as trajectories/eval.jsonl has them: 1 of 1 = 100.0 %, before training (iteration 0); 3 of 4 = 75.0 %, after training (iteration 2). There are no intervals without a summary.json.',
       'going: The run has no summary.json: it was interrupted (no process is running it, and it has no summary). It has 2 iterations so far.',
     ]);
   });
@@ -195,7 +195,7 @@ test('a supervised run has the curve of its loss', async () => {
     'Supervised training on 30 conversations with 4,000 tokens: the loss went from 2.5000 at the first step to 0.5000 at step 2. There is no held-out evaluation.',
   ]);
   expect(document.querySelector('desc')?.textContent).toBe(
-    'Loss. loss: from 2.5 at step 1 to 0.5 at step 2',
+    'Loss. sft: from 2.5 at step 1 to 0.5 at step 2',
   );
   expect(words.join(' ')).not.toContain('controls');
 });

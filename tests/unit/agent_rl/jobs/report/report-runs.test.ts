@@ -95,13 +95,13 @@ describe('the report of a run', () => {
     );
   });
 
-  test('describes each curve for those who do not see it', async () => {
+  test('describes each curve for screen readers', async () => {
     const { document } = await reportPage({ runs: [run] });
     const described = [...document.querySelectorAll('svg[role=img] > desc')];
     expect(described.map((one) => one.textContent)).toEqual([
-      'Success. held-out tasks, 95 % interval: from 25.0 % at iteration 0 to 75.0 % at iteration 2; successRate: from 25.0 % at iteration 1 to 50.0 % at iteration 2',
-      'Reward. rewardMean: from 0.2 at iteration 1 to 0.45 at iteration 2',
-      'Seconds per iteration. total: from 3 s at iteration 1 to 2 s at iteration 2',
+      'Success. held-out tasks, 95 % interval: from 25.0 % at iteration 0 to 75.0 % at iteration 2; training tasks: from 25.0 % at iteration 1 to 50.0 % at iteration 2',
+      'Reward. one: from 0.2 at iteration 1 to 0.45 at iteration 2',
+      'Time per iteration. one: from 3 s at iteration 1 to 2 s at iteration 2',
     ]);
   });
 

@@ -25,15 +25,15 @@ const labels = (spec: ChartSpec, ...runs: ShownRun[]) =>
 const one = run('one', 5, { 'a/x': [1, 2], 'a/y': [3, 4], 'a/z': [0, 0] });
 const two = run('two', 6, { 'a/x': [1, 2], 'a/y': [3, 4] });
 
-describe('lines of a chart', () => {
-  test('have a colour for each metric of one run', () => {
+describe('A chart', () => {
+  test('has a colour for each metric of one run', () => {
     expect(labels({ title: '', metrics: ['a/x', 'a/y'] }, one)).toEqual([
       ['x', 0, 0],
       ['y', 1, 0],
     ]);
   });
 
-  test('have a colour for each run and a dash for each metric of several', () => {
+  test('has a colour for each run and a dash for each metric of several', () => {
     expect(labels({ title: '', metrics: ['a/x', 'a/y'] }, one, two)).toEqual([
       ['one: x', 5, 0],
       ['one: y', 5, 1],
@@ -42,7 +42,7 @@ describe('lines of a chart', () => {
     ]);
   });
 
-  test('have the same dash for a metric in all runs, also where a run lacks it', () => {
+  test('has the same dash for a metric in all runs, even if a run lacks it', () => {
     const other = run('other', 1, { 'a/y': [1, 2] });
     expect(labels({ title: '', metrics: ['a/x', 'a/y'] }, one, other)).toEqual([
       ['one: x', 5, 0],
@@ -51,38 +51,48 @@ describe('lines of a chart', () => {
     ]);
   });
 
-  test('bear the name of the run where there is one metric', () => {
+  test('labels a line with the name of the run if there is one metric', () => {
     expect(labels({ title: '', metrics: ['a/x'] }, one, two)).toEqual([
       ['one', 5, 0],
       ['two', 6, 0],
     ]);
   });
 
-  test('leave out members of a family that are 0 throughout, and the chart names them', () => {
+  test('shows the components of a reward only if there are several', () => {
+    const components = (columns: Record<string, number[]>) =>
+      labels(specOf('Reward components'), run('one', 0, columns))?.map(([label]) => label);
+    expect(components({ 'reward/success': [1], 'reward/invalidCalls': [0] })).toBeUndefined();
+    expect(components({ 'reward/success': [1], 'reward/invalidCalls': [-1] })).toEqual([
+      'success',
+      'invalid calls',
+    ]);
+  });
+
+  test('names members of a family that are always 0 and leaves them out', () => {
     const chart = chartOf({ title: '', metrics: ['a/*'] }, [one]);
     expect(chart?.lines.map(({ label }) => label)).toEqual(['x', 'y']);
     expect(chart?.note).toBe('always 0: z');
   });
 
-  test('are those of the first run where they are stacked', () => {
+  test('shows only the first run if it is stacked', () => {
     expect(labels({ title: '', metrics: ['a/x'], isStacked: true }, one, two)).toHaveLength(1);
   });
 
-  test('are shares of another metric, and null where that is 0', () => {
+  test('divides by another metric, with null where that is 0', () => {
     const groups = run('one', 0, { 'g/zero': [1, 2], 'g/count': [4, 0] });
     const spec = { title: '', metrics: ['g/zero'], shareOf: 'g/count' };
     expect(chartOf(spec, [groups])?.lines[0]?.ys).toEqual([0.25, null]);
   });
 
-  test('are the seconds that have a share of an iteration where these are stacked', () => {
+  test('splits seconds into activities of an iteration and time in episodes', () => {
     const seconds = { 'seconds/collect': [1, 1], 'seconds/tools': [9, 9], 'busy/collect': [1, 1] };
     const names = (title: string) =>
       labels(specOf(title), run('one', 0, seconds))?.map(([label]) => label);
-    expect(names('Time per activity')).toEqual(['collect']);
-    expect(names('Time in episodes, summed over parallel episodes')).toEqual(['tools']);
+    expect(names('Time per iteration by activity')).toEqual(['collect']);
+    expect(names('Total time in episodes')).toEqual(['tools']);
   });
 
-  test('of rewards are not drawn where only the environment judges', () => {
+  test('leaves out rewards if only the environment judges', () => {
     const scores = (columns: Record<string, number[]>) =>
       labels(specOf('Rewards before weighting'), run('one', 0, columns))?.map(([label]) => label);
     expect(scores({ 'score/environment': [0], 'score/search/mrr': [0.5] })).toEqual(['search/mrr']);
@@ -93,7 +103,7 @@ describe('lines of a chart', () => {
   });
 });
 
-test('success on held-out tasks is that before and after training, and of the metrics between', () => {
+test('the success chart has held-out success before, during and after training', () => {
   const rate = (value: number, low: number, high: number) => ({ value, low, high, n: 20 });
   const columns = {
     'eval/successRate': [null, 0.5, 0.95],
@@ -105,6 +115,7 @@ test('success on held-out tasks is that before and after training, and of the me
   expect(chart?.lines).toMatchObject([
     {
       label: 'held-out tasks, 95 % interval',
+      isEvaluation: true,
       xs: [0, 2, 3],
       ys: [0.1, 0.5, 0.95],
       low: [0.05, 0.2, 0.9],
@@ -113,7 +124,7 @@ test('success on held-out tasks is that before and after training, and of the me
   ]);
 });
 
-test('every metric that a chart names is one that runs record', () => {
+test('every metric of a chart is one that runs record', () => {
   const names = chartGroups.flatMap(({ charts }) =>
     charts.flatMap(({ metrics, shareOf, interval = [] }) => [
       ...metrics.map((name) => name.replace('*', 'any')),

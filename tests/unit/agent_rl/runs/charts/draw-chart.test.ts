@@ -23,8 +23,8 @@ const chartOf = (lines: readonly Line[], more: Partial<Chart> = {}): Chart => ({
 const frame = { left: 52, right: 452, top: 52, bottom: 252 };
 const axes = (chart: Chart) => axesOf(chart, curvesOf(chart, plainLook).curves, frame, plainLook);
 
-describe('the axes of a chart', () => {
-  test('go from 0 to the last iteration, and of shares from 0 to 1', () => {
+describe('axesOf', () => {
+  test('goes from 0 to the last iteration, and for shares from 0 to 1', () => {
     const { x, y, xTicks, yTicks } = axes(chartOf([line([0.5, 0.25])], { isShare: true }));
     expect([x(0), x(1), x(2)]).toEqual([52, 252, 452]);
     expect([y(0), y(0.5), y(1)]).toEqual([252, 152, 52]);
@@ -39,45 +39,50 @@ describe('the axes of a chart', () => {
     ]);
   });
 
-  test('are there without any number', () => {
+  test('returns axes without any number', () => {
     const { xTicks, yTicks } = axes(chartOf([line([null, null])]));
     expect(xTicks.map(({ at }) => at)).toEqual([0, 1, 2]);
     expect(yTicks.length).toBeGreaterThan(0);
   });
 
-  test('have ticks that differ from each other, however close they are', () => {
+  test('gives ticks different labels, however close they are', () => {
     const { yTicks } = axes(chartOf([line([0.9999995, 1.0000005])]));
     expect(new Set(yTicks.map(({ label }) => label)).size).toBe(yTicks.length);
   });
 
-  test('show the iterations that the reader zooms in to', () => {
+  test('shows the iterations that the reader zooms in to', () => {
     const look = { ...plainLook, zoom: [1, 2] as const };
     const { axes: zoomed } = drawChart(chartOf([line([5, 6, 7])]), frame, look);
     expect([zoomed.x(1), zoomed.x(2), zoomed.iterationAt(252)]).toEqual([52, 452, 1.5]);
   });
 });
 
-describe('the range of an axis', () => {
+describe('The range of an axis', () => {
   test.each([
     ['has room on both sides', 10, 20, [9.2, 20.8]],
-    ['does not cross 0 for it', 0.01, 1, [0, 1 + 0.08 * 0.99]],
-    ['does not cross 0 from below either', -1, -0.01, [-1 - 0.08 * 0.99, 0]],
-    ['of 0 throughout reaches 1', 0, 0, [0, 1]],
-    ['of nothing is the same', Infinity, -Infinity, [0, 1]],
-    ['of a constant lies around it', 1, 1, [1 - 1e-5, 1 + 1e-5]],
-    ['of what differs by rounding is no narrower', 1 - 2e-16, 1, [1 - 1e-5, 1 + 1e-5]],
+    ['does not cross 0 from above', 0.01, 1, [0, 1 + 0.08 * 0.99]],
+    ['does not cross 0 from below', -1, -0.01, [-1 - 0.08 * 0.99, 0]],
+    ['reaches 1 if all values are 0', 0, 0, [0, 1]],
+    ['reaches 1 without values', Infinity, -Infinity, [0, 1]],
+    ['spans 10 % of the values around a constant', 1, 1, [0.95, 1.05]],
+    ['spans 10 % of the values around noise', 1.002, 1.008, [1.005 - 0.0504, 1.005 + 0.0504]],
   ] as const)('%s', (_, low, high, expected) => {
     const [from, to] = rangeOf(low, high, {});
     expect(from).toBeCloseTo(expected[0], 12);
     expect(to).toBeCloseTo(expected[1], 12);
   });
 
-  test('of what is stacked begins at 0', () => {
-    expect(rangeOf(5, 9, { isStacked: true })).toEqual([0, 9]);
+  test.each([
+    ['begins at 0 if values are stacked', 5, 9, { isStacked: true }, [0, 9]],
+    ['spans a least amount of a unit', 2e-7, 3e-7, { unit: 'nats' }, [0, 1e-4]],
+    ['ends at 1 for shares', 0, 0.02, { isShare: true }, [0, 1]],
+    ['ends earlier for small shares', 0, 0.02, { isShare: true, shareTo: 0.1 }, [0, 0.1]],
+  ])('%s', (_, low, high, chart, expected) => {
+    expect(rangeOf(low, high, chart)).toEqual(expected);
   });
 });
 
-describe('a curve', () => {
+describe('A curve', () => {
   const drawn = (chart: Chart) => {
     const { shapes } = drawChart(chart, frame);
     const count = (name: string) =>
@@ -92,19 +97,32 @@ describe('a curve', () => {
     expect(dots).toBe(4);
   });
 
-  test('of two evaluations is two dots with intervals: nothing is known of what lay between', () => {
-    const measured = line([0.5, 0.5], { xs: [0, 2], low: [0.25, 0.25], high: [0.75, 0.75] });
+  test('joins evaluations by a dotted line across the iterations between them', () => {
+    const measured = line([0.5, null, 0.5], {
+      xs: [0, 1, 2],
+      low: [0.25, null, 0.25],
+      high: [0.75, null, 0.75],
+      isEvaluation: true,
+      dash: 2,
+    });
+    const chart = chartOf([measured], { isShare: true });
+    const { shapes } = drawChart(chart, frame);
+    expect(shapes.find(({ tag }) => tag === 'path')?.attributes).toEqual({
+      class: 'line c0 between',
+      'stroke-dasharray': '2 3',
+      d: 'M52,152L452,152',
+    });
     // An interval has a line and two ends.
-    expect(drawn(chartOf([measured]))).toEqual({ path: '', dots: 2, intervals: 6 });
+    expect(drawn(chart)).toMatchObject({ dots: 2, intervals: 6 });
   });
 
-  test('of many intervals is an area', () => {
+  test('shows many intervals as an area', () => {
     const ys = Array.from({ length: 13 }, () => 0.5);
     const { shapes } = drawChart(chartOf([line(ys, { low: ys, high: ys })]), frame);
     expect(shapes.filter(({ attributes }) => attributes['class'] === 'area c0')).toHaveLength(1);
   });
 
-  test('of many points is the means of neighbours', () => {
+  test('shows the means of neighbours if there are many points', () => {
     const points = Array.from({ length: 401 }, (_, at): Point => ({
       x: at + 1,
       y: at,
@@ -127,13 +145,13 @@ describe('a curve', () => {
   });
 });
 
-describe('what is drawn of lines', () => {
+describe('A chart', () => {
   const ysOf = (chart: Chart, look = plainLook) => {
     const { curves, notes } = curvesOf(chart, look);
     return { ys: curves.map(({ points }) => points.map(({ y }) => y)), notes };
   };
 
-  test('adds up where it is stacked, the first at the bottom', () => {
+  test('adds up stacked lines, the first at the bottom', () => {
     const chart = chartOf([line([3, 1]), line([4, null])], { isStacked: true });
     expect(ysOf(chart).ys).toEqual([
       [3, 1],
@@ -142,21 +160,21 @@ describe('what is drawn of lines', () => {
     expect(curvesOf(chart, plainLook).curves[1]?.points[0]).toMatchObject({ low: 3, high: 7 });
   });
 
-  test('leaves out what a log scale cannot show, and says so', () => {
+  test('names values that a log scale cannot show', () => {
     expect(ysOf(chartOf([line([0, -1, 2])]), { ...plainLook, isLog: true })).toEqual({
       ys: [[null, null, 2]],
       notes: ['2 values at or below 0 are not shown on a log scale'],
     });
   });
 
-  test('leaves out what is not finite, and says so', () => {
+  test('names values that are not finite', () => {
     expect(ysOf(chartOf([line(['NaN', 2])]))).toEqual({
       ys: [[null, 2]],
       notes: ['all: 1 non-finite value omitted (NaN)'],
     });
   });
 
-  test('has what was measured behind its average', () => {
+  test('shows the measured values behind their average', () => {
     const { curves } = curvesOf(chartOf([line([4, 1])]), { ...plainLook, smoothing: 0.5 });
     expect(curves.map(({ isFaint, points }) => [isFaint, points.map(({ y }) => y)])).toEqual([
       [true, [4, 1]],
@@ -165,26 +183,26 @@ describe('what is drawn of lines', () => {
   });
 });
 
-describe('smoothing', () => {
+describe('Smoothing', () => {
   test('begins with the first value and weighs what came before', () => {
     // With weight 0.5: 4; (0.5 · 4 · 0.5 + 0.5 · 1) / 0.75 = (1 + 0.5) / 0.75 = 2.
     expect(smooth([4, 1], 0.5)).toEqual([4, 2]);
   });
 
-  test('leaves what was not measured', () => {
+  test('skips values that were not measured', () => {
     expect(smooth([null, 4, null, 1], 0.5)).toEqual([null, 4, null, 2]);
   });
 });
 
-describe('colours of runs', () => {
+describe('runColours', () => {
   const listed = Array.from({ length: 10 }, (_, at) => `run${at}`);
 
-  test('stay when another run is laid over', () => {
+  test('keeps a colour when another run is added', () => {
     expect(runColours(listed, ['run3']).get('run3')).toBe(3);
     expect(runColours(listed, ['run1', 'run3']).get('run3')).toBe(3);
   });
 
-  test('are not shared by two that are shown', () => {
+  test('gives the runs on the charts different colours', () => {
     const given = runColours(listed, ['run1', 'run9']);
     expect([given.get('run1'), given.get('run9')]).toEqual([1, 2]);
   });
