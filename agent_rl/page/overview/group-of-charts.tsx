@@ -19,7 +19,6 @@ export function GroupOfCharts({ group, runs, look, children }: GroupOfChartsProp
     () =>
       group.charts.map((spec) => ({
         spec,
-        title: spec.title,
         chart: chartOf(spec, runs),
         meaning: meaningOf(runs.map(({ table }) => ({ table, names: metricsOf(spec, table) }))),
       })),
@@ -35,13 +34,13 @@ export function GroupOfCharts({ group, runs, look, children }: GroupOfChartsProp
       <h2>{group.title}</h2>
       <div class="charts">
         {charts.map(
-          ({ title, chart, meaning }) =>
+          ({ spec: { title }, chart, meaning }) =>
             chart && <ChartFigure key={title} chart={chart} meaning={meaning} look={look} />,
         )}
         {children}
       </div>
       {missing.length > 0 && (
-        <p class="missing">Not recorded: {missing.map(({ title }) => title).join(', ')}.</p>
+        <p class="missing">Not recorded: {missing.map(({ spec }) => spec.title).join(', ')}.</p>
       )}
     </section>
   );

@@ -1,3 +1,5 @@
+import { Fragment } from 'preact';
+
 import type { Rate, RunHead } from '../../runs/view/api.ts';
 import { bytesText, countText, pointsText } from '../../telemetry/figures.ts';
 import { colourClass } from '../../runs/charts/palette.ts';
@@ -11,35 +13,39 @@ interface RunFiguresProps {
 }
 
 const results = ['held-out success before', 'after', 'change'];
-const headings = ['run', 'state', 'iteration', ...results, 'seed', 'updated', 'note'];
+const headings = ['run', 'state', 'iteration', ...results, 'seed', 'updated'];
 
 /** The state and the result of each run. */
 export function RunFigures({ heads, colours }: RunFiguresProps) {
   return (
     <Table label="Results" head={headings} class="figures">
       {heads.map((head) => (
-        <tr key={head.id}>
-          <th scope="row">
-            <span class={`swatch ${colourClass(colours.get(head.id) ?? 0)}`} />{' '}
-            {escapeUnseen(head.name)}
-          </th>
-          <td>
-            <span class={`state ${head.state}`}>{head.state}</span>
-          </td>
-          <td>
-            {head.iteration}
-            {head.plannedIterations !== null && ` of ${head.plannedIterations}`}
-          </td>
-          <td>{measuredText(head.headline?.before, hundredths, '%')}</td>
-          <td>{measuredText(head.headline?.after, hundredths, '%')}</td>
-          <td>{measuredText(head.headline?.difference, pointsText, 'points')}</td>
-          <td>{head.seed ?? notRecorded}</td>
-          <td>{formatTime(head.updatedAt)}</td>
-          <td class="why">
-            {escapeUnseen(head.stateWhy ?? '')}
-            <Reading head={head} />
-          </td>
-        </tr>
+        <Fragment key={head.id}>
+          <tr>
+            <th scope="row">
+              <span class={`swatch ${colourClass(colours.get(head.id) ?? 0)}`} />{' '}
+              {escapeUnseen(head.name)}
+            </th>
+            <td>
+              <span class={`state ${head.state}`}>{head.state}</span>
+            </td>
+            <td>
+              {head.iteration}
+              {head.plannedIterations !== null && ` of ${head.plannedIterations}`}
+            </td>
+            <td>{measuredText(head.headline?.before, hundredths, '%')}</td>
+            <td>{measuredText(head.headline?.after, hundredths, '%')}</td>
+            <td>{measuredText(head.headline?.difference, pointsText, 'points')}</td>
+            <td>{head.seed ?? notRecorded}</td>
+            <td>{formatTime(head.updatedAt)}</td>
+          </tr>
+          <tr>
+            <td class="why" colSpan={headings.length}>
+              {escapeUnseen(head.stateWhy ?? '')}
+              <Reading head={head} />
+            </td>
+          </tr>
+        </Fragment>
       ))}
     </Table>
   );

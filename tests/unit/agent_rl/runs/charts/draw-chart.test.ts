@@ -73,11 +73,11 @@ describe('The range of an axis', () => {
   });
 
   test.each([
-    ['begins at 0 if values are stacked', 5, 9, { isStacked: true }, [0, 9]],
-    ['spans a least amount of a unit', 2e-7, 3e-7, { unit: 'nats' }, [0, 1e-4]],
-    ['ends at 1 for shares', 0, 0.02, { isShare: true }, [0, 1]],
-    ['ends earlier for small shares', 0, 0.02, { isShare: true, shareTo: 0.1 }, [0, 0.1]],
-  ])('%s', (_, low, high, chart, expected) => {
+    ['begins at 0 if values are stacked', [5, 9], { isStacked: true }, [0, 9]],
+    ['spans a least amount of a unit', [2e-7, 3e-7], { unit: 'nats' }, [0, 1e-4]],
+    ['ends at 1 for shares', [0, 0.02], { isShare: true }, [0, 1]],
+    ['ends earlier for small shares', [0, 0.02], { isShare: true, shareTo: 0.1 }, [0, 0.1]],
+  ] as const)('%s', (_, [low, high], chart, expected) => {
     expect(rangeOf(low, high, chart)).toEqual(expected);
   });
 });
