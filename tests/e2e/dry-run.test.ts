@@ -198,7 +198,7 @@ describe('rows that are too long', () => {
       const fewer = [...resumed.slice(0, -1), '1', ...dryRun];
       expect((await command(...fewer)).stderr).toMatch(/The run to resume has done 2 iterations/);
       expect((await command(...resumed, ...sets, ...dryRun)).stderr).toMatch(
-        /CHECKPOINT_INVALID: The run keeps 0 tasks out of training .* would now keep 1\./,
+        /CHECKPOINT_INVALID: The run holds out 0 tasks .* now 1 /,
       );
     }
     const evaluated = await command('eval', join(runs, 'one'), '--json');

@@ -65,7 +65,7 @@ test('a run keeps the tasks its best checkpoint is chosen by out of training, al
     ['train', '--resume', best, '--max-iterations', '4', '--set', 'eval.selectionTasks=1'],
     elsewhere,
   );
-  expect(other.stderr).toMatch(/^CHECKPOINT_INVALID: The run keeps 2 tasks out of training/m);
+  expect(other.stderr).toMatch(/^CHECKPOINT_INVALID: The run holds out 2 tasks /m);
 });
 
 test('a run that another process works on is left alone', async () => {

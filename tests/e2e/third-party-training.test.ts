@@ -30,7 +30,7 @@ describe("a third party's tool, environment and reward", () => {
 
   test('are told of a setting that cannot act: once in the terminal, in the log and in the summary', () => {
     const sentence =
-      'train.finalRatio 0.3 (--set train.finalRatio=0.3) has no effect: train.schedule is constant, so that the learning rate stays at its peak.';
+      'train.finalRatio 0.3 (--set train.finalRatio=0.3) has no effect: train.schedule is constant.';
     expect(said.split(sentence)).toHaveLength(2);
     expect(said).toContain(`Note: ${sentence}`);
     expect(readFileSync(join(run, 'run.log'), 'utf8')).toContain(`warn ${sentence}`);

@@ -42,7 +42,7 @@ const eagerly = (
   return Object.fromEntries(outputs.map(([name, tensor]) => [name, [...tensor.dataSync()]]));
 };
 
-describe('compiled for ONNX Runtime', () => {
+describe('A loss compiled for ONNX Runtime', () => {
   let engine: OnnxEngine;
   beforeAll(() => {
     engine = new OnnxEngine({ device: 'cpu', threads: 1 });

@@ -48,12 +48,12 @@ const all: Readonly<Record<string, Case>> = {
   'dr-grpo, constant': clipped('constant', 0.2, 0.28),
 };
 
-test('veRL has a value of each', () => {
+test('veRL provides a value for each case', () => {
   expect(Object.keys(verl.losses).toSorted()).toEqual(Object.keys(all).toSorted());
 });
 
 describe.each(Object.entries(all))('%s', (name, one) => {
-  test('is by its formula, ours and in veRL the same number', () => {
+  test("equals its formula and veRL's value", () => {
     const { formula, loss, gradient } = gapsOf(one, verl.losses[name]);
     expect(formula).toBeLessThan(1e-6);
     expect(loss).toBeLessThan(1e-6);
@@ -78,7 +78,7 @@ describe.each(['k1', 'k2', 'k3'] as const)('%s off the reward', (kind) => {
   const gap = (values: readonly (number | undefined)[], others: readonly number[]): number =>
     Math.max(...others.map((other, i) => Math.abs(other - (values[i] ?? Number.NaN))));
 
-  test('is by its formula, ours and in veRL the same reward', () => {
+  test("equals its formula and veRL's reward", () => {
     const byFormula = verl.rewards.map((reward, i) =>
       (mask[i] ?? []).reduce(
         (left, sampled, t) =>
@@ -92,7 +92,7 @@ describe.each(['k1', 'k2', 'k3'] as const)('%s off the reward', (kind) => {
     expect(Math.min(...kl.map(Math.abs))).toBeGreaterThan(1e-3);
   });
 
-  test("gives veRL's advantages, of GRPO, Dr. GRPO and RLOO", () => {
+  test("equals veRL's advantages for GRPO, Dr. GRPO and RLOO", () => {
     const of = (std: 'sample' | 'none') => groupAdvantages(rewards, { std, eps: 1e-6 }).advantages;
     expect(gap(of('sample'), theirs.grpo)).toBeLessThan(1e-5);
     expect(gap(of('none'), theirs.drGrpo)).toBeLessThan(1e-6);

@@ -7,9 +7,8 @@ import { settingsOfRuns } from '#agent_rl/config/settings-of.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 
 /*
- * `every-setting-acts.test.ts` gives other values to all settings of the blocks of shipped run files. Settings of plugins
- * that no shipped file has, such as those of trackers and of tools for the web, are set in the tests of the plugins: here
- * they are looked for.
+ * `every-setting-acts.test.ts` gives other values to all settings of the blocks of shipped run files. Plugin settings that
+ * no shipped file has, such as for trackers and web tools, are set in the plugins' tests: this test searches for them.
  */
 
 const own = 'every-setting-tested.test.ts';

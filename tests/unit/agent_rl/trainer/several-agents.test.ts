@@ -41,8 +41,8 @@ const advantagesOf = (learner: ReturnType<typeof setUp>['learner']) =>
     return [own.length, own[0]];
   });
 
-describe('training several agents', () => {
-  test('compares an attempt of an agent with its other attempts at the task, and with nobody else', async () => {
+describe('Multi-agent training', () => {
+  test("compares an attempt only with the same agent's attempts at the task", async () => {
     const { trainer, learner, metrics } = setUp(duet, oneIteration);
     await trainer.train(never);
     const ofTask = [
@@ -67,7 +67,7 @@ describe('training several agents', () => {
     });
   });
 
-  test('learns nothing from an agent that does not learn, and books what it sampled', async () => {
+  test('does not train on an agent that does not learn, and books its tokens', async () => {
     const frozen = duetWith(({ agent }) => ({ learns: agent !== 'guesser' }));
     const { trainer, learner, metrics } = setUp(frozen, oneIteration);
     await trainer.train(never);
@@ -82,7 +82,7 @@ describe('training several agents', () => {
     });
   });
 
-  test('shows advantages over a whole batch none of the rewards of an agent that does not learn', async () => {
+  test('excludes agents that do not learn from batch-wide advantages', async () => {
     const seen: unknown[] = [];
     const frozen = duetWith(({ agent }) => ({ learns: agent !== 'speaker' }));
     const advantage: typeof algorithm.advantage = {
@@ -108,7 +108,7 @@ describe('training several agents', () => {
     ]);
   });
 
-  test('normalises over a whole batch of one agent, and not over what another role earns', async () => {
+  test('normalises over a whole batch per agent', async () => {
     // Guessers earn ten more than speakers.
     const unequal = duetWith(({ agent, reward = 0 }) => ({
       reward: agent === 'guesser' ? reward + 10 : reward,
@@ -144,7 +144,7 @@ describe('training several agents', () => {
     expect(learner.batches.map((data) => data.length)).toEqual([8, 4]);
   });
 
-  test('plays a task again only where no agent has anything to learn from it', async () => {
+  test('resamples a task only if no agent can learn from it', async () => {
     // Speakers always earn the same; guessers too, at some tasks.
     const flatFor = (tasks: readonly string[]) =>
       duetWith(({ agent }, taskId) =>
@@ -165,7 +165,7 @@ describe('training several agents', () => {
     expect(metrics[0]).toMatchObject({ 'ledger/resampled': 10, 'group/resampled': 2 });
   });
 
-  test('replaces and counts what failed by episode', async () => {
+  test('replaces and counts failures by episode', async () => {
     const failing: Script = (request) =>
       request.key.sample === 0 && request.task.taskId === 't0'
         ? rollout([
@@ -197,7 +197,7 @@ describe('training several agents', () => {
     });
   });
 
-  test('does not compare an agent that never had a turn', async () => {
+  test('does not compare an agent without a turn', async () => {
     // At each task the guesser is asked in the first attempt alone.
     const { trainer, learner, metrics } = setUp(
       ({ key: { sample } }) =>
@@ -217,7 +217,7 @@ describe('training several agents', () => {
     expect(metrics[0]).toMatchObject({ 'ledger/zero-advantage': 6, 'group/leftOut': 0 });
   });
 
-  test('does not show a reward manager an agent that never had a turn, nor penalise it', async () => {
+  test('hides an agent without a turn from the reward manager, and does not penalise it', async () => {
     const shown: number[] = [];
     const assign = (group: JudgedGroup) => {
       shown.push(group.episodes.length);
@@ -260,7 +260,7 @@ describe('training several agents', () => {
     expect(metrics[0]).toMatchObject({ 'rollout/penalised': 1, 'group/leftOut': 0 });
   });
 
-  test('goes on after a checkpoint as if it had not stopped', async () => {
+  test('continues from a checkpoint as if it had not stopped', async () => {
     const whole = setUp(duet);
     await whole.trainer.train(never);
     const first = setUp(duet, oneIteration);
@@ -274,7 +274,7 @@ describe('training several agents', () => {
     expect([...first.learner.batches, ...second.learner.batches]).toEqual(whole.learner.batches);
   });
 
-  test('shuffles the rewards of an agent among those of the same agent', async () => {
+  test('shuffles rewards per agent', async () => {
     const { trainer, learner } = setUp(
       ({ key: { sample } }) =>
         rollout([
@@ -291,7 +291,7 @@ describe('training several agents', () => {
   });
 });
 
-describe('evaluating several agents', () => {
+describe('A multi-agent evaluation', () => {
   const tasks = ['a', 'b'].map((taskId) => ({ taskId, prompt: '', metadata: {} }));
   const settings = { samples: 2, temperature: 1, seed: 3, step: 0, signal: never };
   /** Both solve a; of b the speaker alone, once. */
@@ -304,7 +304,7 @@ describe('evaluating several agents', () => {
       ]);
     });
 
-  test('an attempt is solved when all agents that learn solved it, and each is counted by itself', async () => {
+  test('counts an attempt as solved if all learning agents solved it, and counts each agent', async () => {
     const result = await evaluate(rollouts(), tasks, settings);
     expect(result).toMatchObject({ n: 4, successes: 2, systemFailures: 0, tasks: 2 });
     expect(result.groups['agent speaker']).toMatchObject({ n: 4, successes: 3 });
@@ -313,14 +313,14 @@ describe('evaluating several agents', () => {
     expect(result.rollouts.flatMap(membersOf)).toHaveLength(8);
   });
 
-  test('the mean reward leaves out agents that do not learn', async () => {
+  test('excludes agents that do not learn from the mean reward', async () => {
     const frozen = new ScriptedRollouts(() =>
       rollout([part('speaker', { reward: 0.25 }), part('guesser', { reward: 1, learns: false })]),
     );
     expect(await evaluate(frozen, tasks, settings)).toMatchObject({ rewardMean: 0.25 });
   });
 
-  test('what changed is said of each agent', async () => {
+  test('reports the change for each agent', async () => {
     const [before, after] = [
       await evaluate(rollouts(), tasks, settings),
       await evaluate(rollouts(true), tasks, settings),
@@ -332,7 +332,7 @@ describe('evaluating several agents', () => {
   });
 });
 
-test('the rollouts of a collection have all their parts, as the reward managers left them', () => {
+test("rollouts of a collection have all parts with the reward managers' rewards", () => {
   const duets = [0, 1].map((sample) =>
     rollout([part('speaker', {}), part('guesser', {})], { sample }),
   );

@@ -18,7 +18,7 @@ const rewarded = (rewards: Readonly<Record<string, readonly number[]>>): Script 
   };
 };
 
-test('a run evaluates before, now and then, and after', async () => {
+test('a run evaluates before, during and after training', async () => {
   const seen: string[] = [];
   const evaluated: string[] = [];
   const { trainer, metrics, checkpoints } = setUp(
@@ -55,7 +55,7 @@ const keepsBest = {
   checkpoint: { every: 0, keepBest: true },
 };
 
-test('the best checkpoint is chosen by the selection tasks, and the held-out ones decide nothing', async () => {
+test('the best checkpoint is chosen by the selection tasks only', async () => {
   const seen: string[] = [];
   // Held out: 0 before, 1 after iteration 2, 0 at the end. Selection: 0 after iteration 2, 1 at the end.
   const { trainer, metrics, checkpoints, rollouts } = setUp(
@@ -74,7 +74,7 @@ test('the best checkpoint is chosen by the selection tasks, and the held-out one
   expect(attempted.map(({ sampling }) => sampling.temperature)).toEqual([0, 0]);
 });
 
-test('of two that do equally well the earlier stays the best', async () => {
+test('the earlier of two equal checkpoints stays the best', async () => {
   const { trainer, checkpoints } = setUp(
     rewarded({ e: [0, 0, 0], s: [1, 1] }),
     keepsBest,
@@ -86,9 +86,9 @@ test('of two that do equally well the earlier stays the best', async () => {
   expect(state.best).toEqual({ iteration: 2, successRate: 1 });
 });
 
-test('a run that is to keep its best needs tasks to choose by, the same ones on resume', async () => {
+test('a run with keepBest needs held-out tasks, the same ones on resume', async () => {
   await expect(setUp(mixed, keepsBest).trainer.train(never)).rejects.toThrow(
-    'needs tasks to choose by',
+    'needs held-out tasks',
   );
   const { trainer } = setUp(mixed, keepsBest, {}, { selectionTasks: [taskOf('s')] });
   const { state } = await trainer.train(never);
@@ -99,7 +99,7 @@ test('a run that is to keep its best needs tasks to choose by, the same ones on 
   );
 });
 
-test('a run keeps no best unless it is asked to', async () => {
+test('a run keeps no best checkpoint by default', async () => {
   const { trainer, checkpoints } = setUp(mixed, {
     eval: { ...options.eval, every: 1, after: true },
   });
@@ -107,7 +107,7 @@ test('a run keeps no best unless it is asked to', async () => {
   expect([checkpoints, state.best]).toEqual([['last 2'], null]);
 });
 
-test('a run takes no half evaluation for a whole one', async () => {
+test('a run discards an interrupted evaluation', async () => {
   const stop = new AbortController();
   const seen: string[] = [];
   const { trainer, checkpoints } = setUp(
@@ -121,7 +121,7 @@ test('a run takes no half evaluation for a whole one', async () => {
   expect([seen, checkpoints]).toEqual([[], ['interrupted 0']]);
 });
 
-test('a run makes the baseline once: resumed it keeps it, or has none', async () => {
+test('a run makes the baseline once, also when it is resumed', async () => {
   const evaluation = { eval: { ...options.eval, before: true } };
   const first = setUp(mixed, evaluation);
   const { state, before } = await first.trainer.train(never);
@@ -138,7 +138,7 @@ test('a run makes the baseline once: resumed it keeps it, or has none', async ()
   expect([...kept.rollouts.requests, ...none.rollouts.requests]).toEqual([]);
 });
 
-test('a run says what it begins to do', async () => {
+test('a run reports its activities', async () => {
   const phases: string[] = [];
   const { trainer } = setUp(
     mixed,

@@ -72,7 +72,7 @@ describeEnvironmentContract('SearchEnv', {
   winningTurns: [turnOf(0, [found]), turnOf(1, [], 'It is 5895.')],
 });
 
-test('says what was answered, without the opening where the answer must be whole', async () => {
+test('the verdict has the answer, without the opening if the answer must be whole', async () => {
   const said = async (settings: Partial<SearchSettings>, answer?: string) =>
     (await play(make(settings), [[found]], answer)).answer;
   expect(await said({ match: 'whole' }, 'It is 5,895.')).toBe('5895');
@@ -81,7 +81,7 @@ test('says what was answered, without the opening where the answer must be whole
   expect(await said({})).toBeUndefined();
 });
 
-describe('an answer that must be whole', () => {
+describe('An answer that must be whole', () => {
   const whole = { match: 'whole' } as const;
 
   test.each([
@@ -96,12 +96,12 @@ describe('an answer that must be whole', () => {
     expect((await play(make(whole), [[found]], answer)).success).toBe(right);
   });
 
-  test('may stand in a sentence otherwise', async () => {
+  test('may be in a sentence if it need not be whole', async () => {
     expect((await play(make(), [[found]], 'I think it is 5895 metres.')).success).toBe(true);
   });
 });
 
-describe('a query that holds a form of the answer', () => {
+describe('A query with a form of the answer', () => {
   const who = { ...task, prompt: 'Who is mayor?', answer: 'Pelrina', aliases: [] };
 
   test.each(['Pelrina', 'Pelrinas', "Pelrina's town", 'mayor PELRINAN'])('%s', async (query) => {
@@ -109,29 +109,32 @@ describe('a query that holds a form of the answer', () => {
     expect(verdict).toMatchObject({ success: false, metrics: { quotedAnswer: 1 } });
   });
 
-  test.each(['mayor of Pel', 'Velrina', 'Pelrinaburgh'])('%s is none', async (query) => {
-    const verdict = await play(make({}, who), [[{ query, found: 'Mayor: Pelrina' }]], 'Pelrina');
-    expect(verdict).toMatchObject({ success: true, metrics: { quotedAnswer: 0 } });
-  });
+  test.each(['mayor of Pel', 'Velrina', 'Pelrinaburgh'])(
+    'does not contain it: %s',
+    async (query) => {
+      const verdict = await play(make({}, who), [[{ query, found: 'Mayor: Pelrina' }]], 'Pelrina');
+      expect(verdict).toMatchObject({ success: true, metrics: { quotedAnswer: 0 } });
+    },
+  );
 });
 
-test('a result that repeats the call does not count as a find: the answer may not be searched after it', async () => {
+test('a result that only repeats the call does not allow queries with the answer', async () => {
   const echo: Search = { query: '5895', found: '5895', name: 'calculator' };
   const verdict = await play(make(), [[echo], [{ ...found, query: '5895' }]], '5895');
   expect(verdict).toMatchObject({ success: false, forfeited: true, metrics: { quotedAnswer: 1 } });
 });
 
-describe('what is shown', () => {
-  test('the policy is given the question alone', async () => {
+describe('The prompt of a search episode', () => {
+  test('is only the question', async () => {
     expect(await make().start()).toEqual([{ role: 'user', content: task.prompt }]);
   });
 
-  test('a system prompt comes first when there is one', async () => {
+  test('begins with the system prompt, if any', async () => {
     const [first] = await make({ systemPrompt: 'Search.' }).start();
     expect(first).toEqual({ role: 'system', content: 'Search.' });
   });
 
-  test('documents of the task go to the search tool and to no other', () => {
+  test("omits the task's documents, which only the search tool receives", () => {
     const documents = [{ id: 'a', title: 'A', text: 'A.' }];
     const environment = make({}, { ...task, documents });
     const call = (name: string) => ({ id: 'call_0_0', name, arguments: {} });
@@ -141,7 +144,7 @@ describe('what is shown', () => {
   });
 });
 
-describe('what counts as an answer', () => {
+describe('The answer of a search episode', () => {
   test.each([
     ['the number in another form', 'It is 5895 metres.', true],
     ['an alias', 'About 5.9 kilometres.', true],
@@ -152,27 +155,27 @@ describe('what counts as an answer', () => {
     expect((await play(make(), [[found]], answer)).success).toBe(success);
   });
 
-  test('a message with a call is not an answer, whatever it says', async () => {
+  test('is never a message with a call', async () => {
     const environment = make();
     await environment.start();
     await environment.step(turnOf(0, [found], 'It is 5895.'));
     expect((await environment.finish('turn-limit')).success).toBe(false);
   });
 
-  test('a message longer than maxAnswerWords is wrong', async () => {
+  test('is wrong if it exceeds maxAnswerWords', async () => {
     const settings = { maxAnswerWords: 3 };
     expect((await play(make(settings), [[found]], 'It is 5895.')).success).toBe(true);
     const wordy = await play(make(settings), [[found]], 'It is 5895 or 12.');
     expect([wordy.success, wordy.metrics?.['wordyAnswer']]).toEqual([false, 1]);
   });
 
-  test('a right guess without a search earns nothing unless that is allowed', async () => {
+  test('earns nothing without a search, unless the settings allow it', async () => {
     expect((await play(make(), [], '5895')).reward).toBe(0);
     expect((await play(make({ requireSearch: false }), [], '5895')).reward).toBe(1);
   });
 });
 
-describe('an answer that is stated nowhere', () => {
+describe('The statement that no answer exists', () => {
   const settings = { match: 'whole', absentAnswer: 'not stated' } as const;
   const nowhere = { ...task, answer: 'not stated', aliases: [], metadata: { absent: true } };
 
@@ -189,14 +192,14 @@ describe('an answer that is stated nowhere', () => {
     );
   });
 
-  test('is counted nowhere unless the setting says how it is said', async () => {
+  test('is only counted if the settings define it', async () => {
     const { metrics = {} } = await play(make({}, nowhere), [[found]], 'It is not stated.');
     expect(Object.keys(metrics).filter((name) => /Absent/u.test(name))).toEqual([]);
   });
 });
 
-describe('quoting the answer in a query', () => {
-  test('earns nothing before anything showed it', async () => {
+describe('Quoting the answer in a query', () => {
+  test('earns nothing before the question or a result shows it', async () => {
     const guess: Search = { query: 'is Velmora 5,895 high', found: 'Velmora is 5895 m high.' };
     const verdict = await play(make(), [[guess]], 'It is 5895.');
     expect([verdict.success, verdict.reward]).toEqual([false, 0]);
@@ -208,7 +211,7 @@ describe('quoting the answer in a query', () => {
     expect((await play(make(), [[found], [check]], '5895')).success).toBe(true);
   });
 
-  test('is one in the same turn as the search that shows it: its result had not been seen', async () => {
+  test('earns nothing in the same turn as the search that shows it', async () => {
     const check: Search = { query: 'mountains of 5895 metres' };
     expect((await play(make(), [[found, check]], '5895')).success).toBe(false);
   });
@@ -219,19 +222,19 @@ describe('quoting the answer in a query', () => {
     expect((await play(make(), [[page], [check]], '5895')).success).toBe(true);
   });
 
-  test('is allowed when the question holds it', async () => {
+  test('is allowed if the question contains it', async () => {
     const asked = { ...task, prompt: 'Is it 12 or 5895?' };
     expect((await play(make({}, asked), [[{ query: '12 or 5895' }]], '5895')).success).toBe(true);
   });
 
-  test('is one when the search that showed it had failed', async () => {
+  test('earns nothing if the search that showed it failed', async () => {
     const failed: Search = { query: 'height', found: 'Error: 5895 is no host', status: 'error' };
     expect((await play(make(), [[failed], [{ query: '5895' }]], '5895')).success).toBe(false);
   });
 });
 
-describe('what reaches the trainer', () => {
-  test('penalties are part of the reward and named', async () => {
+describe('The verdict of a search episode', () => {
+  test('has penalties as named parts of the reward', async () => {
     const settings = {
       freeSearches: 1,
       searchPenalty: 0.1,
@@ -253,12 +256,12 @@ describe('what reaches the trainer', () => {
     expect(verdict.outcome).toBe('truncated-turns');
   });
 
-  test('calls that never ran do not count as searches', async () => {
+  test('does not count calls that did not run as searches', async () => {
     const verdict = await play(make(), [[{ query: '5895', status: 'rejected' }], [found]], '5895');
     expect([verdict.success, verdict.metrics?.['searches']]).toEqual([true, 1]);
   });
 
-  test('the history of searches is kept, with what each found', async () => {
+  test('records the searches with their hits', async () => {
     const { record } = await play(make(), [[found]], '5895');
     expect(record).toEqual({
       search_history: [

@@ -34,7 +34,7 @@ describeToolCallFormatContract('hermes', {
   broken: ['<tool_call>', '<tool_call>{"name": "add"}</tool_call>', '<tool_call>[1]</tool_call>'],
   marks: ['<tool_call>', '</tool_call>', '{"name": "add", "arguments": {}}', '"', '{'],
 });
-describeToolCallFormatContract('llama3', {
+describeToolCallFormatContract('The llama3 format', {
   plugin: Llama3Format,
   create: () => new Llama3Format({ settings: {} }),
   tools,
@@ -48,7 +48,7 @@ describeToolCallFormatContract('llama3', {
   ],
   marks: ['<|python_tag|>', '{"name": "add", "parameters": {}}', ';', '{', '}', '"'],
 });
-describeToolCallFormatContract('python-block', {
+describeToolCallFormatContract('The python-block format', {
   plugin: PythonBlockFormat,
   create: () => new PythonBlockFormat({ settings: {} }),
   tools,
@@ -99,7 +99,7 @@ describe('llama3', () => {
     },
   );
 
-  test('gives code after the tag to the tool that takes code, words before it staying words', () => {
+  test('passes code after the tag to the code tool, and keeps text before it', () => {
     expect(read('Let me see.<|python_tag|>print(1)\nprint(2)')).toEqual({
       role: 'assistant',
       content: 'Let me see.',
@@ -107,14 +107,14 @@ describe('llama3', () => {
     });
   });
 
-  test('says why code has nowhere to go', () => {
+  test('explains why no tool can receive code', () => {
     const problem = (known: readonly ToolSpec[]) =>
       read('<|python_tag|>print(1)', [...known]).malformedCalls?.[0]?.problem;
     expect(problem([])).toMatch(/the run has no tools/);
     expect(problem([codeExec, search])).toMatch(/several tools .*code_exec.code, search.query/);
   });
 
-  test('ends turns with <|eom_id|> too', () => {
+  test('ends turns with <|eom_id|>, too', () => {
     expect(format.endsOfTurn).toContain('<|eom_id|>');
   });
 });
@@ -123,7 +123,7 @@ describe('python-block', () => {
   const read = (text: string, settings = {}, known: readonly ToolSpec[] = tools) =>
     new PythonBlockFormat({ settings }).read({ text, turn: 1, inThought: false, tools: known });
 
-  test('keeps what stands around the blocks as words', () => {
+  test('keeps the text around the blocks', () => {
     expect(read('First:\n```python\nx = 1\nprint(x)\n```\nthen\n``` py\nprint(2)\n```')).toEqual({
       role: 'assistant',
       content: 'First:\n\nthen',
@@ -172,7 +172,7 @@ describe('python-block', () => {
     },
   );
 
-  test('leaves other blocks alone, with whatever they show', () => {
+  test('ignores blocks of other languages and their contents', () => {
     const text = '```json\n{}\n```\n```\n```python\n```';
     expect(read(text)).toEqual({ role: 'assistant', content: text });
   });
@@ -194,7 +194,7 @@ describe('python-block', () => {
       { name: 'code_exec', arguments: { code: '1' } },
     ],
     [{ argument: 'query' }, { name: 'search', arguments: { query: '1' } }],
-  ])('gives code where settings %j say', (settings, call) => {
+  ])('passes code to the target of the settings %j', (settings, call) => {
     const known = [codeExec, search, add];
     expect(new PythonBlockFormat({ settings }).problemWith(known)).toBeUndefined();
     expect(read('```python\n1\n```', settings, known).toolCalls).toEqual([
@@ -202,7 +202,7 @@ describe('python-block', () => {
     ]);
   });
 
-  test('writes no call of a tool that takes no code', () => {
+  test('refuses to write calls of tools that do not take code', () => {
     const call = { name: 'add', arguments: { a: 1, b: 2 } };
     expect(() => new PythonBlockFormat({ settings: {} }).print(call, tools)).toThrow(
       /A call of add cannot be written as a block of Python: code goes to code_exec.code/,
@@ -210,7 +210,7 @@ describe('python-block', () => {
   });
 });
 
-test('plain writes no calls', () => {
+test('the plain format writes no calls', () => {
   expect(() => new PlainFormat().print({ name: 'add', arguments: {} })).toThrow(
     /policy.toolCallFormat is plain/,
   );

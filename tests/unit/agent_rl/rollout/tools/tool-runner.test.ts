@@ -35,7 +35,7 @@ const runWith = async (
 };
 
 describe('ToolRunner', () => {
-  test('gives the tool its arguments, the hidden inputs and its own random numbers', async () => {
+  test('passes arguments, hidden inputs and keyed random numbers to the tool', async () => {
     const seen: unknown[] = [];
     const executed = await runWith((args, { inputs, random }) => {
       seen.push(args, inputs, random.uniform());
@@ -45,7 +45,7 @@ describe('ToolRunner', () => {
     expect(seen).toEqual([{ a: 1 }, { hidden: 5 }, new KeyedRng(1, 'x').uniform()]);
   });
 
-  test('answers a call of an unknown tool with the tools there are', async () => {
+  test('answers a call of an unknown tool with the known tools', async () => {
     const executed = await runWith(() => ({ content: 'ok' }), { name: 'addre' });
     expect(executed).toMatchObject({ status: 'rejected', result: { isError: true } });
     expect(executed.result.content).toBe('Error: there is no tool named "addre". Tools: adder.');
@@ -82,12 +82,12 @@ describe('ToolRunner', () => {
     expect(signal?.aborted).toBe(true);
   });
 
-  test('keeps an error the tool reports as an answer', async () => {
+  test('returns an error that the tool reports as an answer', async () => {
     const executed = await runWith(() => ({ content: 'no', isError: true }));
     expect(executed).toMatchObject({ status: 'error', result: { content: 'no' } });
   });
 
-  test('tells the model that a call failed and the log why, when a tool throws or has no result', async () => {
+  test('shows the model that a call failed, and logs the reason', async () => {
     const thrown = await runWith(() => {
       throw new Error('disk gone');
     });
@@ -106,7 +106,7 @@ describe('ToolRunner', () => {
     );
   });
 
-  test('fails the episode instead where the run says so', async () => {
+  test('fails the episode instead, if the run says so', async () => {
     const runner = new ToolRunner([spec], [], new Map(), { throws: 'fail-episode' });
     const throwing = { call: () => Promise.reject(new Error('disk gone')) };
     const running = runner.run(
@@ -121,7 +121,7 @@ describe('ToolRunner', () => {
     await expect(running).rejects.toThrow('disk gone');
   });
 
-  test('is out of time when it loops past its deadline, and the log says how to end such a tool', async () => {
+  test('times out a tool that blocks the process, and logs a remedy', async () => {
     const loops = (): { content: string } => {
       const end = performance.now() + 300;
       while (performance.now() < end);
@@ -142,7 +142,7 @@ describe('ToolRunner', () => {
     });
   });
 
-  test('cuts long content and says so, without halving a character', async () => {
+  test('truncates long content with a note, without splitting a character', async () => {
     const long = await runWith(() => ({ content: 'x'.repeat(123_456), data: 1 }));
     expect(long.result.content).toBe('xxxxxxxxxx\n[cut: 10 of 123,456 characters shown]');
     expect(long.result.data).toBe(1);
@@ -151,12 +151,12 @@ describe('ToolRunner', () => {
     expect((await runWith(() => ({ content: '0123456789' }))).result.content).toBe('0123456789');
   });
 
-  test('shows the first of 100 MB and drops the rest', async () => {
+  test('truncates 100 MB of content', async () => {
     const flood = await runWith(() => ({ content: 'x'.repeat(100 * 1024 * 1024) }));
     expect(flood.result.content).toBe('xxxxxxxxxx\n[cut: 10 of 104,857,600 characters shown]');
   });
 
-  test('gives up with the reason when the rollout is cancelled', async () => {
+  test('throws the reason when the rollout is cancelled', async () => {
     const cancelled = new AbortController();
     cancelled.abort(new Error('Ctrl-C'));
     await expect(runWith(() => new Promise(() => {}), {}, cancelled.signal)).rejects.toThrow(
@@ -165,7 +165,7 @@ describe('ToolRunner', () => {
   });
 });
 
-describe('an isolated tool', () => {
+describe('An isolated tool', () => {
   const url = new URL('../../../../fixtures/isolated-tools/patient-tool.mjs', import.meta.url).href;
   const isolated = {
     name: 'patient',
@@ -180,7 +180,7 @@ describe('an isolated tool', () => {
       { tools: new Map(), inputs: { secret: 7 }, randomPath: [3], signal },
     );
 
-  test('answers from its thread, is ended while it loops, and answers again', async () => {
+  test('answers from its thread, can be ended in a loop, and answers again', async () => {
     const runner = new ToolRunner([{ ...isolated, isolated: url }]);
     const expected = `hello 7 ${new KeyedRng(3).integer(1000)}`;
     expect((await call(runner, 'hello')).result.content).toBe(expected);
@@ -193,7 +193,7 @@ describe('an isolated tool', () => {
     await runner.close();
   });
 
-  test('has a few threads: other calls wait, and waiting does not count', async () => {
+  test('has a limited number of threads, and waiting for one is not timed', async () => {
     const running = new Set<Worker>();
     let most = 0;
     const watch = (message: unknown): void => {
@@ -212,7 +212,7 @@ describe('an isolated tool', () => {
     await runner.close();
   });
 
-  test('may answer with more than is shown', async () => {
+  test('has its long answers truncated', async () => {
     // Time enough for a busy machine to copy it.
     const runner = new ToolRunner([{ ...isolated, deadlineS: 60, isolated: url }]);
     expect((await call(runner, 'flood')).result.content).toMatch(
@@ -221,22 +221,22 @@ describe('an isolated tool', () => {
     await runner.close();
   });
 
-  test('is made with its own settings', async () => {
+  test('receives its own settings', async () => {
     const settings = new Map([['patient', { unit: { name: 'grams' } }]]);
     const runner = new ToolRunner([{ ...isolated, isolated: url }], [], settings);
     expect((await call(runner, 'settings')).result.content).toBe('{"unit":{"name":"grams"}}');
     await runner.close();
   });
 
-  test('is told when it asks for more than its settings', async () => {
+  test('fails if it uses more than its settings', async () => {
     const runner = new ToolRunner([{ ...isolated, name: 'greedy', isolated: url }]);
     await expect(call(runner, 'hello', never, 'greedy')).rejects.toThrow(
-      'it asks for task, and the thread of an isolated tool can only be given its settings',
+      'it uses task, but the thread of an isolated tool',
     );
     await runner.close();
   });
 
-  test('may be TypeScript when the thread is given the hooks that read it', async () => {
+  test('may be TypeScript if the thread has the loader hooks', async () => {
     const typed = new URL('../../../../fixtures/isolated-tools/typed-tool.ts', import.meta.url)
       .href;
     const dist = new URL('../../../../../dist/agent_rl/threads/', import.meta.url);
@@ -249,7 +249,7 @@ describe('an isolated tool', () => {
     await runner.close();
   });
 
-  test('whose call is cancelled while its thread starts leaves no thread', async () => {
+  test('ends its thread if a call is cancelled while the thread starts', async () => {
     const cancelled = new AbortController();
     let ended: Promise<unknown> | undefined;
     const watch = (message: unknown): void => {
@@ -264,7 +264,7 @@ describe('an isolated tool', () => {
     await ended;
   });
 
-  test('says so when the module does not export it', async () => {
+  test('fails if the module does not export it', async () => {
     const runner = new ToolRunner([{ ...isolated, name: 'patience', isolated: url }]);
     const wrong = runner.run(
       { id: 'call_0_0', name: 'patience', arguments: { do: 'x' } },

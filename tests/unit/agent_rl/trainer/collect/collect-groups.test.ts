@@ -4,7 +4,7 @@ import { mixed, never, options, type Script, setUp } from '#tests/support/grpo-t
 import { played } from '#tests/support/rollouts.ts';
 import { builtinSelection } from '#tests/support/algorithm-parts.ts';
 
-test('every group is played with a seed of its own, also one that takes the place of another', async () => {
+test('every group has its own seed, also a replacement', async () => {
   const script: Script = ({ task, key: { sample } }) =>
     played({ reward: ['t0', 't1'].includes(task.taskId) ? 0 : sample });
   const { trainer, rollouts } = setUp(script, {
@@ -16,7 +16,7 @@ test('every group is played with a seed of its own, also one that takes the plac
   expect(new Set(rollouts.requests.map(({ seed }) => seed)).size).toBe(6);
 });
 
-test('drawing again does not change what the next iteration trains on', async () => {
+test('resampling does not change the tasks of the next iteration', async () => {
   const firstTasks = async (enabled: boolean): Promise<string[]> => {
     const { trainer, rollouts } = setUp(() => played({ reward: 0 }), {
       algorithm: {
@@ -34,7 +34,7 @@ test('drawing again does not change what the next iteration trains on', async ()
   expect(await firstTasks(false)).toEqual(['t2', 't3']);
 });
 
-test('an episode knows where in the run it was drawn', async () => {
+test('the key of an episode locates it in the run', async () => {
   const { trainer, rollouts } = setUp(mixed);
   await trainer.train(never);
   expect(rollouts.requests[6]?.key).toEqual({
@@ -47,7 +47,7 @@ test('an episode knows where in the run it was drawn', async () => {
   });
 });
 
-test('an iteration that taught nothing is followed by one with other seeds, by the same weights', async () => {
+test('an iteration without learning is followed by one with other seeds and the same weights', async () => {
   const { trainer, rollouts } = setUp(() => played({ reward: 0 }));
   await trainer.train(never);
   const ofGroups = rollouts.requests.filter(({ key: { sample } }) => sample === 0);

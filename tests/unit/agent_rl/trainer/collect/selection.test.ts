@@ -8,7 +8,7 @@ import { played } from '#tests/support/rollouts.ts';
 const { algorithm } = options;
 const train = { ...options.train, iterations: 1 };
 
-describe('rejection-sampling fine-tuning', () => {
+describe('Rejection-sampling fine-tuning', () => {
   const rft = {
     ...algorithm,
     advantage: {
@@ -19,7 +19,7 @@ describe('rejection-sampling fine-tuning', () => {
     selection: builtinSelection('best-of', { above: 0 }),
   };
 
-  test('learns from what was good enough, weighs its tokens alone, and books the others', async () => {
+  test('trains on good episodes, weights only their tokens, and books the others', async () => {
     const { trainer, learner, metrics } = setUp(mixed, { algorithm: rft, train });
     await trainer.train(never);
     const data = learner.batches.flat();
@@ -33,7 +33,7 @@ describe('rejection-sampling fine-tuning', () => {
   });
 });
 
-test('long episodes lose before they are compared, and what they lose is logged', async () => {
+test('the length penalty applies before episodes are compared, and is logged', async () => {
   // At most 8 tokens: 8 sampled lose 1, 2 lose nothing.
   const { trainer, learner, metrics } = setUp(
     ({ key: { sample } }) => played({ reward: 1, sampled: sample === 0 ? 2 : 8 }),
@@ -45,8 +45,8 @@ test('long episodes lose before they are compared, and what they lose is logged'
   expect(metrics[0]?.['rollout/overlongPenaltyMean']).toBeCloseTo(0.5, 9);
 });
 
-describe('a selection of one’s own', () => {
-  test('that never settles ends the run by its name', async () => {
+describe('A selection of the user', () => {
+  test('ends the run by its name if it never accepts a group', async () => {
     const { trainer } = setUp(() => played({ reward: 1 }), {
       algorithm: { ...algorithm, selection: { name: 'never', of: () => ({ again: true }) } },
       rollout: { ...options.rollout, tasksPerStep: 1 },
@@ -56,11 +56,11 @@ describe('a selection of one’s own', () => {
     expect([code, message]).toEqual(['PLUGIN_LOAD_FAILED', expect.stringContaining('"never"')]);
   });
 
-  test('that forgets an episode is refused', async () => {
+  test('is refused if it omits an episode', async () => {
     const { trainer } = setUp(mixed, {
       algorithm: { ...algorithm, selection: { name: 'short', of: () => ({ members: [true] }) } },
     });
     const { message } = await rejectionOf(trainer.train(never));
-    expect(message).toContain('gave 1 members for 2 episodes');
+    expect(message).toContain('returned 1 members for 2 episodes');
   });
 });

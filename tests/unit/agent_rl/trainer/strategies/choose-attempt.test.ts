@@ -11,15 +11,15 @@ const attempt = (logProb: number, more: Partial<Part> = {}): Rollout =>
 const answering = (answer: string | undefined, logProb: number): Rollout =>
   attempt(logProb, { answer });
 
-describe('the mean log-probability', () => {
-  test('is over sampled tokens alone', () => {
+describe('The mean log-probability', () => {
+  test('covers sampled tokens only', () => {
     const one = { ...sequence(3, 2), logProbs: [0, 0, 0, -1, -2] };
     // The prompt's three tokens do not count: (-1 - 2) / 2.
     expect(meanLogProb(played({ sequences: [one] }))).toBe(-1.5);
     expect(meanLogProb(played({ sampled: 0 }))).toBe(0);
   });
 
-  test('is over the agents that learn', () => {
+  test('covers learning agents only', () => {
     const drawnAt = (logProb: number) => [{ ...sequence(0, 1), logProbs: [logProb] }];
     const learner = part({ sequences: drawnAt(-1) });
     const opponent = part({ sequences: drawnAt(-9), learns: false });
@@ -27,10 +27,10 @@ describe('the mean log-probability', () => {
   });
 });
 
-describe('majority', () => {
+describe('The majority strategy', () => {
   const majority = { name: 'majority' } as const;
 
-  test('takes the answer that most attempts gave, and of those attempts the likeliest', () => {
+  test('takes the most frequent answer, and its likeliest attempt', () => {
     const attempts = [
       answering('7', -0.1),
       answering('8', -0.9),
@@ -40,21 +40,21 @@ describe('majority', () => {
     expect(chooseAttempt(attempts, majority)).toEqual({ index: 2, undecided: false });
   });
 
-  test('breaks a tie of answers by the log-probability, and a tie of both by the order', () => {
+  test('breaks ties by the log-probability, then by the order', () => {
     const tied = [answering('7', -0.4), answering('8', -0.2), answering('9', -0.3)];
     expect(chooseAttempt(tied, majority).index).toBe(1);
     const alike = [answering('7', -0.4), answering('8', -0.4)];
     expect(chooseAttempt(alike, majority).index).toBe(0);
   });
 
-  test('says where no attempt answered', () => {
+  test('reports if no attempt answered', () => {
     const silent = [answering(undefined, -0.9), answering(undefined, -0.5)];
     expect(chooseAttempt(silent, majority)).toEqual({ index: 1, undecided: true });
   });
 });
 
-describe('best-of-n', () => {
-  test('by log-probability takes the likeliest attempt, however many tokens it has', () => {
+describe('The best-of-n strategy', () => {
+  test('takes the likeliest attempt by mean log-probability', () => {
     const long = { ...sequence(0, 4), logProbs: [-0.2, -0.2, -0.2, -0.2] };
     const attempts = [attempt(-0.3), played({ sequences: [long] }), attempt(-0.25)];
     const strategy = { name: 'best-of-n', selector: 'log-probability' } as const;
@@ -63,7 +63,7 @@ describe('best-of-n', () => {
 
   const byJudge = { name: 'best-of-n', selector: 'judge' } as const;
 
-  test('by a reward takes the highest score before any weight', () => {
+  test('takes the highest unweighted score of a reward', () => {
     const attempts = [
       attempt(-0.1, { scores: { environment: 1, judge: 0.2 } }),
       attempt(-0.9, { scores: { environment: 0, judge: 0.8 } }),
@@ -71,7 +71,7 @@ describe('best-of-n', () => {
     expect(chooseAttempt(attempts, byJudge).index).toBe(1);
   });
 
-  test('an attempt it does not apply to comes last, below a negative score', () => {
+  test('ranks attempts without a score below negative scores', () => {
     const attempts = [attempt(-0.1), attempt(-0.9, { scores: { judge: -3 } })];
     expect(chooseAttempt(attempts, byJudge)).toEqual({ index: 1, undecided: false });
     expect(chooseAttempt([attempt(-0.5), attempt(-0.1)], byJudge)).toEqual({
@@ -80,7 +80,7 @@ describe('best-of-n', () => {
     });
   });
 
-  test('what a forfeited episode was not paid counts: that it was forfeited tells what is right', () => {
+  test('counts withheld scores, since forfeiting would reveal the verdict', () => {
     const attempts = [
       attempt(-0.1, { scores: { judge: 0.5 } }),
       attempt(-0.9, { scores: { judge: 0 }, unpaid: { judge: 0.9 } }),
@@ -89,7 +89,7 @@ describe('best-of-n', () => {
   });
 });
 
-test('nothing that says whether an attempt was right moves the choice', () => {
+test('no strategy depends on the verdict', () => {
   const attempts = fc.array(
     fc.record({
       answer: fc.constantFrom('a', 'b', 'c', undefined),
