@@ -46,11 +46,7 @@ const environmentSettings = {
   timeoutPenalty: 0,
   turnLimitPenalty: 0,
 };
-const searchSettings = {
-  mode: 'task' as const,
-  topK: 3,
-  maxSnippetChars: 200,
-};
+const searchSettings = { mode: 'task' as const, topK: 3, maxSnippetChars: 200 };
 const open: SearchTool[] = [];
 afterEach(async () => {
   for (const tool of open.splice(0)) await tool.close();
@@ -75,12 +71,7 @@ async function played(queries: readonly string[], over: 'best' | 'last' = 'best'
       toolRunner,
       rewards: [{ name: 'mrr', weight: 1, score: (episode) => mrr(episode, { over }) }],
       invalidCallPenalty: 0,
-      limits: {
-        maxTurns: 5,
-        maxEpisodeTokens: 500,
-        maxTurnTokens: 50,
-        invalidCallLimit: 3,
-      },
+      limits: { maxTurns: 5, maxEpisodeTokens: 500, maxTurnTokens: 50, invalidCallLimit: 3 },
     }),
     { task, key: keyOutsideRuns(), step: 0, seed: 1, sampling: unbiased },
     new AbortController().signal,

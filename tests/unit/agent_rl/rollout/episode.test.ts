@@ -268,11 +268,7 @@ describe('runEpisode', () => {
   ] as const)('is a grader error when the verdict %s', async (_, verdict) => {
     const finish = verdict as NonNullable<Environment['finish']>;
     const { episode, environment } = await play({ script: calling(), environment: { finish } });
-    expect(episode).toMatchObject({
-      outcome: 'grader-error',
-      success: false,
-      reward: undefined,
-    });
+    expect(episode).toMatchObject({ outcome: 'grader-error', success: false, reward: undefined });
     expect(environment.ends).toEqual(['done']);
   });
 

@@ -28,23 +28,12 @@ const make: EpisodeMaker = () => ({
   toolRunner: new ToolRunner([die]),
   rewards: [],
   invalidCallPenalty: 0,
-  limits: {
-    maxTurns: 5,
-    maxEpisodeTokens: 100,
-    maxTurnTokens: 9,
-    invalidCallLimit: 3,
-  },
+  limits: { maxTurns: 5, maxEpisodeTokens: 100, maxTurnTokens: 9, invalidCallLimit: 3 },
 });
 
 const tasks = ['a', 'b', 'c'].map((taskId) => ({ taskId, prompt: taskId, metadata: {} }));
 const key = { run: 'run', when: 'train', iteration: 3, round: 0 } as const;
-const groups = planGroups(tasks, {
-  groupSize: 4,
-  step: 1,
-  sampling: unbiased,
-  seedPath: [7],
-  key,
-});
+const groups = planGroups(tasks, { groupSize: 4, step: 1, sampling: unbiased, seedPath: [7], key });
 const signal = new AbortController().signal;
 
 /** Everything but how long it took. */

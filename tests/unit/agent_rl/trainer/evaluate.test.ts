@@ -101,9 +101,7 @@ describe('evaluate', () => {
   test("averages the environment's metrics in total and by group", async () => {
     // Of the four attempts at sums three choose rightly, of the two at words none.
     const rollouts = new ScriptedRollouts(({ task: { taskId }, key: { sample } }) =>
-      played({
-        metrics: { chosen: taskId === 'a' || (taskId === 'b' && sample === 0) ? 1 : 0 },
-      }),
+      played({ metrics: { chosen: taskId === 'a' || (taskId === 'b' && sample === 0) ? 1 : 0 } }),
     );
     const { environment, environmentByGroup } = await evaluate(rollouts, tasks, options);
     expect(environment).toEqual({ chosen: 0.5 });

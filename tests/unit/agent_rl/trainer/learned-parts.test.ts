@@ -49,11 +49,7 @@ describe('The learned part of an episode', () => {
     const system = { outcome: 'infrastructure-error' } as const;
     const episodes = await reported(
       ({ task, key: { sample } }) =>
-        played({
-          taskId: task.taskId,
-          sample,
-          ...(sample === 0 ? system : { reward: 1 }),
-        }),
+        played({ taskId: task.taskId, sample, ...(sample === 0 ? system : { reward: 1 }) }),
       { rollout: { ...options.rollout, groupSize: 3 } },
     );
     const lines = episodes.map((one) => learnedLine(one));

@@ -176,10 +176,7 @@ describe('Multi-agent training', () => {
     const { outcomes } = options.rollout;
     const { trainer, rollouts, metrics } = setUp(failing, {
       ...oneIteration,
-      rollout: {
-        ...options.rollout,
-        outcomes: { ...outcomes, 'infrastructure-error': 'replace' },
-      },
+      rollout: { ...options.rollout, outcomes: { ...outcomes, 'infrastructure-error': 'replace' } },
     });
     await trainer.train(never);
     expect(rollouts.requests.map(({ task, key: { sample } }) => task.taskId + sample)).toEqual([

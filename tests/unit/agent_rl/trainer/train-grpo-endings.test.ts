@@ -26,9 +26,7 @@ const fromIteration =
 /** What could not be kept, in the order told. */
 const listening = () => {
   const lost: unknown[] = [];
-  const observer: Listener = {
-    'state-lost': ({ problem }) => lost.push(problem ?? 'midway'),
-  };
+  const observer: Listener = { 'state-lost': ({ problem }) => lost.push(problem ?? 'midway') };
   return { lost, observer };
 };
 

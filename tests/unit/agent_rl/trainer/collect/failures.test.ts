@@ -137,10 +137,7 @@ describe('The data of its siblings', () => {
 
 describe('An episode that ended badly', () => {
   const badly: Script = ({ key: { sample } }) =>
-    played({
-      reward: sample === 0 ? 1 : 0,
-      outcome: sample === 3 ? 'invalid-calls' : 'completed',
-    });
+    played({ reward: sample === 0 ? 1 : 0, outcome: sample === 3 ? 'invalid-calls' : 'completed' });
 
   test.each([
     ['train', ['0.7500', '-0.2500', '-0.2500', '-0.2500']],

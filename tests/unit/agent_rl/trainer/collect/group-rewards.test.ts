@@ -41,11 +41,7 @@ describe('The rewards of a group', () => {
 
   test("the manager's rewards combine the scores minus the penalty for invalid calls", async () => {
     const members = [
-      judged({
-        reward: 5,
-        components: { invalidCalls: -0.4 },
-        scores: { environment: 1, mrr: 0 },
-      }),
+      judged({ reward: 5, components: { invalidCalls: -0.4 }, scores: { environment: 1, mrr: 0 } }),
       failed,
       judged({ reward: 6, scores: { environment: 0, mrr: 10, other: 99 } }),
     ];
@@ -55,11 +51,7 @@ describe('The rewards of a group', () => {
         members,
         by((group) => normalised(group)),
       ),
-    ).toEqual({
-      rewards: [-2.4, undefined, 2],
-      weights: { environment: 1, mrr: 3 },
-      retries: 0,
-    });
+    ).toEqual({ rewards: [-2.4, undefined, 2], weights: { environment: 1, mrr: 3 }, retries: 0 });
   });
 
   test("the weighted sum equals the episodes' own rewards exactly", async () => {

@@ -88,9 +88,7 @@ test('failures of a manager count as failed episodes, and end the run if too man
 });
 
 test('an episode that the manager leaves out is not compared', async () => {
-  const { recorded, advantages, totals } = await trainOne(() => ({
-    rewards: [4, undefined, 2],
-  }));
+  const { recorded, advantages, totals } = await trainOne(() => ({ rewards: [4, undefined, 2] }));
   expect(advantages).toEqual([1, -1, 1, -1]);
   expect(recorded[1]).toMatchObject({ outcome: 'completed', reward: 1 });
   expect(recorded[1]?.groupReward).toEqual({ manager: 'mine', reward: undefined });
