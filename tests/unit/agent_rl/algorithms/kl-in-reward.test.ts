@@ -15,7 +15,7 @@ describe('The KL of an episode', () => {
     ['k2', 0.625],
     // (e^-0.5 + 0.5 - 1) + (e^1 - 1 - 1) = 0.106530660 + 0.718281828
     ['k3', 0.824812488],
-  ] as const)('by %s is the sum over its sampled tokens', (kind, expected) => {
+  ] as const)('is the sum over its sampled tokens, by %s', (kind, expected) => {
     expect(episodeKl(data, mask, kind)).toBeCloseTo(expected, 8);
   });
 
@@ -24,7 +24,7 @@ describe('The KL of an episode', () => {
     ['k2', 200],
     // e^20 - 20 - 1
     ['k3', 485165174.4],
-  ] as const)('by %s is finite however far the reference is away', (kind, expected) => {
+  ] as const)('is finite however far the reference is, by %s', (kind, expected) => {
     const far = { policy: [-500], reference: [-1] };
     expect(episodeKl(far, [1], kind)).toBeCloseTo(expected, 1);
   });

@@ -78,36 +78,12 @@ describe('policyLoss', () => {
 
   // The gradient with respect to the log-probability is -ratio A unless clipped.
   test.each([
-    {
-      is: 'good past the upper bound: clipped',
-      ratio: 1.5,
-      advantage: 2,
-      loss: -1.3 * 2,
-      slope: 0,
-    },
-    {
-      is: 'good below the lower bound: free',
-      ratio: 0.5,
-      advantage: 2,
-      loss: -0.5 * 2,
-      slope: -0.5 * 2,
-    },
-    {
-      is: 'bad below the lower bound: clipped',
-      ratio: 0.5,
-      advantage: -2,
-      loss: 0.8 * 2,
-      slope: 0,
-    },
-    {
-      is: 'bad past the upper bound: free',
-      ratio: 1.5,
-      advantage: -2,
-      loss: 1.5 * 2,
-      slope: 1.5 * 2,
-    },
-    { is: 'within the bounds: free', ratio: 1.25, advantage: 2, loss: -1.25 * 2, slope: -1.25 * 2 },
-  ])('handles a token that is $is', ({ ratio, advantage, loss, slope }) => {
+    ['good past the upper bound: clipped', 1.5, 2, -1.3 * 2, 0],
+    ['good below the lower bound: free', 0.5, 2, -0.5 * 2, -0.5 * 2],
+    ['bad below the lower bound: clipped', 0.5, -2, 0.8 * 2, 0],
+    ['bad past the upper bound: free', 1.5, -2, 1.5 * 2, 1.5 * 2],
+    ['within the bounds: free', 1.25, 2, -1.25 * 2, -1.25 * 2],
+  ])('handles a token that is %s', (_, ratio, advantage, loss, slope) => {
     expect(evaluate(token(ratio, advantage), plain).loss).toBeCloseTo(loss, 5);
     expect(gradient(token(ratio, advantage), plain)[0]).toBeCloseTo(slope, 5);
   });

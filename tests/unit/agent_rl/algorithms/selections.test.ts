@@ -7,11 +7,9 @@ import { describeSelectionContract } from '#tests/contracts/selection-contract.t
 import { builtinSelection } from '#tests/support/algorithm-parts.ts';
 
 const membersOf = (settings: object, rewards: readonly (number | undefined)[]) =>
-  builtinSelection('The best-of selection', settings)
-    .of({ rewards, round: 0 })
-    .members?.map(Number);
+  builtinSelection('best-of', settings).of({ rewards, round: 0 }).members?.map(Number);
 
-describe('best-of', () => {
+describe('The best-of selection', () => {
   test.each([
     [{ above: 0 }, [1, 0, 0.5, undefined], [1, 0, 1, 0]],
     [{ above: 0, keep: 1 }, [0.5, 1, 1, undefined], [0, 1, 0, 0]],

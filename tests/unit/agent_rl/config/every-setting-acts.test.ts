@@ -87,7 +87,7 @@ async function outcomeOf(
   }
 }
 
-describe.each(files)('%s', (file) => {
+describe.each(files)('every setting of %s has an effect', (file) => {
   test('accepts no setting without effect', async () => {
     const { config } = (await prepared(file, [])).loaded;
     const { mode } = config.train;

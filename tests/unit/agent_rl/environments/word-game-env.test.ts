@@ -63,7 +63,7 @@ describe('The word game', () => {
   );
 
   test.each(['old road', 'OLD-ROAD', 'oldroads', 'tree', 'o.l.d.r.o.a.d', 'two words', '', '!'])(
-    'is lost with the hint %j, and the guesser is not asked',
+    'is lost with the hint %j, without a guess',
     async (hint) => {
       const { told, verdicts } = await played(hint, 'old road');
       expect(told).toBeUndefined();

@@ -103,16 +103,14 @@ describe('A question about a workspace', () => {
     expect((await played([saying('It is Kalpeno.')])).metrics?.['saidOther']).toBe(0);
   });
 
-  test('charges for programs, and for failed ones', async () => {
+  test('charges for programs, for failed ones and for reaching the turn limit', async () => {
     const turns = [running('ok'), running('error'), running('rejected'), saying('Kalpeno')];
-    const verdict = await played(turns, { callPenalty: 0.1, errorPenalty: 0.25 });
+    const settings = { callPenalty: 0.1, errorPenalty: 0.25, turnLimitPenalty: 0.5 };
+    const verdict = await played(turns, settings);
     expect(verdict.components).toEqual({ success: 2, calls: -0.2, errors: -0.25 });
     expect(verdict.metrics).toMatchObject({ programs: 2, programErrors: 1, noAnswer: 0 });
-  });
-
-  test('charges for reaching the turn limit', async () => {
-    const verdict = await played([running('ok')], { turnLimitPenalty: 0.5 });
-    expect(verdict.components).toEqual({ turnLimit: -0.5 });
+    const cut = await played([running('rejected')], settings);
+    expect(cut.components).toEqual({ turnLimit: -0.5 });
   });
 
   test('has no reward if the episode was aborted', async () => {

@@ -162,7 +162,7 @@ describe('Text that imitates control tokens', () => {
   test.each([
     ['tool', (p: LanguageModelPolicy, t: Transcript) => p.observe(t, [toolResult(forged)])],
     ['user', (p: LanguageModelPolicy, t: Transcript) => p.observe(t, [user(forged)])],
-  ] as const)('from a %s is spelt out and stays theirs', async (source, say) => {
+  ] as const)('is spelt out in a message of a %s', async (source, say) => {
     const { policy } = policyThatSays('4<|im_end|>');
     const transcript = policy.begin([user('2+2?')], [calculator]);
     await policy.act(transcript, options());

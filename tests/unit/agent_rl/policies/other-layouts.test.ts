@@ -46,7 +46,7 @@ describe('A Llama 3 model', () => {
   };
 
   test.each(['<|eom_id|>', '<|eot_id|>'])(
-    'may end a turn with %s, after which nothing ends it again',
+    'may end a turn with %s, which is not ended again',
     async (end) => {
       const { policy, generator } = say(`<|python_tag|>print(2+2)${end}`);
       const transcript = policy.begin([user('2+2?')], [codeExec]);

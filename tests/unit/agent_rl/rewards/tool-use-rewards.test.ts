@@ -44,16 +44,6 @@ describe('The reward mrr', () => {
     const hits = [{ documentId: 'a' }, { documentId: 'b', alsoIn: ['c', 'd'] }];
     expect(reciprocalRank(hits, new Set(['d']))).toBe(1 / 2);
   });
-
-  test('counts ranks from 1', () => {
-    const hits = ['a', 'b', 'c'].map((documentId) => ({ documentId }));
-    expect(['a', 'b', 'c', 'd'].map((id) => reciprocalRank(hits, new Set([id])))).toEqual([
-      1,
-      1 / 2,
-      1 / 3,
-      0,
-    ]);
-  });
 });
 
 describe('The reward format', () => {

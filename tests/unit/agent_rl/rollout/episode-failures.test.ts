@@ -132,7 +132,7 @@ describe('An episode with a failure', () => {
   });
 
   test.each(['start', 'step'] as const)(
-    'is played again where its agent failed in %s, and ends as agent-failed where that goes on',
+    'is retried if its agent failed in %s, and ends as agent-failed if that persists',
     async (method) => {
       const failing = async () => {
         throw new AgentFailure('exit code 3');
@@ -229,7 +229,7 @@ describe('An episode with a failure', () => {
     [{ success: 'yes' }, /verdict.success is "yes"; expected true or false/],
     [{ components: { parts: '1' } }, /verdict.components.parts is "1"; expected a finite number/],
     [{ metrics: { share: NaN } }, /verdict.metrics.share is NaN/],
-  ])('trains on no verdict such as %j', async (wrong, problem) => {
+  ])('has no reward with an invalid verdict such as %j', async (wrong, problem) => {
     const right = { outcome: 'completed', reward: 1, components: {}, success: true };
     const finish = async () => ({ ...right, ...wrong }) as never;
     const { episode } = await play({ script: calling(), environment: { finish } });

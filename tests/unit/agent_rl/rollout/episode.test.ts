@@ -163,7 +163,7 @@ describe('runEpisode', () => {
   });
 
   test.each(['max-tokens', 'context-full'] as const)(
-    'does not act on a turn cut off by %s',
+    'does not run calls of a turn truncated by %s',
     async (stop) => {
       const { episode, environment } = await play({
         script: () => ({ message: says('', ['echo', { text: 'x' }]), stop }),
@@ -259,37 +259,32 @@ describe('runEpisode', () => {
     });
   });
 
+  const solved = { outcome: 'completed', reward: 1, components: {}, success: true };
+  const unrewarded = { reward: undefined, components: {}, success: false };
   test.each([
-    ['throws', fails],
+    ['throws', fails, 'grader-error', 'out of order'],
+    ['has no number', { ...solved, reward: NaN }, 'grader-error', 'verdict.reward is NaN'],
     [
-      'gives no number',
-      async () => ({ outcome: 'completed', reward: NaN, components: {}, success: true }),
+      'blames the system but has a reward',
+      { ...solved, outcome: 'grader-error' },
+      'grader-error',
+      'The environment reported grader-error.',
     ],
-  ] as const)('is a grader error when the verdict %s', async (_, verdict) => {
-    const finish = verdict as NonNullable<Environment['finish']>;
-    const { episode, environment } = await play({ script: calling(), environment: { finish } });
-    expect(episode).toMatchObject({ outcome: 'grader-error', success: false, reward: undefined });
-    expect(environment.ends).toEqual(['done']);
-  });
-
-  test('drops the reward of a verdict that blames the system', async () => {
-    const finish = async () =>
-      ({ outcome: 'grader-error', reward: 1, components: {}, success: true }) as const;
-    const { episode } = await play({ script: calling(), environment: { finish } });
-    expect(episode).toMatchObject({
-      outcome: 'grader-error',
-      success: false,
-      reward: undefined,
-      problem: 'The environment reported grader-error.',
+    [
+      'has its own problem',
+      { ...unrewarded, outcome: 'infrastructure-error', problem: 'no answer' },
+      'infrastructure-error',
+      'no answer',
+    ],
+  ] as const)('has no reward when the verdict %s', async (_, given, outcome, problem) => {
+    const finish = typeof given === 'function' ? given : async () => given;
+    const { episode, environment } = await play({
+      script: calling(),
+      environment: { finish: finish as NonNullable<Environment['finish']> },
     });
-  });
-
-  test("has the environment's own problem", async () => {
-    const problem = 'The sandbox failed: no answer';
-    const none = { reward: undefined, components: {}, success: false };
-    const finish = async () => ({ outcome: 'infrastructure-error', ...none, problem }) as const;
-    const { episode } = await play({ script: calling(), environment: { finish } });
-    expect(episode).toMatchObject({ outcome: 'infrastructure-error', problem });
+    expect(episode).toMatchObject({ outcome, success: false, reward: undefined });
+    expect(episode.problem).toContain(problem);
+    expect(environment.ends).toEqual(['done']);
   });
 
   test('is aborted without a reward when it is cancelled, even if nothing reacts', async () => {

@@ -63,7 +63,7 @@ describe('A checkpoint of the last completed iteration', () => {
   });
 
   test.each(['forwardBackward', 'optimStep'] as const)(
-    'when the learner refuses in %s, which leaves the weights alone',
+    'is written when the learner fails in %s, which leaves the weights unchanged',
     async (method) => {
       const { trainer, learner, checkpoints } = setUp(mixed, { train });
       const refused = new AgentRlError('ENGINE_FAILED', 'The gradient is not finite.');

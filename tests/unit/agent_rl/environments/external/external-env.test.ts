@@ -39,7 +39,7 @@ describe('An answer of an external agent', () => {
     ['It is 42.0', { match: 'number' }, true],
     [{ value: 42 }, { match: 'contains' }, true],
     [' ', {}, false],
-  ] as const)('%j with %j', async (answer, settings, success) => {
+  ] as const)('is judged like a final message: %j with %j', async (answer, settings, success) => {
     const verdict = await judged(undefined, settings).finish('done', signal, answer);
     expect(verdict).toMatchObject({ success, reward: success ? 1 : 0 });
   });

@@ -37,12 +37,12 @@ const sources = [
   { split: 'parquet', rows: 12, datasets: [{ dir: folder, columns }] },
 ] as const;
 
-describe.each(sources)('the questions of $split', ({ split, rows: count, datasets }) => {
+describe.each(sources)('The questions of $split', ({ split, rows: count, datasets }) => {
   test.each([
     ['right', 1],
     ['wrong', 0],
     ['unparsable', 0],
-  ] as const)('give a policy whose answers are %s the success rate %d', async (name, rate) => {
+  ] as const)('a policy whose answers are %s has the success rate %d', async (name, rate) => {
     const played = await ask({ environment, datasets }, { split, answer: policies[name] });
     expect([played.length, successRate(played)]).toEqual([count, rate]);
   });
@@ -143,13 +143,16 @@ describe('Questions judged only by rewards', () => {
   test.each([
     ['right', 1],
     ['wrong', 0],
-  ] as const)('are solved where the sum of the rewards says so: %s', async (name, rate) => {
-    const played = await ask(settings, { split: 'gsm8k', answer: policies[name] });
-    expect(successRate(played)).toBe(rate);
-    expect(played[0]?.parts[0]).toMatchObject({
-      reward: rate,
-      outcome: rate === 1 ? 'completed' : 'wrong-answer',
-      scores: { environment: 0, numeric: rate },
-    });
-  });
+  ] as const)(
+    'a question is solved if the weighted sum of the rewards says so: %s',
+    async (name, rate) => {
+      const played = await ask(settings, { split: 'gsm8k', answer: policies[name] });
+      expect(successRate(played)).toBe(rate);
+      expect(played[0]?.parts[0]).toMatchObject({
+        reward: rate,
+        outcome: rate === 1 ? 'completed' : 'wrong-answer',
+        scores: { environment: 0, numeric: rate },
+      });
+    },
+  );
 });

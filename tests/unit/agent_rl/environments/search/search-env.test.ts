@@ -104,10 +104,13 @@ describe('An answer that must be whole', () => {
 describe('A query with a form of the answer', () => {
   const who = { ...task, prompt: 'Who is mayor?', answer: 'Pelrina', aliases: [] };
 
-  test.each(['Pelrina', 'Pelrinas', "Pelrina's town", 'mayor PELRINAN'])('%s', async (query) => {
-    const verdict = await play(make({}, who), [[{ query, found: 'Mayor: Pelrina' }]], 'Pelrina');
-    expect(verdict).toMatchObject({ success: false, metrics: { quotedAnswer: 1 } });
-  });
+  test.each(['Pelrina', 'Pelrinas', "Pelrina's town", 'mayor PELRINAN'])(
+    'forfeits the reward: %s',
+    async (query) => {
+      const verdict = await play(make({}, who), [[{ query, found: 'Mayor: Pelrina' }]], 'Pelrina');
+      expect(verdict).toMatchObject({ success: false, metrics: { quotedAnswer: 1 } });
+    },
+  );
 
   test.each(['mayor of Pel', 'Velrina', 'Pelrinaburgh'])(
     'does not contain it: %s',
@@ -125,13 +128,11 @@ test('a result that only repeats the call does not allow queries with the answer
 });
 
 describe('The prompt of a search episode', () => {
-  test('is only the question', async () => {
-    expect(await make().start()).toEqual([{ role: 'user', content: task.prompt }]);
-  });
-
-  test('begins with the system prompt, if any', async () => {
-    const [first] = await make({ systemPrompt: 'Search.' }).start();
-    expect(first).toEqual({ role: 'system', content: 'Search.' });
+  test('is the question, after a system prompt if the settings have one', async () => {
+    const question = { role: 'user', content: task.prompt };
+    expect(await make().start()).toEqual([question]);
+    const system = { role: 'system', content: 'Search.' };
+    expect(await make({ systemPrompt: 'Search.' }).start()).toEqual([system, question]);
   });
 
   test("omits the task's documents, which only the search tool receives", () => {
@@ -184,7 +185,7 @@ describe('The statement that no answer exists', () => {
     ['not said where it is so', nowhere, 'It is 5895.', [false, { saidAbsentRightly: 0 }]],
     ['said where there is one', task, 'not stated', [false, { saidAbsentWrongly: 1 }]],
     ['not said where there is one', task, 'It is 5895.', [true, { saidAbsentWrongly: 0 }]],
-  ] as const)('%s', async (_, of, answer, [success, metrics]) => {
+  ] as const)('is counted when it is %s', async (_, of, answer, [success, metrics]) => {
     const verdict = await play(make(settings, of), [[found]], answer);
     expect(verdict).toMatchObject({ success, metrics });
     expect(Object.keys(verdict.metrics ?? {}).filter((name) => /Absent/u.test(name))).toEqual(
@@ -199,37 +200,22 @@ describe('The statement that no answer exists', () => {
 });
 
 describe('Quoting the answer in a query', () => {
-  test('earns nothing before the question or a result shows it', async () => {
-    const guess: Search = { query: 'is Velmora 5,895 high', found: 'Velmora is 5895 m high.' };
-    const verdict = await play(make(), [[guess]], 'It is 5895.');
-    expect([verdict.success, verdict.reward]).toEqual([false, 0]);
-    expect(verdict.metrics?.['quotedAnswer']).toBe(1);
-  });
+  const guess: Search = { query: 'is Velmora 5,895 high', found: 'Velmora is 5895 m high.' };
+  const check: Search = { query: 'mountains of 5895 metres' };
+  const failed: Search = { query: 'height', found: 'Error: 5895 is no host', status: 'error' };
+  const asked = { ...task, prompt: 'Is it 12 or 5895?' };
 
-  test('is allowed once a search showed it', async () => {
-    const check: Search = { query: 'mountains of 5895 metres' };
-    expect((await play(make(), [[found], [check]], '5895')).success).toBe(true);
-  });
-
-  test('earns nothing in the same turn as the search that shows it', async () => {
-    const check: Search = { query: 'mountains of 5895 metres' };
-    expect((await play(make(), [[found, check]], '5895')).success).toBe(false);
-  });
-
-  test('is allowed when another tool showed it', async () => {
-    const page: Search = { ...found, name: 'open_page' };
-    const check: Search = { query: 'mountains of 5895 metres' };
-    expect((await play(make(), [[page], [check]], '5895')).success).toBe(true);
-  });
-
-  test('is allowed if the question contains it', async () => {
-    const asked = { ...task, prompt: 'Is it 12 or 5895?' };
-    expect((await play(make({}, asked), [[{ query: '12 or 5895' }]], '5895')).success).toBe(true);
-  });
-
-  test('earns nothing if the search that showed it failed', async () => {
-    const failed: Search = { query: 'height', found: 'Error: 5895 is no host', status: 'error' };
-    expect((await play(make(), [[failed], [{ query: '5895' }]], '5895')).success).toBe(false);
+  test.each([
+    ['before the question or a result shows it', task, [[guess]], false],
+    ['after a search showed it', task, [[found], [check]], true],
+    ['in the same turn as the search that shows it', task, [[found, check]], false],
+    ['after another tool showed it', task, [[{ ...found, name: 'open_page' }], [check]], true],
+    ['that is in the question', asked, [[{ query: '12 or 5895' }]], true],
+    ['after a failed search showed it', task, [[failed], [{ query: '5895' }]], false],
+  ])('%s is allowed or forfeits the reward', async (_, of, turns, isAllowed) => {
+    const { success, reward, metrics } = await play(make({}, of), turns, '5895');
+    expect([success, reward]).toEqual([isAllowed, isAllowed ? 1 : 0]);
+    expect(metrics?.['quotedAnswer']).toBe(isAllowed ? 0 : 1);
   });
 });
 

@@ -34,7 +34,7 @@ describeToolCallFormatContract('hermes', {
   broken: ['<tool_call>', '<tool_call>{"name": "add"}</tool_call>', '<tool_call>[1]</tool_call>'],
   marks: ['<tool_call>', '</tool_call>', '{"name": "add", "arguments": {}}', '"', '{'],
 });
-describeToolCallFormatContract('The llama3 format', {
+describeToolCallFormatContract('llama3', {
   plugin: Llama3Format,
   create: () => new Llama3Format({ settings: {} }),
   tools,
@@ -48,7 +48,7 @@ describeToolCallFormatContract('The llama3 format', {
   ],
   marks: ['<|python_tag|>', '{"name": "add", "parameters": {}}', ';', '{', '}', '"'],
 });
-describeToolCallFormatContract('The python-block format', {
+describeToolCallFormatContract('python-block', {
   plugin: PythonBlockFormat,
   create: () => new PythonBlockFormat({ settings: {} }),
   tools,
@@ -70,7 +70,7 @@ describeToolCallFormatContract('plain', {
   marks: ['<tool_call>{"name": "add", "arguments": {}}</tool_call>', '```python\n1\n```'],
 });
 
-describe('llama3', () => {
+describe('The llama3 format', () => {
   const format = new Llama3Format({ settings: {} });
   const read = (text: string, known = tools) =>
     format.read({ text, turn: 0, inThought: false, tools: known });
@@ -93,7 +93,7 @@ describe('llama3', () => {
   });
 
   test.each(['{"answer": 4}', '{"name": "Ann", "age": 3}', '{', 'Use {"name": "add"}.', '[1, 2]'])(
-    'leaves %j as an answer',
+    'treats %j as an answer',
     (text) => {
       expect(read(text)).toEqual({ role: 'assistant', content: text });
     },
@@ -119,7 +119,7 @@ describe('llama3', () => {
   });
 });
 
-describe('python-block', () => {
+describe('The python-block format', () => {
   const read = (text: string, settings = {}, known: readonly ToolSpec[] = tools) =>
     new PythonBlockFormat({ settings }).read({ text, turn: 1, inThought: false, tools: known });
 
@@ -162,7 +162,7 @@ describe('python-block', () => {
   );
 
   test.each(['```python\nf()\n``', '````python\nf()\n```', '~~~python\nf()\n```'])(
-    'says which marks close %j',
+    'names the marks that close %j',
     (text) => {
       const [bad] = read(text).malformedCalls ?? [];
       const mark = /^[`~]*/.exec(text)?.[0];

@@ -26,33 +26,31 @@ test('a plain answer is only content', () => {
 describe('A thought in the Hermes format', () => {
   const inner = call('{"name": "a", "arguments": {}}');
 
-  test('is kept separate, and calls in it are ignored', () => {
-    expect(parse(`<think>\nLet me try ${inner}\n</think>\n\nDone.`)).toEqual({
-      role: 'assistant',
-      content: 'Done.',
-      reasoning: `Let me try ${inner}`,
-    });
-  });
-
-  test('continues from a cue that opened it', () => {
-    expect(parse('easy\n</think>\n\n4', true)).toEqual({
-      role: 'assistant',
-      content: '4',
-      reasoning: 'easy',
-    });
-  });
-
-  test('includes the rest of the turn if it is not closed', () => {
-    expect(parse(`so ${inner}`, true)).toEqual({
-      role: 'assistant',
-      content: '',
-      reasoning: `so ${inner}`,
-    });
-    expect(parse(`Well. <think>${inner}`)).toEqual({
-      role: 'assistant',
-      content: 'Well.',
-      reasoning: inner,
-    });
+  test.each([
+    [
+      'is kept separate, and calls in it are ignored',
+      `<think>\nTry ${inner}\n</think>\n\nDone.`,
+      false,
+      'Done.',
+      `Try ${inner}`,
+    ],
+    ['continues from a cue that opened it', 'easy\n</think>\n\n4', true, '4', 'easy'],
+    [
+      'after a cue includes the rest of the turn if it is not closed',
+      `so ${inner}`,
+      true,
+      '',
+      `so ${inner}`,
+    ],
+    [
+      'includes the rest of the turn if it is not closed',
+      `Well. <think>${inner}`,
+      false,
+      'Well.',
+      inner,
+    ],
+  ])('%s', (_, text, inThought, content, reasoning) => {
+    expect(parse(text, inThought)).toEqual({ role: 'assistant', content, reasoning });
   });
 
   test('is not opened by marks in an argument', () => {

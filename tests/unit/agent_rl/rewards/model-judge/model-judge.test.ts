@@ -179,44 +179,38 @@ describe('A failing judge', () => {
   };
 
   test.each([
-    ['a server that is busy', { status: 503, json: {} }, { requests: 2, text: 'answers 503' }],
-    ['too many requests', { status: 429, json: {} }, { requests: 2, text: 'answers 429' }],
-    ['a connection that breaks', 'cut', { requests: 2, text: 'cannot be reached' }],
+    ['a busy server', { status: 503, json: {} }, 2, 'answers 503'],
+    ['too many requests', { status: 429, json: {} }, 2, 'answers 429'],
+    ['a broken connection', 'cut', 2, 'cannot be reached'],
     [
-      'a request that is refused',
+      'a refused request',
       { status: 400, json: { error: { message: 'maximum context length is 4096' } } },
-      { requests: 1, text: 'maximum context length is 4096' },
+      1,
+      'maximum context length is 4096',
     ],
     [
       'an invalid chat completion',
       { status: 200, json: { choices: [] } },
-      { requests: 1, text: 'is not a chat completion' },
+      1,
+      'is not a chat completion',
     ],
-    [
-      'no content',
-      { status: 200, json: chatCompletion(null) },
-      { requests: 1, text: 'is not a chat completion' },
-    ],
-  ] as const)('with %s throws what may pass', async (_, answer, expected) => {
-    const { thrown, message, requests } = await failing(answer);
-    expect(message).toContain(expected.text);
-    expect(requests).toBe(expected.requests);
-    expect(failureOf(thrown).retryable).toBe(true);
+    ['no content', { status: 200, json: chatCompletion(null) }, 1, 'is not a chat completion'],
+  ] as const)('throws a temporary failure: %s', async (_, answer, requests, text) => {
+    const failure = await failing(answer);
+    expect(failure.message).toContain(text);
+    expect(failure.requests).toBe(requests);
+    expect(failureOf(failure.thrown).retryable).toBe(true);
   });
 
   test.each([
     ['no score', given('I refuse.'), 'it is not JSON'],
-    [
-      'an answer that is cut off',
-      given('{"reason": "', { finishReason: 'length' }),
-      'it has more than maxTokens = 512',
-    ],
-    ['another end', given('{"score": 10}', { finishReason: 'abort' }), 'ended with "abort"'],
-  ])('throws the same error again: %s', async (_, answer, text) => {
-    const { thrown, message, requests } = await failing(answer);
-    expect(message).toContain(text);
-    expect(requests).toBe(1);
-    expect(failureOf(thrown).retryable).toBe(false);
+    ['a truncated answer', given('{"reason": "', { finishReason: 'length' }), 'maxTokens = 512'],
+    ['another end', given('{"score": 10}', { finishReason: 'abort' }), '"abort"'],
+  ])('throws a permanent failure: %s', async (_, answer, text) => {
+    const failure = await failing(answer);
+    expect(failure.message).toContain(text);
+    expect(failure.requests).toBe(1);
+    expect(failureOf(failure.thrown).retryable).toBe(false);
   });
 
   test('fails at its deadline without an answer', async () => {

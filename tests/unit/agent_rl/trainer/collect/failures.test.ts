@@ -117,7 +117,7 @@ describe('The data of its siblings', () => {
   const rewarded = (sample: number) => played({ reward: [1, 0.3, 0][sample] ?? 0 });
 
   test.each(failures)(
-    'is bit for bit what it is without an episode that fails %s',
+    'equal the data without an episode that fails %s, bit for bit',
     async (_, kind) => {
       const without = await sent(({ key: { sample } }) => rewarded(sample), 3);
       const withFailed = await sent(
@@ -144,7 +144,7 @@ describe('An episode that ended badly', () => {
     ['mask', ['0.7500', '-0.2500', '-0.2500']],
     // Rewards 1, 0, 0, -3 have the mean -0.5.
     ['penalise', ['1.5000', '0.5000', '0.5000', '-2.5000']],
-  ] as const)('with %s is compared so', async (action, expected) => {
+  ] as const)('has the expected advantages with the action %s', async (action, expected) => {
     const { advantages } = await trainOne(
       badly,
       rolloutWith({ 'invalid-calls': action }, { penalty: -3 }),
