@@ -9,7 +9,7 @@ import { ranking } from '#agent_rl/rewards/managers/ranking.ts';
 import { evaluate } from '#agent_rl/trainer/evaluate.ts';
 import { compare } from '#agent_rl/trainer/success-rate.ts';
 import { builtinSelection } from '#tests/support/algorithm-parts.ts';
-import { never, options, type Script, setUp } from '#tests/support/grpo-trainer-setup.ts';
+import { never, options, type Script, setUp, trained } from '#tests/support/grpo-trainer-setup.ts';
 import { ScriptedRollouts } from '#tests/support/scripted-rollouts.ts';
 
 const { algorithm } = options;
@@ -43,8 +43,7 @@ const advantagesOf = (learner: ReturnType<typeof setUp>['learner']) =>
 
 describe('Multi-agent training', () => {
   test("compares an attempt only with the same agent's attempts at the task", async () => {
-    const { trainer, learner, metrics } = setUp(duet, oneIteration);
-    await trainer.train(never);
+    const { learner, metrics } = await trained(duet, oneIteration);
     const ofTask = [
       [2, 0.5],
       [2, -0.5],
@@ -69,8 +68,7 @@ describe('Multi-agent training', () => {
 
   test('does not train on an agent that does not learn, and books its tokens', async () => {
     const frozen = duetWith(({ agent }) => ({ learns: agent !== 'guesser' }));
-    const { trainer, learner, metrics } = setUp(frozen, oneIteration);
-    await trainer.train(never);
+    const { learner, metrics } = await trained(frozen, oneIteration);
     expect(advantagesOf(learner).map(([tokens]) => tokens)).toEqual([2, 2, 2, 2]);
     expect(metrics[0]).toMatchObject({
       'ledger/trained': 8,
@@ -92,11 +90,10 @@ describe('Multi-agent training', () => {
         return groups;
       },
     };
-    const { trainer, learner } = setUp(frozen, {
+    const { learner } = await trained(frozen, {
       ...oneIteration,
       algorithm: { ...algorithm, advantage },
     });
-    await trainer.train(never);
     expect(seen).toEqual([
       [0, 0.5],
       [0, 0.5],
@@ -113,7 +110,7 @@ describe('Multi-agent training', () => {
     const unequal = duetWith(({ agent, reward = 0 }) => ({
       reward: agent === 'guesser' ? reward + 10 : reward,
     }));
-    const { trainer, learner } = setUp(unequal, {
+    const { learner } = await trained(unequal, {
       ...oneIteration,
       algorithm: {
         ...algorithm,
@@ -123,7 +120,6 @@ describe('Multi-agent training', () => {
         },
       },
     });
-    await trainer.train(never);
     const ofTask = [
       [2, 1],
       [2, -1],
@@ -134,12 +130,11 @@ describe('Multi-agent training', () => {
   });
 
   test('keeps the agents of a task in one optimiser step', async () => {
-    const { trainer, learner } = setUp(duet, {
+    const { learner } = await trained(duet, {
       ...oneIteration,
       rollout: { ...options.rollout, tasksPerStep: 3 },
       algorithm: { ...algorithm, updatesPerBatch: 2 },
     });
-    await trainer.train(never);
     // Two tasks and one, of two attempts of two agents each: six groups in halves would split the second task.
     expect(learner.batches.map((data) => data.length)).toEqual([8, 4]);
   });
@@ -154,8 +149,7 @@ describe('Multi-agent training', () => {
       ...oneIteration,
       algorithm: { ...algorithm, selection: builtinSelection('dynamic', { cap: 1 }) },
     };
-    const { trainer, rollouts, metrics } = setUp(flatFor(['t1']), dynamic);
-    await trainer.train(never);
+    const { rollouts, metrics } = await trained(flatFor(['t1']), dynamic);
     expect([...new Set(rollouts.requests.map(({ task }) => task.taskId))]).toEqual([
       't0',
       't1',
@@ -174,11 +168,10 @@ describe('Multi-agent training', () => {
           ])
         : duet(request);
     const { outcomes } = options.rollout;
-    const { trainer, rollouts, metrics } = setUp(failing, {
+    const { rollouts, metrics } = await trained(failing, {
       ...oneIteration,
       rollout: { ...options.rollout, outcomes: { ...outcomes, 'infrastructure-error': 'replace' } },
     });
-    await trainer.train(never);
     expect(rollouts.requests.map(({ task, key: { sample } }) => task.taskId + sample)).toEqual([
       't00',
       't01',
@@ -196,7 +189,7 @@ describe('Multi-agent training', () => {
 
   test('does not compare an agent without a turn', async () => {
     // At each task the guesser is asked in the first attempt alone.
-    const { trainer, learner, metrics } = setUp(
+    const { learner, metrics } = await trained(
       ({ key: { sample } }) =>
         rollout([
           part('speaker', { reward: 1 - sample, sampled: 2 }),
@@ -204,7 +197,6 @@ describe('Multi-agent training', () => {
         ]),
       oneIteration,
     );
-    await trainer.train(never);
     expect(advantagesOf(learner)).toEqual([
       [2, 0.5],
       [2, -0.5],
@@ -229,7 +221,7 @@ describe('Multi-agent training', () => {
       ]);
     };
     const { outcomes, failures } = options.rollout;
-    const { trainer, metrics } = setUp(
+    const { metrics } = await trained(
       failing,
       {
         ...oneIteration,
@@ -250,7 +242,6 @@ describe('Multi-agent training', () => {
         },
       },
     );
-    await trainer.train(never);
     // The speaker's attempts but for the one that failed; the guesser's one attempt with a turn.
     expect(shown).toEqual([2, 1]);
     // The speaker's failure: the guesser had no turn in that attempt.
@@ -272,7 +263,7 @@ describe('Multi-agent training', () => {
   });
 
   test('shuffles rewards per agent', async () => {
-    const { trainer, learner } = setUp(
+    const { learner } = await trained(
       ({ key: { sample } }) =>
         rollout([
           part('speaker', { reward: sample, sampled: 2 }),
@@ -280,7 +271,6 @@ describe('Multi-agent training', () => {
         ]),
       { train: { ...options.train, iterations: 4, control: 'shuffled-rewards' } },
     );
-    await trainer.train(never);
     // With a speaker's reward among guessers' some advantage would be near 5.
     expect(learner.batches.length).toBeGreaterThan(0);
     for (const [, advantage] of advantagesOf(learner))

@@ -1,6 +1,13 @@
 import { expect, test } from '@jest/globals';
 
-import { mixed, never, options, type Script, setUp } from '#tests/support/grpo-trainer-setup.ts';
+import {
+  mixed,
+  never,
+  options,
+  type Script,
+  setUp,
+  trained,
+} from '#tests/support/grpo-trainer-setup.ts';
 import { played } from '#tests/support/rollouts.ts';
 
 const taskOf = (taskId: string) => ({ taskId, prompt: '', metadata: { family: 'sums' } });
@@ -21,7 +28,7 @@ const rewarded = (rewards: Readonly<Record<string, readonly number[]>>): Script 
 test('a run evaluates before, during and after training', async () => {
   const seen: string[] = [];
   const evaluated: string[] = [];
-  const { trainer, metrics, checkpoints } = setUp(
+  const { metrics, checkpoints, result } = await trained(
     rewarded({ e: [0, 1, 1, 0] }),
     {
       train: { ...options.train, iterations: 3 },
@@ -35,7 +42,6 @@ test('a run evaluates before, during and after training', async () => {
         evaluated.push(`${rollout.taskId} of ${episodes}`),
     },
   );
-  const result = await trainer.train(never);
   expect(seen).toEqual(['before 0: 0', 'during 1: 1', 'during 2: 1', 'after 3: 0']);
   expect(evaluated).toEqual(['e of 1', 'e of 1', 'e of 1', 'e of 1']);
   expect(checkpoints).toEqual(['periodic 2', 'last 3']);
@@ -58,13 +64,12 @@ const keepsBest = {
 test('the best checkpoint is chosen by the selection tasks only', async () => {
   const seen: string[] = [];
   // Held out: 0 before, 1 after iteration 2, 0 at the end. Selection: 0 after iteration 2, 1 at the end.
-  const { trainer, metrics, checkpoints, rollouts } = setUp(
+  const { metrics, checkpoints, rollouts, state } = await trained(
     rewarded({ e: [0, 1, 0], s: [0, 1] }),
     keepsBest,
     { evaluation: ({ when, iteration }) => seen.push(`${when} ${iteration}`) },
     { selectionTasks: [taskOf('s')] },
   );
-  const { state } = await trainer.train(never);
   expect(seen).toEqual(['before 0', 'during 2', 'selection 2', 'selection 3', 'after 3']);
   expect(checkpoints).toEqual(['best 2', 'best 3', 'last 3']);
   expect(state).toMatchObject({ best: { iteration: 3, successRate: 1 }, selectionTasks: 1 });
@@ -75,13 +80,12 @@ test('the best checkpoint is chosen by the selection tasks only', async () => {
 });
 
 test('the earlier of two equal checkpoints stays the best', async () => {
-  const { trainer, checkpoints } = setUp(
+  const { checkpoints, state } = await trained(
     rewarded({ e: [0, 0, 0], s: [1, 1] }),
     keepsBest,
     {},
     { selectionTasks: [taskOf('s')] },
   );
-  const { state } = await trainer.train(never);
   expect(checkpoints).toEqual(['best 2', 'last 3']);
   expect(state.best).toEqual({ iteration: 2, successRate: 1 });
 });
@@ -90,20 +94,16 @@ test('a run with keepBest needs held-out tasks, the same ones on resume', async 
   await expect(setUp(mixed, keepsBest).trainer.train(never)).rejects.toThrow(
     'needs held-out tasks',
   );
-  const { trainer } = setUp(mixed, keepsBest, {}, { selectionTasks: [taskOf('s')] });
-  const { state } = await trainer.train(never);
+  const { trainer, state } = await trained(mixed, keepsBest, {}, { selectionTasks: [taskOf('s')] });
   const goesOn = setUp(mixed, keepsBest, {}, { selectionTasks: [taskOf('s'), taskOf('u')] });
   goesOn.trainer.restore(state);
-  await expect(goesOn.trainer.train(never)).rejects.toThrow(
-    'keeps 1 tasks out of training to choose its best checkpoint by, and would now keep 2',
-  );
+  await expect(goesOn.trainer.train(never)).rejects.toThrow('holds out 1 tasks');
 });
 
 test('a run keeps no best checkpoint by default', async () => {
-  const { trainer, checkpoints } = setUp(mixed, {
+  const { checkpoints, state } = await trained(mixed, {
     eval: { ...options.eval, every: 1, after: true },
   });
-  const { state } = await trainer.train(never);
   expect([checkpoints, state.best]).toEqual([['last 2'], null]);
 });
 
@@ -140,7 +140,7 @@ test('a run makes the baseline once, also when it is resumed', async () => {
 
 test('a run reports its activities', async () => {
   const phases: string[] = [];
-  const { trainer } = setUp(
+  await trained(
     mixed,
     {
       train: { ...options.train, iterations: 2 },
@@ -152,7 +152,6 @@ test('a run reports its activities', async () => {
         phases.push(`${iteration} ${Object.values(phase).join(' ')}`),
     },
   );
-  await trainer.train(never);
   const iteration = (done: number): string[] => [
     `${done} collect ${options.rollout.tasksPerStep * options.rollout.groupSize}`,
     `${done} update`,

@@ -11,6 +11,7 @@ import {
   mixed,
   always,
   setUp,
+  trained,
   never,
   type Script,
 } from '#tests/support/grpo-trainer-setup.ts';
@@ -18,8 +19,7 @@ import { builtinSelection } from '#tests/support/algorithm-parts.ts';
 
 describe('trainGrpo', () => {
   test('sends every sampled token with the advantage of its episode and the weight of the step', async () => {
-    const { trainer, learner } = setUp(mixed);
-    await trainer.train(never);
+    const { learner } = await trained(mixed);
     const data = learner.batches.slice(0, 1).flat();
     // 2 tasks x 2 episodes x 3 tokens: each weighs 1/12. Rewards 1 and 0 about their mean: ±0.5.
     expect(data).toHaveLength(4);
@@ -37,8 +37,7 @@ describe('trainGrpo', () => {
   });
 
   test('takes one step per iteration and publishes before the first and after each', async () => {
-    const { trainer, learner, checkpoints } = setUp(mixed);
-    const result = await trainer.train(never);
+    const { learner, checkpoints, result } = await trained(mixed);
     expect(result).toMatchObject({
       interrupted: false,
       state: { iteration: 2, optimizerSteps: 2, tasks: { draws: 4 } },
@@ -114,8 +113,7 @@ describe('trainGrpo', () => {
   });
 
   test('takes no step if no group teaches anything, and reports it', async () => {
-    const { trainer, learner, metrics } = setUp(always(1));
-    await trainer.train(never);
+    const { learner, metrics } = await trained(always(1));
     expect([learner.batches, learner.steps, learner.published]).toEqual([[], [], 1]);
     expect(metrics[0]).toMatchObject({
       'group/zeroVariance': 2,
@@ -128,10 +126,9 @@ describe('trainGrpo', () => {
   });
 
   test("follows the KL term of flat groups, with the reference's log-probabilities", async () => {
-    const { trainer, learner } = setUp(always(1), {
+    const { learner } = await trained(always(1), {
       algorithm: { ...options.algorithm, kl: { kind: 'k3', weight: 0.1 } },
     });
-    await trainer.train(never);
     expect(learner.steps).toHaveLength(2);
     expect([...(learner.batches[0]?.[0]?.refLogProbs ?? [])]).toEqual(Array<number>(5).fill(-0.25));
     const asked = { temperature: 0.8, which: 'reference' };
@@ -145,11 +142,10 @@ describe('trainGrpo', () => {
     // Task t1 and whatever replaces it is flat until round 2.
     const script: Script = ({ task, key: { sample } }) =>
       played({ reward: ['t1', 'again-0-1-0'].includes(task.taskId) ? 0 : 1 - sample });
-    const { trainer, metrics, rollouts } = setUp(script, {
+    const { metrics, rollouts } = await trained(script, {
       algorithm: { ...options.algorithm, selection: builtinSelection('dynamic', { cap: 2 }) },
       train: { ...options.train, iterations: 1 },
     });
-    await trainer.train(never);
     expect(rollouts.requests.map(({ task }) => task.taskId)).toEqual([
       't0',
       't0',
@@ -171,11 +167,10 @@ describe('trainGrpo', () => {
   });
 
   test('keeps and counts groups that are still flat at the cap', async () => {
-    const { trainer, metrics } = setUp(always(0), {
+    const { metrics } = await trained(always(0), {
       algorithm: { ...options.algorithm, selection: builtinSelection('dynamic', { cap: 1 }) },
       train: { ...options.train, iterations: 1 },
     });
-    await trainer.train(never);
     expect(metrics[0]).toMatchObject({
       'group/zeroVariance': 2,
       'group/allWrong': 2,
@@ -188,10 +183,9 @@ describe('trainGrpo', () => {
       sample === 2
         ? played({ outcome: 'infrastructure-error' })
         : mixed({ key: { sample } } as EpisodeRequest);
-    const { trainer, learner, metrics } = setUp(script, {
+    const { learner, metrics } = await trained(script, {
       rollout: { ...options.rollout, groupSize: 3 },
     });
-    await trainer.train(never);
     expect(
       learner.batches
         .slice(0, 1)
@@ -210,13 +204,12 @@ describe('trainGrpo', () => {
   test('can exclude truncated episodes from the loss but not from the group', async () => {
     const script: Script = ({ key: { sample } }) =>
       played({ reward: 1 - sample, outcome: sample === 1 ? 'truncated-tokens' : 'completed' });
-    const { trainer, learner, metrics } = setUp(script, {
+    const { learner, metrics } = await trained(script, {
       rollout: {
         ...options.rollout,
         outcomes: { ...options.rollout.outcomes, 'truncated-tokens': 'mask' },
       },
     });
-    await trainer.train(never);
     expect(learner.batches[0]?.map(({ advantages }) => advantages[2])).toEqual([0.5, 0.5]);
     expect(learner.batches[0]?.[0]?.weights[2]).toBeCloseTo(1 / 6, 6);
     expect(metrics[0]).toMatchObject({ 'ledger/masked': 6, 'ledger/trained': 6 });
@@ -317,16 +310,14 @@ describe('trainGrpo', () => {
   });
 
   test('only emits defined metric names', async () => {
-    const { trainer, metrics } = setUp(mixed, { eval: { ...options.eval, every: 1 } });
-    await trainer.train(never);
+    const { metrics } = await trained(mixed, { eval: { ...options.eval, every: 1 } });
     const names = metrics.flatMap((values) => Object.keys(values));
     expect(names.filter((name) => metricDefinition(name) === undefined)).toEqual([]);
     expect(metrics.flatMap((values) => Object.values(values)).every(Number.isFinite)).toBe(true);
   });
 
   test('balances its ledger in every iteration', async () => {
-    const { trainer, metrics } = setUp(mixed);
-    await trainer.train(never);
+    const { metrics } = await trained(mixed);
     for (const values of metrics) {
       const booked = Object.entries(values).filter(([name]) => name.startsWith('ledger/'));
       expect(booked.reduce((sum, [, count = NaN]) => sum + count, 0)).toBe(

@@ -3,7 +3,14 @@ import { describe, expect, test } from '@jest/globals';
 import { buildData } from '#agent_rl/trainer/build-data.ts';
 import { correctData } from '#agent_rl/trainer/steps/correct-data.ts';
 import { FakeLearner } from '#tests/support/fake-learner.ts';
-import { always, mixed, never, options, setUp } from '#tests/support/grpo-trainer-setup.ts';
+import {
+  always,
+  mixed,
+  never,
+  options,
+  setUp,
+  trained,
+} from '#tests/support/grpo-trainer-setup.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
 import { groupOf, member, played } from '#tests/support/rollouts.ts';
 
@@ -14,11 +21,10 @@ const group = (taskId: string, rewards: readonly number[], sampled = 3) => [
 
 describe('updatesPerBatch', () => {
   test('takes a step for each part of each pass, each with its own position in the schedule', async () => {
-    const { trainer, learner, metrics } = setUp(mixed, {
+    const { learner, metrics } = await trained(mixed, {
       algorithm: { ...algorithm, updatesPerBatch: 2, epochs: 2 },
       train: { ...options.train, schedule: 'cosine' },
     });
-    await trainer.train(never);
     // Two tasks of two episodes: a group for each step.
     expect(learner.steps).toHaveLength(8);
     const rates = learner.steps.map(({ learningRate }) => learningRate);
@@ -71,10 +77,9 @@ describe('updatesPerBatch', () => {
   });
 
   test('publishes once per iteration, and not if all groups are flat', async () => {
-    const { trainer, learner } = setUp(always(1), {
+    const { learner } = await trained(always(1), {
       algorithm: { ...algorithm, updatesPerBatch: 2 },
     });
-    await trainer.train(never);
     expect([learner.published, learner.steps.length]).toEqual([1, 0]);
   });
 });
@@ -92,11 +97,10 @@ test('gives every group, and every token in it, the same weight with prompt-mean
 });
 
 test('passes the entropy bonus to the loss, with episodes of advantage 0', async () => {
-  const { trainer, learner } = setUp(always(1), {
+  const { learner } = await trained(always(1), {
     algorithm: { ...algorithm, entropyBonus: 0.5 },
     train: { ...options.train, iterations: 1 },
   });
-  await trainer.train(never);
   expect(learner.losses[0]).toMatchObject({ entropyBonus: 0.5 });
 });
 
@@ -133,12 +137,11 @@ describe('A correction', () => {
         return tokens.behaviour.map(() => 0);
       },
     };
-    const { trainer, metrics } = setUp(mixed, {
+    const { metrics } = await trained(mixed, {
       algorithm: { ...algorithm, correction: watching },
       // The made-up learner scores other than it trains.
       train: { ...options.train, iterations: 1, parityBound: { max: 1, mean: 1 } },
     });
-    await trainer.train(never);
     const [length] = seen[0] as [number];
     expect(seen[0]).toEqual([length, Array.from({ length }, () => -0.25)]);
     expect(metrics[0]).toMatchObject({ 'correction/factorMean': 0, 'correction/maskedShare': 1 });

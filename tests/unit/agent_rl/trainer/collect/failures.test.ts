@@ -4,7 +4,7 @@ import type { Outcome } from '#agent_rl/core/outcome.ts';
 import type { Part, Rollout } from '#agent_rl/core/rollout.ts';
 import { FailureGuard } from '#agent_rl/trainer/collect/failure-guard.ts';
 import type { GrpoOptions } from '#agent_rl/trainer/training-options.ts';
-import { never, options, type Script, setUp } from '#tests/support/grpo-trainer-setup.ts';
+import { never, options, type Script, setUp, trained } from '#tests/support/grpo-trainer-setup.ts';
 import { part, played, rollout, sequence } from '#tests/support/rollouts.ts';
 import { groupRelativeBy } from '#tests/support/algorithm-parts.ts';
 
@@ -106,12 +106,11 @@ const failures: [string, Partial<Part>][] = [
 
 describe('The data of its siblings', () => {
   const sent = async (script: Script, groupSize: number) => {
-    const { trainer, learner } = setUp(script, {
+    const { learner } = await trained(script, {
       rollout: { ...options.rollout, tasksPerStep: 2, groupSize },
       train: { ...options.train, iterations: 1 },
       algorithm: { ...options.algorithm, advantage: groupRelativeBy({ std: 'sample', eps: 1e-4 }) },
     });
-    await trainer.train(never);
     return learner.batches.flat();
   };
   const rewarded = (sample: number) => played({ reward: [1, 0.3, 0][sample] ?? 0 });

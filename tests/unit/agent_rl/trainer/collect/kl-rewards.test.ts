@@ -4,7 +4,7 @@ import { referenceOf, type Scorer } from '#agent_rl/core/services/scorer.ts';
 import { withKlRewards } from '#agent_rl/trainer/collect/kl-rewards.ts';
 import { rolloutMetrics } from '#agent_rl/trainer/collect/rollout-metrics.ts';
 import { FakeLearner } from '#tests/support/fake-learner.ts';
-import { options, setUp, mixed, never } from '#tests/support/grpo-trainer-setup.ts';
+import { options, setUp, trained, mixed, never } from '#tests/support/grpo-trainer-setup.ts';
 import { groupOf, member } from '#tests/support/rollouts.ts';
 
 const group = (...lengths: readonly (number | undefined)[]) => {
@@ -83,8 +83,7 @@ test.each([
     },
   };
   const algorithm = { ...options.algorithm, ...kl };
-  const { trainer, learner, metrics } = setUp(mixed, { algorithm }, {}, { reference });
-  await trainer.train(never);
+  const { learner, metrics } = await trained(mixed, { algorithm }, {}, { reference });
   // Two iterations of two groups of two.
   expect(scored).toEqual([4, 4]);
   expect(learner.forwards.filter(({ which }) => which === 'reference')).toEqual([]);

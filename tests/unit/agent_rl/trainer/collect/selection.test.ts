@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { builtinSelection } from '#tests/support/algorithm-parts.ts';
-import { mixed, never, options, setUp } from '#tests/support/grpo-trainer-setup.ts';
+import { mixed, never, options, setUp, trained } from '#tests/support/grpo-trainer-setup.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
 import { played } from '#tests/support/rollouts.ts';
 
@@ -20,8 +20,7 @@ describe('Rejection-sampling fine-tuning', () => {
   };
 
   test('trains on good episodes, weights only their tokens, and books the others', async () => {
-    const { trainer, learner, metrics } = setUp(mixed, { algorithm: rft, train });
-    await trainer.train(never);
+    const { learner, metrics } = await trained(mixed, { algorithm: rft, train });
     const data = learner.batches.flat();
     expect(data).toHaveLength(2);
     expect(data.map(({ advantages }) => Math.max(...advantages))).toEqual([1, 1]);
@@ -35,11 +34,10 @@ describe('Rejection-sampling fine-tuning', () => {
 
 test('the length penalty applies before episodes are compared, and is logged', async () => {
   // At most 8 tokens: 8 sampled lose 1, 2 lose nothing.
-  const { trainer, learner, metrics } = setUp(
+  const { learner, metrics } = await trained(
     ({ key: { sample } }) => played({ reward: 1, sampled: sample === 0 ? 2 : 8 }),
     { algorithm: { ...algorithm, overlong: { share: 0.5, penalty: 1 } }, train },
   );
-  await trainer.train(never);
   const advantages = learner.batches.flat().map(({ advantages: all }) => all.at(-1));
   expect(advantages).toEqual([0.5, -0.5, 0.5, -0.5]);
   expect(metrics[0]?.['rollout/overlongPenaltyMean']).toBeCloseTo(0.5, 9);
