@@ -190,28 +190,37 @@ describe('An isolated tool', () => {
     await runner.close();
   });
 
+  /** Calls a tool of one runner. */
+  const answered = async (
+    what: string,
+    changes: Partial<ToolSpec> = {},
+    settings: Record<string, unknown> = {},
+  ) => {
+    const tool = { ...isolated, isolated: url, ...changes };
+    const runner = new ToolRunner([tool], [], new Map([[tool.name, settings]]));
+    try {
+      return (await call(runner, what, never, tool.name)).result.content;
+    } finally {
+      await runner.close();
+    }
+  };
+
   test('has its long answers truncated', async () => {
     // Time enough for a busy machine to copy it.
-    const runner = new ToolRunner([{ ...isolated, deadlineS: 60, isolated: url }]);
-    expect((await call(runner, 'flood')).result.content).toMatch(
+    expect(await answered('flood', { deadlineS: 60 })).toMatch(
       /^x{4000}\n\[cut: 4,000 of 104,857,600/,
     );
-    await runner.close();
   });
 
-  test('receives its own settings', async () => {
-    const settings = new Map([['patient', { unit: { name: 'grams' } }]]);
-    const runner = new ToolRunner([{ ...isolated, isolated: url }], [], settings);
-    expect((await call(runner, 'settings')).result.content).toBe('{"unit":{"name":"grams"}}');
-    await runner.close();
-  });
-
-  test('fails if it uses more than its settings', async () => {
-    const runner = new ToolRunner([{ ...isolated, name: 'greedy', isolated: url }]);
-    await expect(call(runner, 'hello', never, 'greedy')).rejects.toThrow(
+  test('receives its own settings, and fails if it uses more', async () => {
+    const settings = { unit: { name: 'grams' } };
+    expect(await answered('settings', {}, settings)).toBe('{"unit":{"name":"grams"}}');
+    await expect(answered('hello', { name: 'greedy' })).rejects.toThrow(
       'it uses task, but the thread of an isolated tool',
     );
-    await runner.close();
+    await expect(answered('x', { name: 'patience' })).rejects.toThrow(
+      'exports no class marked @tool({ name: "patience" })',
+    );
   });
 
   test('may be TypeScript if the thread has the loader hooks', async () => {
@@ -240,14 +249,5 @@ describe('An isolated tool', () => {
     unsubscribe('worker_threads', watch);
     expect(ended).toBeDefined();
     await ended;
-  });
-
-  test('fails if the module does not export it', async () => {
-    const runner = new ToolRunner([{ ...isolated, name: 'patience', isolated: url }]);
-    const wrong = runner.run(
-      { id: 'call_0_0', name: 'patience', arguments: { do: 'x' } },
-      { tools: new Map(), inputs: {}, randomPath: [3], signal: never },
-    );
-    await expect(wrong).rejects.toThrow('exports no class marked @tool({ name: "patience" })');
   });
 });

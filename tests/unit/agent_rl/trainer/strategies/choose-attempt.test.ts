@@ -27,66 +27,74 @@ describe('The mean log-probability', () => {
   });
 });
 
-describe('The majority strategy', () => {
-  const majority = { name: 'majority' } as const;
+const majority = { name: 'majority' } as const;
+const likeliest = { name: 'best-of-n', selector: 'log-probability' } as const;
+const byJudge = { name: 'best-of-n', selector: 'judge' } as const;
+const long = { ...sequence(0, 4), logProbs: [-0.2, -0.2, -0.2, -0.2] };
 
-  test('takes the most frequent answer, and its likeliest attempt', () => {
-    const attempts = [
-      answering('7', -0.1),
-      answering('8', -0.9),
-      answering('8', -0.5),
-      answering(undefined, -0.01),
-    ];
-    expect(chooseAttempt(attempts, majority)).toEqual({ index: 2, undecided: false });
-  });
-
-  test('breaks ties by the log-probability, then by the order', () => {
-    const tied = [answering('7', -0.4), answering('8', -0.2), answering('9', -0.3)];
-    expect(chooseAttempt(tied, majority).index).toBe(1);
-    const alike = [answering('7', -0.4), answering('8', -0.4)];
-    expect(chooseAttempt(alike, majority).index).toBe(0);
-  });
-
-  test('reports if no attempt answered', () => {
-    const silent = [answering(undefined, -0.9), answering(undefined, -0.5)];
-    expect(chooseAttempt(silent, majority)).toEqual({ index: 1, undecided: true });
-  });
-});
-
-describe('The best-of-n strategy', () => {
-  test('takes the likeliest attempt by mean log-probability', () => {
-    const long = { ...sequence(0, 4), logProbs: [-0.2, -0.2, -0.2, -0.2] };
-    const attempts = [attempt(-0.3), played({ sequences: [long] }), attempt(-0.25)];
-    const strategy = { name: 'best-of-n', selector: 'log-probability' } as const;
-    expect(chooseAttempt(attempts, strategy)).toEqual({ index: 1, undecided: false });
-  });
-
-  const byJudge = { name: 'best-of-n', selector: 'judge' } as const;
-
-  test('takes the highest unweighted score of a reward', () => {
-    const attempts = [
+test.each([
+  [
+    'majority takes the most frequent answer, and its likeliest attempt',
+    majority,
+    [answering('7', -0.1), answering('8', -0.9), answering('8', -0.5), answering(undefined, -0.01)],
+    { index: 2, undecided: false },
+  ],
+  [
+    'majority breaks a tie by the log-probability',
+    majority,
+    [answering('7', -0.4), answering('8', -0.2), answering('9', -0.3)],
+    { index: 1 },
+  ],
+  [
+    'majority breaks a tie of log-probabilities by the order',
+    majority,
+    [answering('7', -0.4), answering('8', -0.4)],
+    { index: 0 },
+  ],
+  [
+    'majority reports if no attempt answered',
+    majority,
+    [answering(undefined, -0.9), answering(undefined, -0.5)],
+    { index: 1, undecided: true },
+  ],
+  [
+    'best-of-n takes the likeliest attempt by mean log-probability',
+    likeliest,
+    [attempt(-0.3), played({ sequences: [long] }), attempt(-0.25)],
+    { index: 1, undecided: false },
+  ],
+  [
+    'best-of-n takes the highest unweighted score of a reward',
+    byJudge,
+    [
       attempt(-0.1, { scores: { environment: 1, judge: 0.2 } }),
       attempt(-0.9, { scores: { environment: 0, judge: 0.8 } }),
-    ];
-    expect(chooseAttempt(attempts, byJudge).index).toBe(1);
-  });
-
-  test('ranks attempts without a score below negative scores', () => {
-    const attempts = [attempt(-0.1), attempt(-0.9, { scores: { judge: -3 } })];
-    expect(chooseAttempt(attempts, byJudge)).toEqual({ index: 1, undecided: false });
-    expect(chooseAttempt([attempt(-0.5), attempt(-0.1)], byJudge)).toEqual({
-      index: 1,
-      undecided: true,
-    });
-  });
-
-  test('counts withheld scores, since forfeiting would reveal the verdict', () => {
-    const attempts = [
+    ],
+    { index: 1 },
+  ],
+  [
+    'best-of-n ranks an attempt without a score below negative scores',
+    byJudge,
+    [attempt(-0.1), attempt(-0.9, { scores: { judge: -3 } })],
+    { index: 1, undecided: false },
+  ],
+  [
+    'best-of-n takes the likeliest attempt if none has a score',
+    byJudge,
+    [attempt(-0.5), attempt(-0.1)],
+    { index: 1, undecided: true },
+  ],
+  [
+    'best-of-n counts withheld scores, since forfeiting would reveal the verdict',
+    byJudge,
+    [
       attempt(-0.1, { scores: { judge: 0.5 } }),
       attempt(-0.9, { scores: { judge: 0 }, unpaid: { judge: 0.9 } }),
-    ];
-    expect(chooseAttempt(attempts, byJudge).index).toBe(1);
-  });
+    ],
+    { index: 1 },
+  ],
+])('%s', (_, strategy, attempts, chosen) => {
+  expect(chooseAttempt(attempts, strategy)).toMatchObject(chosen);
 });
 
 test('no strategy depends on the verdict', () => {
@@ -99,13 +107,8 @@ test('no strategy depends on the verdict', () => {
     }),
     { minLength: 1, maxLength: 6 },
   );
-  const strategies = [
-    { name: 'majority' },
-    { name: 'best-of-n', selector: 'log-probability' },
-    { name: 'best-of-n', selector: 'judge' },
-  ] as const;
   fc.assert(
-    fc.property(attempts, fc.constantFrom(...strategies), (sketches, strategy) => {
+    fc.property(attempts, fc.constantFrom(majority, likeliest, byJudge), (sketches, strategy) => {
       const ended = (solved: (one: (typeof sketches)[number]) => boolean) =>
         sketches.map((one) => {
           const success = solved(one);
@@ -115,17 +118,9 @@ test('no strategy depends on the verdict', () => {
           const reward = Number(success);
           return attempt(one.logProb, { success, reward, scores, answer });
         });
-      expect(
-        chooseAttempt(
-          ended(({ success }) => success),
-          strategy,
-        ),
-      ).toEqual(
-        chooseAttempt(
-          ended(({ success }) => !success),
-          strategy,
-        ),
-      );
+      const right = ended(({ success }) => success);
+      const wrong = ended(({ success }) => !success);
+      expect(chooseAttempt(right, strategy)).toEqual(chooseAttempt(wrong, strategy));
     }),
   );
 });
