@@ -7,7 +7,7 @@ import { finalAnswer } from './final-answer.ts';
 
 const Settings = Type.Object({
   match: choice(
-    'Whether the final message must be the answer (whole) or contain it (contains)',
+    'Whether the final message must be the answer (whole) or contain it (mention)',
     ['whole', 'mention'],
     'whole',
   ),

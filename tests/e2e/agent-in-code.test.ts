@@ -136,7 +136,7 @@ describe('An agent written in code', () => {
     expect(await rejectionOf(loadAgent(run))).toMatchObject({
       code: 'PLUGIN_UNKNOWN',
       message: expect.stringMatching(
-        /the tool "add" was given by a program.*loadAgent\(.*\{ tools \}/,
+        /the tool "add" was passed by a program.*loadAgent\(.*\{ tools \}/,
       ),
     });
   });

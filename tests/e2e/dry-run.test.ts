@@ -200,7 +200,7 @@ describe('Rows that are too long', () => {
         /The run has already completed 2 iterations/,
       );
       expect((await command(...resumed, ...sets, ...dryRun)).stderr).toMatch(
-        /CHECKPOINT_INVALID: The run keeps 0 tasks out of training .* would now keep 1\./,
+        /CHECKPOINT_INVALID: The run holds out 0 tasks .* now 1 /,
       );
     }
     const evaluated = await command('eval', join(runs, 'one'), '--json');

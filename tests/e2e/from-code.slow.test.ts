@@ -27,7 +27,7 @@ test('the program of the guide trains unchanged, here for two iterations', () =>
   });
   expect(stderr).not.toMatch(/Warning/);
   expect(stdout).toMatch(
-    /Note: The tool "search" is that of this program; the built-in one is not used\./,
+    /Note: The tool "search" comes from this program /,
   );
   expect(stdout).toMatch(/total \(without slices\) +0 of 10/);
   expect(status).toBe(0);

@@ -28,7 +28,7 @@ const search = defineTool({
 const reward = ({ messages }: { messages: readonly unknown[] }) => messages.length % 3;
 
 const agentRl = (...args: string[]) => builtProgram('agent-rl', args, folder);
-const gave = (parts: string) => `${parts} given by a program, and no file or package brings`;
+const gave = (parts: string) => `${parts} passed by a program, and no file or package provides`;
 const both = gave('the tool "search" and the reward "reward" were');
 
 const printed: string[] = [];
@@ -132,7 +132,7 @@ test.each([
   ],
   [
     ['plugins', 'attack', '--config', `${run}/config.yaml`],
-    'In a program, prepareRun takes them as exported',
+    'In a program, pass them to prepareRun',
   ],
 ])('the command line %j is refused with the function to call instead', (args, instead) => {
   const { code, stderr } = agentRl(...args);

@@ -254,7 +254,7 @@ describe('The command agent-rl serve', () => {
     const { code, message } = await rejectionOf(train('short', settings));
     expect([code, message]).toEqual([
       'CONFIG_INVALID',
-      expect.stringMatching(/holds contexts of 64 tokens.*--set policy\.maxContextTokens=\d+/),
+      expect.stringMatching(/context length of 64 tokens.*--set policy\.maxContextTokens=\d+/),
     ]);
   });
 

@@ -63,7 +63,7 @@ describe('A project outside the repository', () => {
     const { code, stderr } = await list('--plugin', '@acme/nothing');
     expect(code).toBe(2);
     expect(stderr).toMatch(
-      /PLUGIN_LOAD_FAILED: Plugin @acme\/nothing .*Is the package installed\?/s,
+      /PLUGIN_LOAD_FAILED: Plugin @acme\/nothing .*Install the package/s,
     );
     expect(stderr).not.toContain('    at ');
   });

@@ -138,7 +138,7 @@ const sandbox = { workers: 1, limits: { wallS: 5, memoryMiB: 256 } } as const;
 
 /** What each row of the table is seen in, by the start of its second cell. */
 const provocations: Readonly<Record<string, () => Promise<string>>> = {
-  'PLUGIN_UNKNOWN: … no tool is named "code_exce"': () =>
+  'PLUGIN_UNKNOWN: … unknown tool "code_exce"': () =>
     shown(() => choosePlugins(config('tools: [{type: code_exce}]'), builtinPlugins())),
   '… calls in … episodes named no tool': () => warnings({ script: calls('ecko') }),
   'DATASET_INVALID: … prompts leave no room': () => {

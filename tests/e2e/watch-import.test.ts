@@ -39,14 +39,14 @@ describe('A guarded import', () => {
   test('is named when it ends the process, which fails', async () => {
     expect(await importing('process.exit(0);')).toEqual({
       status: 2,
-      stderr: 'PLUGIN_LOAD_FAILED: Plugin x ended the process while it was imported.\n',
+      stderr: 'PLUGIN_LOAD_FAILED: Plugin x ended the process during its import.\n',
     });
   });
 
   test('is named and killed when it blocks its thread forever', async () => {
     const { status, stderr } = await importing('while (true);');
     expect(status).toBe('SIGKILL');
-    expect(stderr).toContain('Plugin x was not loaded after 0.1 s and never gave its thread back');
+    expect(stderr).toContain('Plugin x blocked the process for more than 0.1 s');
   });
 
   test('fails with the error that it threw', async () => {

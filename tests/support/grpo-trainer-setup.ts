@@ -148,3 +148,10 @@ export const setUp = (
 };
 
 export const never: AbortSignal = new AbortController().signal;
+
+/** The same after the training. */
+export const trained = async (...settings: Parameters<typeof setUp>) => {
+  const setting = setUp(...settings);
+  const result = await setting.trainer.train(never);
+  return { ...setting, ...result, result };
+};

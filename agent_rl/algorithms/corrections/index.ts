@@ -45,7 +45,7 @@ const tis = correction({
  */
 const masked = correction({
   name: 'masked',
-  description: 'The ratio of each token within bounds; tokens outside teach nothing (IcePop)',
+  description: 'The ratio of each token within bounds; tokens outside are not trained on (IcePop)',
   settings: Bounds,
 })((tokens: CorrectionTokens, { low, high }: Static<typeof Bounds>) =>
   logRatios(tokens).map((difference) => {

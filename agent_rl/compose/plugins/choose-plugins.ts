@@ -275,7 +275,7 @@ class Choice {
       if (name === undefined || first === index) continue;
       this.#report(
         `${path}.${index}.type`,
-        `duplicate tool "${name}" (also ${path}.${first}). Keep one.`,
+        `duplicate "${name}" (also ${path}.${first}). Keep one.`,
       );
     }
   }

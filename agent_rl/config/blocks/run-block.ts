@@ -55,7 +55,7 @@ export const RunBlock = block(
     ),
     decoders: Type.Optional(
       integer(
-        'Sampling threads, which share the episodes; by default engineThreads if each gets at least 16 episodes and the weights take at most 256 MiB, otherwise 1. The number does not change the samples',
+        'Sampling threads, which do not change the samples; by default up to engineThreads, one per 16 episodes, if the weights take at most 256 MiB',
         { minimum: 1, maximum: 256, unit: 'threads' },
       ),
     ),

@@ -83,7 +83,7 @@ function lengthOf(type: number, next: () => number): number {
   if (type === wire.bytes) return next();
   if (type === wire.eightBytes) return 8;
   if (type === wire.fourBytes) return 4;
-  throw new Error(`The bytes are no protobuf message: wire type ${type}.`);
+  throw new Error(`The bytes are not a protobuf message: unknown wire type ${type}.`);
 }
 
-const torn = (): Error => new Error('The bytes are no protobuf message: it ends in a field.');
+const torn = (): Error => new Error('The bytes are not a protobuf message: they end within a field.');

@@ -11,7 +11,7 @@ import { splitThoughts, TurnReading } from './read-turn.ts';
 /** The whole text is content: no calls are parsed. */
 @toolCallFormat({
   name: 'plain',
-  description: 'No calls: everything outside thoughts is what the model says.',
+  description: 'No calls: all text outside thoughts is content.',
 })
 export class PlainFormat implements ToolCallFormat {
   readonly opensCall = [];

@@ -38,7 +38,7 @@ export const installedCommands: InstalledCommand[] = [
     title: 'a run file of the package is found from a folder below, and trains',
     command: `npx agent-rl train ${smoke} --set run.name=smoke`,
     folder: 'below/it',
-    writes: /Settings from .*code_exec_smoke\.yaml, which ships with the package/,
+    writes: /Settings from .*code_exec_smoke\.yaml of the package/,
   },
   {
     title: 'a preset does without a run file',

@@ -16,8 +16,8 @@ const close = (values: readonly RewardGroup[], expected: readonly RewardGroup[])
       if (value !== undefined) expect(values[g]?.[i]).toBeCloseTo(value, 9);
 };
 
-describe('group-relative', () => {
-  test('compares each group by itself', () => {
+describe('The group-relative advantage', () => {
+  test('compares each group separately', () => {
     // Deviations ±1 and ±2 about the means; sample deviations √2 and 2√2.
     const groups = [
       [3, 1],
@@ -35,20 +35,20 @@ describe('group-relative', () => {
   });
 });
 
-describe('rloo', () => {
-  test('takes off the mean of the others', () => {
+describe('The RLOO advantage', () => {
+  test('subtracts the mean of the other episodes', () => {
     // 1 - (0 + 5) / 2, 0 - (1 + 5) / 2, 5 - (1 + 0) / 2
     close(rloo([[1, 0, 5]]), [[-1.5, -3, 4.5]]);
   });
 
-  test('leaves out who has no reward, and gives 0 to who has nobody to be compared with', () => {
+  test('ignores episodes without a reward, and is 0 for the only rewarded episode', () => {
     close(rloo([[1, undefined, 0]]), [[1, undefined, -1]]);
     expect(rloo([[undefined, 7]])).toEqual([[undefined, 0]]);
     expect(rloo([[0.1 + 0.2, 0.3]])).toEqual([[0, 0]]);
   });
 });
 
-describe('reinforce-plus-plus', () => {
+describe('The REINFORCE++ advantage', () => {
   test('normalises over the whole collection', () => {
     // Mean 2, population deviation √((1 + 1 + 4 + 4) / 4) = √2.5.
     const std = Math.sqrt(2.5);
@@ -67,7 +67,7 @@ describe('reinforce-plus-plus', () => {
     );
   });
 
-  test('with the baseline takes off the mean of the group first', () => {
+  test("subtracts the group's mean first with the group baseline", () => {
     // Centred: ±1 and ±3; mean 0, deviation √5.
     const std = Math.sqrt(5);
     close(
@@ -95,7 +95,7 @@ describe('reinforce-plus-plus', () => {
   });
 });
 
-test('constant is 1 for every episode with a reward', () => {
+test('the constant advantage is 1 for every episode with a reward', () => {
   expect(constant([[5, undefined], [-3]])).toEqual([[1, undefined], [1]]);
 });
 

@@ -22,11 +22,11 @@ test('a calibration has accuracy, correlation and differences, with intervals', 
   expect(found.accuracy95[1]).toBeCloseTo(0.954413, 5);
 });
 
-test('a score of 1/2 is on the side of right', () => {
+test('a score of 1/2 counts as right', () => {
   expect(calibrationOf(pairs([1, 1, 0], [0.5, 0.5, 0.5])).accuracy).toBeCloseTo(2 / 3, 12);
 });
 
-test('without spread there is no correlation, and of nothing nothing is known', () => {
+test('constant scores have no correlation, and an empty list has no figures', () => {
   expect(calibrationOf(pairs([1, 0], [0.7, 0.7]))).toMatchObject({
     accuracy: 0.5,
     correlation: null,

@@ -14,8 +14,8 @@ const random = () => new KeyedRng(1, 'bootstrap');
 const clusters = (count: number, n: number, successes: number): Cluster[] =>
   Array.from({ length: count }, () => ({ n, successes }));
 
-describe('the interval of a rate', () => {
-  test('with one attempt in each cluster is that of a binomial count', () => {
+describe('The interval of a rate', () => {
+  test('equals the binomial interval with one attempt per cluster', () => {
     // Resamples of 20 of 40 are Binomial(40, 1/2) / 40: P(X <= 13) = 0.019, P(X <= 14) = 0.040; symmetric.
     const one = [...clusters(20, 1, 1), ...clusters(20, 1, 0)];
     expect(rateInterval95(one, random())).toEqual({
@@ -26,7 +26,7 @@ describe('the interval of a rate', () => {
     });
   });
 
-  test('with attempts that agree is that of their clusters, however many attempts there are', () => {
+  test('depends on clusters, not attempts, if attempts of a cluster agree', () => {
     // The same 20 of 40 at 10 tasks, four attempts each: Binomial(10, 1/2) / 10, P(X <= 1) = 0.011, P(X <= 2) = 0.055.
     const four = [...clusters(5, 4, 4), ...clusters(5, 4, 0)];
     const interval = rateInterval95(four, random());
@@ -48,7 +48,7 @@ describe('the interval of a rate', () => {
   test.each([
     ['nothing succeeds', 0, 0, 3.8414588 / 13.8414588],
     ['everything does', 16, 1 - 3.8414588 / 13.8414588, 1],
-  ])('is Wilson’s over the clusters where %s: z² / (K + z²) wide', (_, successes, low, high) => {
+  ])("is Wilson's over clusters if %s: z² / (K + z²) wide", (_, successes, low, high) => {
     const interval = rateInterval95(clusters(10, 16, successes), random());
     expect(interval).toMatchObject({ clusters: 10, method: 'wilson' });
     expect(interval?.low).toBeCloseTo(low, 7);
@@ -62,14 +62,14 @@ describe('the interval of a rate', () => {
   });
 });
 
-describe('the interval of a difference', () => {
+describe('The interval of a difference', () => {
   const pairs = (count: number, before: number, after: number): ClusterPair[] =>
     Array.from({ length: count }, () => ({
       before: { n: 1, successes: before },
       after: { n: 1, successes: after },
     }));
 
-  test('pairs the tasks: those that stay as they were do not widen it', () => {
+  test('pairs the tasks, so that unchanged tasks do not widen it', () => {
     // Of 50 tasks 8 become right and 2 wrong. The net count of a resample is a sum of 50 draws of +1 (0.16), -1 (0.04)
     // and 0: P(<= -1) = 0.014, P(<= 0) = 0.032, P(<= 11) = 0.962, P(<= 12) = 0.982.
     const some = [...pairs(20, 0, 0), ...pairs(20, 1, 1), ...pairs(8, 0, 1), ...pairs(2, 1, 0)];
@@ -79,7 +79,7 @@ describe('the interval of a difference', () => {
     expect(interval?.high).toBeCloseTo(12 / 50, 12);
   });
 
-  test('is made of both Wilson intervals where every task changes alike', () => {
+  test('combines both Wilson intervals if every task changes alike', () => {
     // Wilson of 0 of 10 reaches h = 0.2775; 0 to 0 is then 0 -+ h, and 0 to 1 at least 1 - sqrt(2) h.
     const h = 3.8414588 / 13.8414588;
     const none = differenceInterval95(pairs(10, 0, 0), random());

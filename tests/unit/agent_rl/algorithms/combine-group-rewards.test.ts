@@ -24,18 +24,18 @@ const expectClose = (found: readonly (number | undefined)[], wanted: readonly nu
   for (const [i, value] of wanted.entries()) expect(found[i]).toBeCloseTo(value, 6);
 };
 
-describe('four episodes with three rewards', () => {
+describe('The scheme for four episodes with three rewards', () => {
   const members = group([1, 0.5, 0, 1 / 3], [0.9, 0.8, 0.85, 0.7], [1, 1, 0.5, 0]);
   const combine = (scheme: GroupScheme) => combineGroupRewards(members, terms, scheme);
 
-  test('uniform is the mean', () => {
+  test('uniform computes the mean', () => {
     // (1 + 0.9 + 1) / 3, (0.5 + 0.8 + 1) / 3, (0 + 0.85 + 0.5) / 3, (1/3 + 0.7 + 0) / 3
     const { rewards, weights } = combine('uniform');
     expectClose(rewards, [0.966667, 0.766667, 0.45, 0.344444]);
     expectClose(Object.values(weights), [1 / 3, 1 / 3, 1 / 3]);
   });
 
-  test('std weighs each reward by how much it varies', () => {
+  test('std weights each reward by its deviation', () => {
     // Means 11/24, 0.8125, 0.625; mean squares about them 0.130208, 0.005469, 0.171875; their roots 0.360844,
     // 0.073951, 0.414578 sum to 0.849373, and these are their shares.
     const { rewards, weights } = combine('std');
@@ -43,7 +43,7 @@ describe('four episodes with three rewards', () => {
     expectClose(rewards, [0.991293, 0.770169, 0.318055, 0.202558]);
   });
 
-  test('l2 is the Euclidean norm', () => {
+  test('l2 computes the Euclidean norm', () => {
     // sqrt(1 + 0.81 + 1), sqrt(0.25 + 0.64 + 1), sqrt(0.7225 + 0.25), sqrt(1/9 + 0.49)
     expectClose(combine('l2').rewards, [1.676305, 1.374773, 0.986154, 0.775314]);
   });
@@ -66,7 +66,7 @@ test('normalised adds deviations, each on its own scale and times its weight', (
   expect(weights).toEqual({ mrr: 1, similarity: 3 });
 });
 
-describe('what cannot be divided', () => {
+describe('Division by rounding noise', () => {
   test.each(schemes)('%s gives a group without spread equal rewards', (scheme) => {
     const { rewards } = combineGroupRewards(group([1, 1, 1], [0.3, 0.1 + 0.2, 0.3]), terms, scheme);
     expect(rewards.every(Number.isFinite)).toBe(true);
@@ -74,14 +74,14 @@ describe('what cannot be divided', () => {
     for (const reward of rewards) expect(reward).toBeCloseTo(first, 12);
   });
 
-  test('normalised and pca do not blow rounding up', () => {
+  test('is avoided by normalised and pca', () => {
     // 0.1 + 0.2 is not 0.3, but it is the same reward.
     const members = group([0.3, 0.1 + 0.2]);
     expect(combineGroupRewards(members, terms, 'normalised').rewards).toEqual([0, 0]);
     expect(combineGroupRewards(members, terms, 'pca').rewards).toEqual([0, 0]);
   });
 
-  test('rewards that cancel leave exactly nothing', () => {
+  test('is avoided for rewards that cancel exactly', () => {
     const members = group(
       [0.1, 0.7, 0.2],
       [0.2, 0.8, 0.3].map((value) => -3 * value),
@@ -90,7 +90,7 @@ describe('what cannot be divided', () => {
     expect(new Set(rewards).size).toBe(1);
   });
 
-  test('a group of none, and of members the system failed, has no rewards', () => {
+  test('is avoided for empty groups and groups of failed members', () => {
     for (const scheme of schemes) {
       expect(combineGroupRewards([], terms, scheme)).toEqual({ rewards: [], weights: {} });
       expect(combineGroupRewards([undefined, undefined], terms, scheme)).toEqual({
@@ -101,8 +101,8 @@ describe('what cannot be divided', () => {
   });
 });
 
-describe('what is absent', () => {
-  test('a member the system failed takes no part and keeps its place', () => {
+describe('An absent value', () => {
+  test('is ignored for a failed member, which keeps its index', () => {
     const [first, second] = group([1, 0], [0, 0.5]);
     for (const scheme of schemes) {
       const without = combineGroupRewards([first, second], terms, scheme);
@@ -112,13 +112,13 @@ describe('what is absent', () => {
     }
   });
 
-  test('a reward that applies to no episode takes no part', () => {
+  test('is ignored for a reward that applies to no episode', () => {
     const { rewards, weights } = combineGroupRewards(group([1, 0], [0, 1]), terms, 'uniform');
     expect(weights).toEqual({ mrr: 0.5, similarity: 0.5 });
     expect(rewards).toEqual([0.5, 0.5]);
   });
 
-  test('a reward that does not apply to a member counts as the mean of the others', () => {
+  test('counts as the mean of the others', () => {
     // similarity applies to the first two, mean 0.6: (1 + 0.4) / 2, (0 + 0.8) / 2, (1 + 0.6) / 2.
     const members = group([1, 0, 1], [0.4, 0.8, undefined]);
     expectClose(combineGroupRewards(members, terms, 'uniform').rewards, [0.7, 0.4, 0.8]);
@@ -134,8 +134,8 @@ describe('what is absent', () => {
   });
 });
 
-describe('signs', () => {
-  test('l2 counts what is negative against the episode', () => {
+describe('The sign of a combined reward', () => {
+  test('is negative in l2 for negative rewards', () => {
     // sqrt(9 + 16); -sqrt(16 - 9); 3^2 - 3^2 = 0; a length of -100 is bad, not 100 times good.
     const members = group([3, 3, 3, 1], [4, -4, -3, -100]);
     expectClose(combineGroupRewards(members, terms, 'l2').rewards, [
@@ -146,14 +146,14 @@ describe('signs', () => {
     ]);
   });
 
-  test('pca follows the wider of two opposed rewards, which have no sum', () => {
+  test('follows the wider of two opposed rewards in pca', () => {
     // z are 1, -1 and -1, 1: the direction is (1, -1) / sqrt(2) or its opposite; 0.9 is more than 0.1.
     const { rewards, weights } = combineGroupRewards(group([1, 0.1], [0.2, 0.3]), terms, 'pca');
     expectClose(Object.values(weights), [Math.SQRT1_2, -Math.SQRT1_2]);
     expectClose(rewards, [Math.SQRT2, -Math.SQRT2]);
   });
 
-  test('pca finds no episode better where two rewards cancel on their own scale too', () => {
+  test('is zero in pca if two rewards also cancel on their own scale', () => {
     const { rewards } = combineGroupRewards(group([1, 0], [0, 1]), terms, 'pca');
     expect(rewards).toEqual([0, 0]);
     // 0.30000000000000004 and 0.3: what is left of the sum is rounding, and no direction.
@@ -161,20 +161,20 @@ describe('signs', () => {
     expect(nearly.rewards).toEqual([0, 0]);
   });
 
-  test('pca takes equal parts of rewards that do not vary together', () => {
+  test('weights uncorrelated rewards equally in pca', () => {
     // z is (1, 1), (1, -1), (-1, 1), (-1, -1): both directions explain as much.
     const { weights } = combineGroupRewards(group([1, 1, 0, 0], [1, 0, 1, 0]), terms, 'pca');
     expectClose(Object.values(weights), [Math.SQRT1_2, Math.SQRT1_2]);
   });
 
-  test('pca gives a constant reward no weight', () => {
+  test('ignores constant rewards in pca', () => {
     const { rewards, weights } = combineGroupRewards(group([1, 0], [5, 5]), terms, 'pca');
     expectClose(Object.values(weights), [1, 0]);
     expectClose(rewards, [1, -1]);
   });
 });
 
-describe('for any group', () => {
+describe('For any group', () => {
   const score = fc.integer({ min: -20, max: 20 }).map((value) => value / 10);
   const member = fc.option(
     fc.record({ mrr: score, similarity: score, format: score }, { requiredKeys: [] }),
@@ -231,7 +231,7 @@ describe('for any group', () => {
     },
   );
 
-  test('normalised and pca do not care for the units of a reward', () => {
+  test('normalised and pca do not depend on the units of a reward', () => {
     fc.assert(
       fc.property(full, fc.constantFrom(0.01, 3, 1000), (scores, unit) => {
         const scaled = scores.map((one) => ({ ...one, format: 7 + unit * one.format }));

@@ -42,7 +42,7 @@ const eagerly = (
   return Object.fromEntries(outputs.map(([name, tensor]) => [name, [...tensor.dataSync()]]));
 };
 
-describe('compiled for ONNX Runtime', () => {
+describe('A loss compiled for ONNX Runtime', () => {
   let engine: OnnxEngine;
   beforeAll(() => {
     engine = new OnnxEngine({ device: 'cpu', threads: 1 });
@@ -71,25 +71,22 @@ describe('compiled for ONNX Runtime', () => {
     }
   };
 
-  test.each(['none', 'k1', 'k2', 'k3'] as const)(
-    'policyLoss with %s is what it is eagerly',
-    async (kind) => {
-      const spec: PolicyLossSpec = {
-        name: 'policy',
-        type: 'clipped',
-        settings: { clipLow: 0.2, clipHigh: 0.3 },
-        kl: { kind, weight: 1e-6 },
-        temperature: 1,
-      };
-      const { refLogProbs: _, ...withoutReference } = tokens;
-      const inputs = kind === 'none' ? withoutReference : tokens;
-      const body = lossAndGradient(spec);
-      const program = await compiled(body, inputs);
-      // k3 of a difference of 20 is 5e8: compare relative to that.
-      const { kl: klOfProgram, ...actual } = await program.run(inputs);
-      const { kl, ...expected } = eagerly(body, inputs);
-      expectSame(actual, expected);
-      expect((klOfProgram?.[0] ?? 0) / (kl?.[0] ?? 1)).toBeCloseTo(kl === undefined ? 0 : 1, 5);
-    },
-  );
+  test.each(['none', 'k1', 'k2', 'k3'] as const)('equals the eager value with %s', async (kind) => {
+    const spec: PolicyLossSpec = {
+      name: 'policy',
+      type: 'clipped',
+      settings: { clipLow: 0.2, clipHigh: 0.3 },
+      kl: { kind, weight: 1e-6 },
+      temperature: 1,
+    };
+    const { refLogProbs: _, ...withoutReference } = tokens;
+    const inputs = kind === 'none' ? withoutReference : tokens;
+    const body = lossAndGradient(spec);
+    const program = await compiled(body, inputs);
+    // k3 of a difference of 20 is 5e8: compare relative to that.
+    const { kl: klOfProgram, ...actual } = await program.run(inputs);
+    const { kl, ...expected } = eagerly(body, inputs);
+    expectSame(actual, expected);
+    expect((klOfProgram?.[0] ?? 0) / (kl?.[0] ?? 1)).toBeCloseTo(kl === undefined ? 0 : 1, 5);
+  });
 });

@@ -15,7 +15,7 @@ const tokens = (...ratios: readonly number[]) => ({
 const factors = (name: string, settings: object, ...ratios: readonly number[]) =>
   Array.from(named(name)(tokens(...ratios), settings), (factor) => Number(factor.toFixed(5)));
 
-describe('the built-in corrections', () => {
+describe('A built-in correction', () => {
   test.each([
     // Ratios 0.25, 1, 1.5 and 8.
     ['none', {}, [1, 1, 1, 1]],
@@ -24,11 +24,11 @@ describe('the built-in corrections', () => {
     // Their product is 3.
     ['sequence', { cap: 2 }, [2, 2, 2, 2]],
     ['sequence', { cap: 10 }, [3, 3, 3, 3]],
-  ])('%s with %j', (name, settings, expected) => {
+  ])('%s with %j gives the factors', (name, settings, expected) => {
     expect(factors(name, settings, 0.25, 1, 1.5, 8)).toEqual(expected);
   });
 
-  test('masked keeps what is exactly on its bounds', () => {
+  test('masked keeps ratios exactly on its bounds', () => {
     expect(factors('masked', { low: 1, high: 1 }, 1)).toEqual([1]);
   });
 });

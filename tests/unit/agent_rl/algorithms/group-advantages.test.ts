@@ -41,19 +41,19 @@ describe('groupAdvantages', () => {
     close(advantages, [-1 / (2 * Math.SQRT2), 1 / (2 * Math.SQRT2)]);
   });
 
-  test('leaves a member without a reward out of mean and deviation', () => {
+  test('excludes members without a reward from mean and deviation', () => {
     const { advantages, mean } = groupAdvantages([2, undefined, 4], { std: 'population', eps: 0 });
     close(advantages, [-1, undefined, 1]);
     expect(mean).toBe(3);
   });
 
-  test('gives exactly 0 and a flag where all rewards are the same', () => {
+  test('gives exactly 0 and a flag for equal rewards', () => {
     const group = groupAdvantages([0.1, 0.1, 0.1], { std: 'sample', eps: 0 });
     expect(group.advantages).toEqual([0, 0, 0]);
     expect(group.zeroVariance).toBe(true);
   });
 
-  test('takes one reward summed in two orders for the same', () => {
+  test('treats a reward summed in two orders as equal', () => {
     const group = groupAdvantages([0.1 + 0.2 + 0.3, 0.3 + 0.2 + 0.1], { std: 'sample', eps: 0 });
     expect(group.advantages).toEqual([0, 0]);
     expect(group.zeroVariance).toBe(true);
@@ -63,7 +63,7 @@ describe('groupAdvantages', () => {
     expect(groupAdvantages([0, 1e-6], { std: 'none', eps: 0 }).zeroVariance).toBe(false);
   });
 
-  test('flags a group of which one or no reward exists', () => {
+  test('flags a group with one or no reward', () => {
     const one = groupAdvantages([undefined, 7], { std: 'sample', eps: 0 });
     expect(one).toMatchObject({ advantages: [undefined, 0], mean: 7, zeroVariance: true });
     const none = groupAdvantages([undefined], { std: 'sample', eps: 0 });

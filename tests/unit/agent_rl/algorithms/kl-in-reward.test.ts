@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { rloo } from '#agent_rl/algorithms/advantages/rloo.ts';
 import { episodeKl } from '#agent_rl/algorithms/kl-in-reward.ts';
 
-describe('the KL of an episode', () => {
+describe('The KL of an episode', () => {
   const mask = [0, 1, 1, 0];
   // d is 0.5 and -1 where a token was sampled; what lies elsewhere does not count.
   const data = { policy: [9, -0.5, -2, NaN], reference: [0, -1, -1, 3] };
@@ -15,7 +15,7 @@ describe('the KL of an episode', () => {
     ['k2', 0.625],
     // (e^-0.5 + 0.5 - 1) + (e^1 - 1 - 1) = 0.106530660 + 0.718281828
     ['k3', 0.824812488],
-  ] as const)('by %s is the sum over its sampled tokens', (kind, expected) => {
+  ] as const)('is the sum over its sampled tokens, by %s', (kind, expected) => {
     expect(episodeKl(data, mask, kind)).toBeCloseTo(expected, 8);
   });
 
@@ -24,17 +24,17 @@ describe('the KL of an episode', () => {
     ['k2', 200],
     // e^20 - 20 - 1
     ['k3', 485165174.4],
-  ] as const)('by %s is finite however far the reference is away', (kind, expected) => {
+  ] as const)('is finite however far the reference is, by %s', (kind, expected) => {
     const far = { policy: [-500], reference: [-1] };
     expect(episodeKl(far, [1], kind)).toBeCloseTo(expected, 1);
   });
 
-  test('of an episode that sampled nothing is 0', () => {
+  test('is 0 without sampled tokens', () => {
     expect(episodeKl({ policy: [-1], reference: [-2] }, [0], 'k1')).toBe(0);
   });
 });
 
-test('RLOO with k1 off the reward, by hand', () => {
+test('RLOO with k1 in the reward equals the hand-computed values', () => {
   // Rewards 1 and 0, KL 0.4 and -0.2 nats, weight 0.5: 0.8 and 0.1; each less the other.
   const shaped = [1 - 0.5 * 0.4, 0 - 0.5 * -0.2];
   const [group = []] = rloo([shaped]);

@@ -31,13 +31,13 @@ const episode = (ratios: readonly number[], advantage: number) => ({
   advantage,
 });
 
-describe('dual clip', () => {
+describe('The dual clip', () => {
   const dual = {
     plugin: builtinLoss('clipped'),
     settings: { clipLow: 0.2, clipHigh: 0.3, dualClip: 3 },
   };
 
-  test('bounds what a token of negative advantage costs, and gives it no gradient', async () => {
+  test('bounds the loss of tokens of negative advantage, without a gradient', async () => {
     // min(5 x -2, 1.3 x -2) = -10, bounded by 3 x -2.
     const { loss, gradient, sums } = await lossAndGradient(dual, [episode([5], -2)]);
     expect(loss).toBeCloseTo(6, 5);
@@ -45,7 +45,7 @@ describe('dual clip', () => {
     expect(sums['dualClipFraction']).toBe(1);
   });
 
-  test('leaves the others as they are', async () => {
+  test('does not change other tokens', async () => {
     const plain = { ...dual, settings: { clipLow: 0.2, clipHigh: 0.3 } };
     for (const one of [episode([2.5], -2), episode([5], 2), episode([0.5], -1)]) {
       const { dualClipFraction, ...sums } = (await lossAndGradient(dual, [one])).sums;
@@ -58,10 +58,10 @@ describe('dual clip', () => {
   });
 });
 
-describe('gspo', () => {
+describe('The GSPO loss', () => {
   const gspo = { plugin: builtinLoss('gspo'), settings: { clipLow: 0.2, clipHigh: 0.3 } };
 
-  test('has one ratio for an episode, the geometric mean, and spreads its gradient evenly', async () => {
+  test('has one ratio per episode, the geometric mean, and spreads its gradient evenly', async () => {
     // √(2 x 0.5) = 1 within the bounds: each of two tokens costs -A, and d(2 s A)/d log p = 2 A / 2.
     const { loss, gradient } = await lossAndGradient(gspo, [episode([2, 0.5], 1.5)]);
     expect(loss).toBeCloseTo(-3, 5);
@@ -84,10 +84,10 @@ describe('gspo', () => {
   });
 });
 
-describe('cispo', () => {
+describe('The CISPO loss', () => {
   const cispo = { plugin: builtinLoss('cispo'), settings: { clipLow: 0.5, clipHigh: 1 } };
 
-  test('weighs the gradient by the clipped ratio, which has none of its own', async () => {
+  test('weights the gradient by the clipped ratio, which has no gradient itself', async () => {
     // Ratios 3, 1.5 and 0.1, clipped to 2, 1.5 and 0.5; the loss is -weight A log p.
     const { loss, gradient, sums } = await lossAndGradient(cispo, [episode([3, 1.5, 0.1], 2)]);
     expect(gradient[0]?.map((slope) => slope.toFixed(3))).toEqual(['-4.000', '-3.000', '-1.000']);
@@ -97,7 +97,7 @@ describe('cispo', () => {
   });
 });
 
-test('reinforce is minus advantage times log-probability, whatever the ratio', async () => {
+test('the REINFORCE loss is minus advantage times log-probability, whatever the ratio', async () => {
   const { loss, gradient } = await lossAndGradient(
     { plugin: builtinLoss('reinforce'), settings: {} },
     [{ logProbs: [-0.5, -2], oldLogProbs: [-9, -0.1], advantage: 2 }],
@@ -106,7 +106,7 @@ test('reinforce is minus advantage times log-probability, whatever the ratio', a
   expect(gradient).toEqual([[-2, -2]]);
 });
 
-test('the entropy bonus is taken off the loss, where tokens are trained', () => {
+test('the entropy bonus is subtracted from the loss of trained tokens', () => {
   const row = {
     logProbs: tf.tensor1d([-1, -1, 0]),
     oldLogProbs: tf.tensor1d([-1, -1, 0]),
@@ -122,7 +122,7 @@ test('the entropy bonus is taken off the loss, where tokens are trained', () => 
   expect(loss.dataSync()[0]).toBeCloseTo(-0.1 * (0.5 * 2 + 0.25 * 4), 6);
 });
 
-test('a loss that needs episodes without saying so is told how to say it', async () => {
+test('a loss that uses sequenceMean without declaring it is refused', async () => {
   const asks = (batch: { logProbs: never; sequenceMean: (x: never) => never }) => ({
     losses: batch.sequenceMean(batch.logProbs),
   });
@@ -132,7 +132,7 @@ test('a loss that needs episodes without saying so is told how to say it', async
 });
 
 describe('findLoss', () => {
-  test('finds what ships by name', async () => {
+  test('finds built-in losses by name', async () => {
     expect((await findLoss({ type: 'gspo' })).spec.perSequence).toBe(true);
   });
 
@@ -145,7 +145,7 @@ describe('findLoss', () => {
   });
 });
 
-test('a loss that takes a name of ours for what it measures is refused', async () => {
+test('a loss whose measurement has a reserved name is refused', async () => {
   const takes = ({ logProbs }: { logProbs: never }) => ({
     losses: logProbs,
     metrics: { kl: logProbs },

@@ -4,7 +4,7 @@ import * as fc from '#tests/support/properties.ts';
 import { packByCost, packMicroBatches } from '#agent_rl/algorithms/pack-micro-batches.ts';
 
 describe('packMicroBatches', () => {
-  test('puts like lengths together, longest first, padding counted', () => {
+  test('groups similar lengths, longest first, and counts padding', () => {
     // Budget 20: 10 twice is 20; 6 three times would be 18 but there are only two, then 1 joins: 3 x 6 = 18.
     expect(packMicroBatches([6, 10, 1, 6, 10], 20)).toEqual([
       [1, 4],
@@ -17,7 +17,7 @@ describe('packMicroBatches', () => {
     expect(packMicroBatches([5, 5, 5], 14)).toEqual([[0, 1], [2]]);
   });
 
-  test('leaves a sequence longer than the budget alone', () => {
+  test('gives a sequence longer than the budget its own batch', () => {
     expect(packMicroBatches([30, 4, 4], 10)).toEqual([[0], [1, 2]]);
   });
 
@@ -25,8 +25,8 @@ describe('packMicroBatches', () => {
     expect(packMicroBatches([5, 5], 15, () => 8)).toEqual([[0], [1]]);
   });
 
-  test('refuses a budget of nothing', () => {
-    expect(() => packMicroBatches([1], 0)).toThrow('may hold 0 tokens');
+  test('refuses a budget of 0', () => {
+    expect(() => packMicroBatches([1], 0)).toThrow('is 0;');
   });
 });
 
@@ -37,7 +37,7 @@ describe('packByCost', () => {
     return indices.length > 1 && cells > 12 ? Infinity : cells + 1;
   };
 
-  test('ends a micro-batch before short sequences that would be padded for nothing', () => {
+  test('ends a micro-batch before short sequences that would only be padded', () => {
     // 6, 6 take 12 and 2, 2, 2 take 6: 20 with both starts. Filling the first with what fits is the same; 5, 1 is not.
     expect(packByCost([2, 6, 2, 6, 2], costOf([2, 6, 2, 6, 2]))).toEqual([
       [1, 3],
@@ -49,7 +49,7 @@ describe('packByCost', () => {
     expect(packByCost([3, 3], costOf([3, 3]))).toEqual([[0, 1]]);
   });
 
-  test('takes a sequence that does not fit by itself', () => {
+  test('gives a sequence that does not fit its own batch', () => {
     expect(packByCost([30, 4, 4], costOf([30, 4, 4]))).toEqual([[0], [1, 2]]);
   });
 

@@ -28,7 +28,7 @@ test.each([
   ['cispo', { clipLow: 0.3, clipHigh: 0.4 }],
   ['gspo', { clipLow: 3e-4, clipHigh: 4e-4 }],
   ['reinforce', {}],
-])('of %s %j it is worth what the engine computes', async (type, settings) => {
+])("the plain value of %s %j equals the engine's", async (type, settings) => {
   const kl = { kind: 'none', weight: 0 } as const;
   const spec: PolicyLossSpec = { name: 'policy', type, settings, kl, temperature: 1 };
   const { loss } = await findLoss(spec);

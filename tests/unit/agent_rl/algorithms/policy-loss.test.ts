@@ -65,7 +65,7 @@ const token = (ratio: number, advantage: number, weight = 1): Row => ({
 });
 
 describe('policyLoss', () => {
-  test('is minus weight times advantage while the policy is the one that sampled', () => {
+  test('is minus weight times advantage while the policy is unchanged', () => {
     const row = {
       logProbs: [-1, -2],
       oldLogProbs: [-1, -2],
@@ -78,36 +78,12 @@ describe('policyLoss', () => {
 
   // The gradient with respect to the log-probability is -ratio A unless clipped.
   test.each([
-    {
-      is: 'good past the upper bound: clipped',
-      ratio: 1.5,
-      advantage: 2,
-      loss: -1.3 * 2,
-      slope: 0,
-    },
-    {
-      is: 'good below the lower bound: free',
-      ratio: 0.5,
-      advantage: 2,
-      loss: -0.5 * 2,
-      slope: -0.5 * 2,
-    },
-    {
-      is: 'bad below the lower bound: clipped',
-      ratio: 0.5,
-      advantage: -2,
-      loss: 0.8 * 2,
-      slope: 0,
-    },
-    {
-      is: 'bad past the upper bound: free',
-      ratio: 1.5,
-      advantage: -2,
-      loss: 1.5 * 2,
-      slope: 1.5 * 2,
-    },
-    { is: 'within the bounds: free', ratio: 1.25, advantage: 2, loss: -1.25 * 2, slope: -1.25 * 2 },
-  ])('takes a token that is $is', ({ ratio, advantage, loss, slope }) => {
+    ['good past the upper bound: clipped', 1.5, 2, -1.3 * 2, 0],
+    ['good below the lower bound: free', 0.5, 2, -0.5 * 2, -0.5 * 2],
+    ['bad below the lower bound: clipped', 0.5, -2, 0.8 * 2, 0],
+    ['bad past the upper bound: free', 1.5, -2, 1.5 * 2, 1.5 * 2],
+    ['within the bounds: free', 1.25, 2, -1.25 * 2, -1.25 * 2],
+  ])('handles a token that is %s', (_, ratio, advantage, loss, slope) => {
     expect(evaluate(token(ratio, advantage), plain).loss).toBeCloseTo(loss, 5);
     expect(gradient(token(ratio, advantage), plain)[0]).toBeCloseTo(slope, 5);
   });
@@ -151,7 +127,7 @@ describe('policyLoss', () => {
     expect(evaluate(row, withKl('k2', 3)).loss).toBeCloseTo(0.5 * (-2 + (3 * d ** 2) / 2), 6);
   });
 
-  test('lets a token of weight 0 hold anything', () => {
+  test('ignores the values of tokens of weight 0', () => {
     const row = {
       logProbs: [-1, NaN, -Infinity, 800],
       oldLogProbs: [-1, 0, 0, -800],
@@ -213,7 +189,7 @@ describe('policyLoss', () => {
   );
 });
 
-describe('the KL terms in expectation', () => {
+describe('The KL terms in expectation', () => {
   // A policy over three tokens, p = softmax(logits), and a reference r. All tokens are enumerated, so the
   // expectation over samples is exact: weight p, without gradient.
   const logits = [0.3, -0.5, 1.1];

@@ -19,13 +19,13 @@ describe('wilson95', () => {
     expect(high - 0.5).toBeCloseTo((1.959964 * Math.sqrt(0.025 + 3.8414588 / 400)) / 1.38414588, 6);
   });
 
-  test('knows nothing from no trials', () => {
+  test('is [0, 1] without trials', () => {
     expect(wilson95(0, 0)).toEqual([0, 1]);
   });
 });
 
 describe('worstCaseBounds', () => {
-  test('take the attempts without a verdict for failures, then for successes', () => {
+  test('count attempts without a verdict as failures, then as successes', () => {
     // 3 of 6, and 2 unknown: from 3 of 8 to 5 of 8.
     expect(worstCaseBounds(3, 6, 2)).toEqual([3 / 8, 5 / 8]);
     expect(worstCaseBounds(3, 6, 0)).toEqual([0.5, 0.5]);

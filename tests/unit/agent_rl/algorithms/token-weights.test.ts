@@ -33,7 +33,7 @@ describe('tokenWeights', () => {
     ]);
   });
 
-  test('refuses a constant that cannot be divided by', () => {
+  test('refuses a constant of 0', () => {
     expect(() => tokenWeights(masks, { aggregation: 'constant', maxTokensPerEpisode: 0 })).toThrow(
       'which is 0; it must be above 0',
     );

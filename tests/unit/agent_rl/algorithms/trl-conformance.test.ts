@@ -8,7 +8,7 @@ import { cases, gapsOf, places, ratioOf, stored } from '#tests/support/conforman
  */
 
 describe.each(Object.entries(cases))('%s', (name, one) => {
-  test('is by its formula, ours and in TRL the same number', () => {
+  test("equals its formula and TRL's value", () => {
     const { formula, loss, gradient } = gapsOf(one, stored.losses[name]);
     expect(formula).toBeLessThan(1e-6);
     expect(loss).toBeLessThan(1e-6);
@@ -16,7 +16,7 @@ describe.each(Object.entries(cases))('%s', (name, one) => {
   });
 });
 
-test("rloo has TRL's advantages; where TRL says 0 for an absent reward there is none", () => {
+test("rloo equals TRL's advantages, but leaves absent rewards undefined", () => {
   const own = rloo(stored.rewards.map((group) => group.map((reward) => reward ?? undefined)));
   const gaps = stored.rloo.flatMap((group, g) =>
     group.map((theirs, i) => Math.abs(theirs - (own[g]?.[i] ?? 0))),
@@ -25,7 +25,7 @@ test("rloo has TRL's advantages; where TRL says 0 for an absent reward there is 
   expect(Math.max(...gaps)).toBeLessThan(1e-6);
 });
 
-test('the batch tells the losses apart: clipping acts in each', () => {
+test('the batch distinguishes the losses: each clips tokens', () => {
   const values = Object.values(stored.losses).map(({ loss }) => loss);
   expect(new Set(values.map((value) => value.toFixed(3))).size).toBe(values.length);
   // Of the four episodes, GSPO clips some and not all.

@@ -48,12 +48,12 @@ const all: Readonly<Record<string, Case>> = {
   'dr-grpo, constant': clipped('constant', 0.2, 0.28),
 };
 
-test('veRL has a value of each', () => {
+test('veRL provides a value for each case', () => {
   expect(Object.keys(verl.losses).toSorted()).toEqual(Object.keys(all).toSorted());
 });
 
 describe.each(Object.entries(all))('%s', (name, one) => {
-  test('is by its formula, ours and in veRL the same number', () => {
+  test("equals its formula and veRL's value", () => {
     const { formula, loss, gradient } = gapsOf(one, verl.losses[name]);
     expect(formula).toBeLessThan(1e-6);
     expect(loss).toBeLessThan(1e-6);
@@ -68,34 +68,39 @@ const formulas: Readonly<Record<Kind, (policy: number, reference: number) => num
   k3: (policy, reference) => Math.exp(reference - policy) - (reference - policy) - 1,
 };
 
-describe.each(['k1', 'k2', 'k3'] as const)('%s off the reward', (kind) => {
-  const theirs = verl.klInReward[kind];
-  const { old, reference, mask } = stored.batch;
-  const kl = mask.map((row, i) =>
-    episodeKl({ policy: old[i] ?? [], reference: reference[i] ?? [] }, row, kind),
-  );
-  const rewards = verl.rewards.map((reward, i) => reward - verl.beta * (kl[i] ?? Number.NaN));
-  const gap = (values: readonly (number | undefined)[], others: readonly number[]): number =>
-    Math.max(...others.map((other, i) => Math.abs(other - (values[i] ?? Number.NaN))));
-
-  test('is by its formula, ours and in veRL the same reward', () => {
-    const byFormula = verl.rewards.map((reward, i) =>
-      (mask[i] ?? []).reduce(
-        (left, sampled, t) =>
-          left - sampled * verl.beta * formulas[kind](old[i]?.[t] ?? NaN, reference[i]?.[t] ?? NaN),
-        reward,
-      ),
+describe.each(['k1', 'k2', 'k3'] as const)(
+  "the KL penalty in the reward equals veRL's with %s",
+  (kind) => {
+    const theirs = verl.klInReward[kind];
+    const { old, reference, mask } = stored.batch;
+    const kl = mask.map((row, i) =>
+      episodeKl({ policy: old[i] ?? [], reference: reference[i] ?? [] }, row, kind),
     );
-    expect(gap(rewards, byFormula)).toBeLessThan(1e-12);
-    expect(gap(rewards, theirs.rewards)).toBeLessThan(1e-6);
-    // It moves each of them.
-    expect(Math.min(...kl.map(Math.abs))).toBeGreaterThan(1e-3);
-  });
+    const rewards = verl.rewards.map((reward, i) => reward - verl.beta * (kl[i] ?? Number.NaN));
+    const gap = (values: readonly (number | undefined)[], others: readonly number[]): number =>
+      Math.max(...others.map((other, i) => Math.abs(other - (values[i] ?? Number.NaN))));
 
-  test("gives veRL's advantages, of GRPO, Dr. GRPO and RLOO", () => {
-    const of = (std: 'sample' | 'none') => groupAdvantages(rewards, { std, eps: 1e-6 }).advantages;
-    expect(gap(of('sample'), theirs.grpo)).toBeLessThan(1e-5);
-    expect(gap(of('none'), theirs.drGrpo)).toBeLessThan(1e-6);
-    expect(gap(rloo([rewards])[0] ?? [], theirs.rloo)).toBeLessThan(1e-6);
-  });
-});
+    test("equals its formula and veRL's reward", () => {
+      const byFormula = verl.rewards.map((reward, i) =>
+        (mask[i] ?? []).reduce(
+          (left, sampled, t) =>
+            left -
+            sampled * verl.beta * formulas[kind](old[i]?.[t] ?? NaN, reference[i]?.[t] ?? NaN),
+          reward,
+        ),
+      );
+      expect(gap(rewards, byFormula)).toBeLessThan(1e-12);
+      expect(gap(rewards, theirs.rewards)).toBeLessThan(1e-6);
+      // It moves each of them.
+      expect(Math.min(...kl.map(Math.abs))).toBeGreaterThan(1e-3);
+    });
+
+    test("equals veRL's advantages for GRPO, Dr. GRPO and RLOO", () => {
+      const of = (std: 'sample' | 'none') =>
+        groupAdvantages(rewards, { std, eps: 1e-6 }).advantages;
+      expect(gap(of('sample'), theirs.grpo)).toBeLessThan(1e-5);
+      expect(gap(of('none'), theirs.drGrpo)).toBeLessThan(1e-6);
+      expect(gap(rloo([rewards])[0] ?? [], theirs.rloo)).toBeLessThan(1e-6);
+    });
+  },
+);

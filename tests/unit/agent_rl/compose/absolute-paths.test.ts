@@ -10,7 +10,7 @@ import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts'
 const folder = temporaryFolder();
 const here = (path: string) => join(process.cwd(), path);
 
-test('a path is that of the working directory, or of the package where nothing is there', () => {
+test('a path is resolved in the working directory, or in the package if nothing is there', () => {
   const started = process.cwd();
   try {
     process.chdir(folder);
@@ -23,7 +23,7 @@ test('a path is that of the working directory, or of the package where nothing i
   }
 });
 
-test('only what a schema marks as a path becomes absolute, at any depth', () => {
+test('only settings marked as paths become absolute, at any depth', () => {
   const schema = Type.Object({
     path: Type.String({ path: 'file' }),
     name: Type.String(),

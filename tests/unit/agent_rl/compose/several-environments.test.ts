@@ -67,7 +67,7 @@ describe('The names of environments', () => {
     problemPaths((await rejectionOf(prepareRun({ file: 'run.yaml', settings }))).message);
   const tools = [{ type: 'search', mode: 'task' }, { type: 'code_exec' }];
 
-  test('are unique, and datasets refer to existing ones', async () => {
+  test('each name is unique, and datasets refer to existing ones', async () => {
     const paths = await problemsOf({
       environment: [{ type: 'question' }, { type: 'question' }],
       datasets: [{ dir: 'a', environment: 'chess' }],
@@ -75,7 +75,7 @@ describe('The names of environments', () => {
     expect(paths).toEqual(['environment.1', 'datasets.0.environment']);
   });
 
-  test('are required in datasets if the environments read different formats', async () => {
+  test('a dataset needs a name if the environments read different formats', async () => {
     const paths = await problemsOf({
       environment: [{ type: 'search' }, { type: 'code_exec' }],
       tools,

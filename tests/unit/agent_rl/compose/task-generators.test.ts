@@ -78,7 +78,7 @@ const generator = (settings: Settings = {}) => ({ generator: { type: 'doubles', 
 const ids = (tasks: readonly { taskId: string }[]) => tasks.map(({ taskId }) => taskId);
 
 describe('The tasks of a generator', () => {
-  test('are generated ahead for the planned run, and later ones when they are drawn', async () => {
+  test('the planned tasks are generated ahead, and later ones when they are drawn', async () => {
     const { sets, train, evaluation, rewarded } = await tasksWith({ datasets: [generator()] });
     expect(ids(train)).toEqual(Array.from({ length: 12 }, (_, index) => `t${index}`));
     expect(rewarded).toEqual(train);
@@ -89,7 +89,7 @@ describe('The tasks of a generator', () => {
     expect(plan.sizes).toEqual(['doubles (version 4)']);
   });
 
-  test('are generated ahead for the planned run even in a short session, up to a limit', async () => {
+  test('a short session also generates the planned tasks, up to a limit', async () => {
     const { train } = await tasksWith({
       datasets: [generator()],
       train: { iterations: 4, maxIterations: 1 },
@@ -99,7 +99,7 @@ describe('The tasks of a generator', () => {
     expect(long.train).toHaveLength(mostMadeAhead);
   });
 
-  test('are refused if one is also an evaluation task, before the run or when it is drawn', async () => {
+  test('an evaluation task among them is refused before the run or when it is drawn', async () => {
     const early = await rejectionOf(tasksWith({ datasets: [generator({ leak: 7 })] }));
     expect([early.code, early.message]).toEqual([
       'DATASET_INVALID',
@@ -111,7 +111,7 @@ describe('The tasks of a generator', () => {
     expect(thrownBy(() => plan.tasksAt(12, 3)).message).toContain('"e0" (same prompt as "t12")');
   });
 
-  test('are refused if the environment cannot judge one, before the run or when it is drawn', async () => {
+  test('a task that the environment cannot judge is refused before the run or when it is drawn', async () => {
     const early = await rejectionOf(tasksWith({ datasets: [generator({ blank: 7 })] }));
     expect(early.message).toContain('Task "t7":');
     const leaks = generator({ blank: 7, leak: 6 });
@@ -125,7 +125,7 @@ describe('The tasks of a generator', () => {
     ]);
   });
 
-  test('can be evaluated by the name of their split', async () => {
+  test('each split can be evaluated by its name', async () => {
     const trained = await tasksWith({ datasets: [generator()] }, { evaluation: 'train' });
     expect(ids(trained.evaluation)).toHaveLength(12);
     const held = await tasksWith({ datasets: [generator()] }, { evaluation: 'eval' });
@@ -134,7 +134,7 @@ describe('The tasks of a generator', () => {
     expect((await other).code).toBe('CONFIG_INVALID');
   });
 
-  test('are mixed by weight with tasks of folders, and reported by source', async () => {
+  test('the weights mix them with tasks of folders, and each source is reported', async () => {
     const { sets, train, evaluation } = await tasksWith({
       datasets: [{ dir: `${folder}/maths` }, { ...generator(), weight: 2 }],
     });
@@ -148,7 +148,7 @@ describe('The tasks of a generator', () => {
     expect(drawn.filter(({ metadata }) => metadata['set'] === 'doubles')).toHaveLength(8);
   });
 
-  test('that choose the best checkpoint are never drawn for training', async () => {
+  test('a task that chooses the best checkpoint is never drawn for training', async () => {
     const { sets } = await tasksWith({ datasets: [generator()] });
     const chosen = ids(chooseSelection(sets, { count: 5, seed: 9 }));
     expect(new Set(chosen).size).toBe(5);
@@ -164,7 +164,7 @@ describe('The tasks of a generator', () => {
 });
 
 describe('The inputs of a run with a generator', () => {
-  test('are its name, version, settings and seed, without files', async () => {
+  test('the inputs contain its name, version, settings and seed, without files', async () => {
     const { loaded, chosen } = await preparedWith({ datasets: [generator({ leak: 99 })] });
     const model = { layers: { base: folder, adapters: [] } };
     const run = { config: loaded.config, chosen, model, frozen: { agents: new Map() } };
@@ -181,7 +181,7 @@ describe('The settings of a generator', () => {
   const problemsOf = async (one: object) =>
     problemPaths((await rejectionOf(preparedWith({ datasets: [one] }))).message);
 
-  test('are checked, and the generator must exist', async () => {
+  test('each setting is checked, and the generator must exist', async () => {
     const found = [
       await problemsOf({ generator: { type: 'double' } }),
       await problemsOf({ generator: { type: 'workspace', slices: ['none'] } }),
@@ -192,7 +192,7 @@ describe('The settings of a generator', () => {
     );
   });
 
-  test('make settings of files ineffective, which is reported', async () => {
+  test('settings of files have no effect, which is reported', async () => {
     const { loaded } = await prepareRun({
       file: 'run.yaml',
       settings: {

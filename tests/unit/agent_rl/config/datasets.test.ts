@@ -23,23 +23,23 @@ const problemsOf = (text: string) => problemPaths(refused(text));
 const set = (dir: string, weight = 1) => ({ dir, weight });
 
 describe('The datasets of a run', () => {
-  test('are folders with weights', () => {
+  test('a dataset is a folder with a weight', () => {
     const many = read('datasets: [{dir: a, weight: 2}, {dir: b}]\n');
     expect(many).toMatchObject({ datasets: [set('a', 2), set('b')], warnings: [] });
   });
 
-  test('replace the datasets of an extended file', () => {
+  test('the list replaces the list of an extended file', () => {
     writeBelow(folder, 'base.yaml', 'datasets: [{dir: x}, {dir: y}]\n');
     expect(read('extends: base.yaml\ndatasets: [{dir: a}]\n').datasets).toEqual([set('a')]);
   });
 
-  test('are replaced by --set, which can also set a single field', () => {
+  test('--set replaces the list or a single field', () => {
     const text = 'datasets: [{dir: a}, {dir: b}]\n';
     expect(read(text, ['datasets=[{dir: c}]']).datasets).toEqual([set('c')]);
     expect(read(text, ['datasets.1.weight=3']).datasets).toEqual([set('a'), set('b', 3)]);
   });
 
-  test('have problems with the place where they were written', () => {
+  test('a problem has the place where it was written', () => {
     const wrong = 'datasets: [{dir: 5}, {dir: b, weigth: 2}]\n';
     expect(problemPlaces(refused(wrong).replaceAll(`${folder}/`, ''))).toEqual([
       'run.yaml:2:18 datasets.0.dir',
@@ -53,7 +53,7 @@ describe('The datasets of a run', () => {
     expect(refused('dataset: {dir: a}')).toContain('Did you mean "datasets[].dir"?');
   });
 
-  test('have no weights in supervised training, which reads all of them', () => {
+  test('a weight is refused in supervised training, which reads all datasets', () => {
     const sft = 'train: {mode: sft}\n';
     expect(read(`${sft}datasets: [{dir: a}, {dir: b}]\n`).datasets).toHaveLength(2);
     expect(problemsOf(`${sft}datasets: [{dir: a, weight: 2}]\n`)).toEqual(['datasets']);

@@ -14,7 +14,7 @@ const problemsOf = (text: string): string => {
   return thrownBy(() => loadConfig({ file })).message.replaceAll(`${folder}/`, '');
 };
 
-describe('a key of an earlier system', () => {
+describe('A key of an earlier system', () => {
   test.each([
     [
       'env: {max_turns: 6, new: 1}',
@@ -44,7 +44,7 @@ describe('a key of an earlier system', () => {
     expect(problemsOf(text)).toContain(says);
   });
 
-  test('is refused with our name if it is a flag', async () => {
+  test('is refused as a flag with our name', async () => {
     const { code, stderr } = await commandLine(['train', '--config', 'x', '--num_rollouts', '4']);
     expect(code).toBe(2);
     expect(stderr).toContain(
@@ -52,13 +52,13 @@ describe('a key of an earlier system', () => {
     );
   });
 
-  test('leaves our own keys their hints', () => {
+  test('does not affect the hints of our own keys', () => {
     expect(problemsOf('train: {learning_rate: 1}')).toContain('Did you mean "learningRate"?');
     expect(problemsOf('groupSize: 3')).toContain('Did you mean "rollout.groupSize"?');
   });
 });
 
-test('every flag that earlier systems share with us is there', async () => {
+test('every flag shared with earlier systems exists', async () => {
   const help = async (...words: string[]) => (await commandLine([...words, '--help'])).stdout;
   const ours = (await help('train')) + (await help('merge-lora'));
   const flags = earlierSystems

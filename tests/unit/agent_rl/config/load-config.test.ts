@@ -124,7 +124,7 @@ describe('Precedence', () => {
 });
 
 describe('The problems of a run file', () => {
-  test('are all reported at once, with their places', () => {
+  test('all problems are reported at once, with their places', () => {
     const text = `environment: {type: code_exec}
 datasets: [{dir: tasks}]
 dataset:
@@ -151,7 +151,7 @@ run: {device: gpu, seed: -1}
       expect(message).toContain(`Did you mean "${name}"?`);
   });
 
-  test('name the flag of a wrong value', () => {
+  test('a wrong value of a flag is reported with the flag', () => {
     expect(problemsOf(least, ['nonsense'])).toEqual([expect.stringMatching(/^--set nonsense /)]);
     const flags = ['train.iterations=ten', 'run.seed.deep=1', 'tools.1.type=x'];
     expect(problemsOf(least, flags)).toEqual([
@@ -161,7 +161,7 @@ run: {device: gpu, seed: -1}
     ]);
   });
 
-  test('name the file of a wrong value, not the file that extends it', () => {
+  test('a wrong value is reported in its own file, not in the file that extends it', () => {
     writeBelow(folder, 'wrong-base.yaml', `${least}train: {iterations: 0}\n`);
     const file = writeBelow(folder, 'right-top.yaml', 'extends: wrong-base.yaml\nrun: {seed: 5}\n');
     const { message } = thrownBy(() => loadConfig({ file }));
@@ -174,7 +174,7 @@ run: {device: gpu, seed: -1}
     ['run: {seed: 1}\nrun: {seed: 2}', /^run\.yaml:2:1 /],
     ['- 1\n- 2', /^run\.yaml:1:1 /],
     ['run: &a\n  x: *a', /^run\.yaml:2:6 /],
-  ])('have a place in invalid YAML: %j', (text, expected) => {
+  ])('invalid YAML is reported with its place: %j', (text, expected) => {
     expect(problemsOf(text)[0]).toMatch(expected);
   });
 
@@ -188,11 +188,11 @@ run: {device: gpu, seed: -1}
     ],
     // A list item that is indented differently.
     ['tools:\n  - type: a\n - type: b\n', ['run.yaml:3:1']],
-  ])('have one place for each line that is indented wrongly: %j', (text, expected) => {
+  ])('a line with wrong indentation is reported once: %j', (text, expected) => {
     expect(problemsOf(text).map((one) => one.split(' ', 1)[0])).toEqual(expected);
   });
 
-  test('name a file that is missing or not UTF-8', () => {
+  test('a file that is missing or not UTF-8 is named', () => {
     expect(thrownBy(() => loadConfig({ file: `${folder}/none.yaml` })).message).toMatch(
       /none\.yaml cannot be read/,
     );
@@ -200,14 +200,14 @@ run: {device: gpu, seed: -1}
     expect(thrownBy(() => loadConfig({ file })).message).toContain('utf-8');
   });
 
-  test('show a circle of files that extend each other', () => {
+  test('a circle of files that extend each other is shown', () => {
     writeBelow(folder, 'ring-a.yaml', 'extends: ring-b.yaml\n');
     writeBelow(folder, 'ring-b.yaml', 'extends: ring-a.yaml\n');
     const { message } = thrownBy(() => loadConfig({ file: `${folder}/ring-a.yaml` }));
     expect(message).toMatch(/ring-b\.yaml:1:10 extends: .*ring-a.* -> .*ring-b.* -> .*ring-a/);
   });
 
-  test('name a missing required setting', () => {
+  test('a missing required setting is named', () => {
     expect(problemsOf('datasets: [{dir: x}]\n')).toEqual(['run.yaml:1:1 environment']);
   });
 });
@@ -241,7 +241,7 @@ describe('Settings that contradict each other', () => {
     ['sandbox: {type: pyodide, preload: [numpy]}', 'sandbox.preload'],
     ['sandbox: {type: remote}', 'sandbox.type'],
     ['dataset: {evalSplit: train}', 'dataset.evalSplit'],
-  ])('are refused: %s', (text, path) => {
+  ])('the combination is refused: %s', (text, path) => {
     const problems = problemsOf(`${least}${text}\n`);
     expect(problems.filter((place) => place.endsWith(` ${path}`))).toHaveLength(1);
     expect(problems[0]).toMatch(/^run\.yaml:3:\d+ /);
@@ -324,12 +324,12 @@ describe('Settings passed by a program', () => {
     train: { learningRate: 0.001, maxIterations: undefined },
   };
 
-  test('give the same config as a file with them', () => {
+  test("the program's settings give the same config as a file", () => {
     const file = writeBelow(folder, 'same.yaml', JSON.stringify(settings));
     expect(loadConfig({ file: 'program', settings }).config).toEqual(loadConfig({ file }).config);
   });
 
-  test('are reported as settings of the program, and may extend a file', () => {
+  test("the program's settings may extend a file, and problems name the program", () => {
     const wrong = { ...settings, rollout: { groupSize: 0 } };
     expect(thrownBy(() => loadConfig({ file: 'program', settings: wrong })).message).toContain(
       'program rollout.groupSize: must be >= 1',

@@ -33,22 +33,22 @@ function unbounded(node: Node, path: string): string[] {
   return isNumber && (low === undefined || high === undefined) ? [path, ...below] : below;
 }
 
-test('every number of a run file has a least and a largest value', () => {
+test('every number of a run file has a minimum and a maximum', () => {
   expect(unbounded(ConfigSchema as Node, 'run file')).toEqual([]);
 });
 
 test.each(describePlugins(builtinPlugins()).map((plugin) => [plugin.kind, plugin] as const))(
-  'so has every number among the settings of a shipped %s: $name',
+  'every number in the settings of a built-in %s has a minimum and a maximum: $name',
   (kind, { name, settings = {} }) => {
     expect(unbounded(settings as Node, `${kind} ${name}`)).toEqual([]);
   },
 );
 
-test('and of an index', () => {
+test('every number of an index has a minimum and a maximum', () => {
   expect(unbounded(BuildSettings as Node, 'index')).toEqual([]);
 });
 
-describe('what nobody means is refused', () => {
+describe('An implausible value is refused', () => {
   const folder = temporaryFolder();
   const file = writeBelow(folder, 'run.yaml', 'environment: {type: a}\ndatasets: [{dir: tasks}]\n');
   test.each([

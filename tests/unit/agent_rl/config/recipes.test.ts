@@ -9,14 +9,14 @@ import { packageRoot } from '#agent_rl/core/package-root.ts';
 const recipes = join(packageRoot(), 'configs', 'recipes');
 const configOf = async (file: string) => (await prepareRun({ file, training: true })).loaded.config;
 
-describe('a recipe', () => {
+describe('A recipe', () => {
   const files = readdirSync(recipes).filter((name) => name.endsWith('.yaml'));
   test.each(files)('%s is a run file in which every setting acts', async (name) => {
     const { loaded } = await prepareRun({ file: join(recipes, name), training: true });
     expect(loaded.warnings).toEqual([]);
   });
 
-  test('for vLLM is the search job with another generator', async () => {
+  test('the vLLM recipe equals the search job with another generator', async () => {
     const { generator, run, ...rest } = await configOf(join(recipes, 'search_vllm.yaml'));
     const job = await configOf(join(packageRoot(), 'configs', 'search_qa_grpo.yaml'));
     const { generator: own, run: ownRun, ...same } = job;

@@ -21,7 +21,7 @@ test('events are kept from the moment they are read, in order, and end with the 
   expect(seen).toEqual([1, 2, 3, 4]);
 });
 
-test('a reader that leaves holds nothing back, and another sees what comes after it', async () => {
+test('a reader that leaves does not block, and the next one sees later events', async () => {
   const stream = new EventStream<number>();
   const first = stream.read();
   stream.push(1);

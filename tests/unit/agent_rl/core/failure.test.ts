@@ -47,7 +47,7 @@ test.each([
   expect(failureOf(thrown)).toEqual({ owner, retryable });
 });
 
-test('a cause that leads back to itself ends the search', () => {
+test('a circular cause ends the search', () => {
   const circle: Error = new Error('a');
   circle.cause = new Error('b', { cause: circle });
   expect(failureOf(circle)).toEqual({ owner: 'host', retryable: false });

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 
 import { KeyedRng, philox4x32 } from '#agent_rl/core/keyed-rng.ts';
 
-test('many integers are drawn from all four words of a block, in order', () => {
+test('integers() uses all four words of a block, in order', () => {
   const random = new KeyedRng(1, 'many');
   const words = Array.from(random.integers(6, 2 ** 31));
   const again = new KeyedRng(1, 'many');
@@ -16,7 +16,7 @@ test('many integers are drawn from all four words of a block, in order', () => {
   expect(random.uniform()).toBe(again.uniform());
 });
 
-test('many integers are uniform below their bound', () => {
+test('integers() is uniform below its bound', () => {
   const counts = [0, 0, 0, 0, 0, 0];
   for (const drawn of new KeyedRng(2).integers(60_000, 6)) counts[drawn] = (counts[drawn] ?? 0) + 1;
   // Of 60,000 draws 10,000 are expected of each, with a standard deviation of 91.
@@ -24,7 +24,7 @@ test('many integers are uniform below their bound', () => {
   for (const count of counts) expect(Math.abs(count - 10_000)).toBeLessThan(5 * 91);
 });
 
-test('blocks are those of Philox4x32-10', () => {
+test('blocks equal the published Philox4x32-10 vectors', () => {
   // The known answer for zeros, of the test vectors of Random123.
   expect(philox4x32([0, 0, 0, 0], [0, 0])).toEqual([
     0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8,

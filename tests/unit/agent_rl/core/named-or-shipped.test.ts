@@ -5,13 +5,13 @@ import { describe, expect, test } from '@jest/globals';
 import { namedOrShipped, packageRoot } from '#agent_rl/core/package-root.ts';
 
 describe('namedOrShipped', () => {
-  test('leaves a name as it was given where a file of that name is there, or nowhere', () => {
+  test('keeps a name if the file exists, or exists nowhere', () => {
     expect(namedOrShipped('package.json')).toBe('package.json');
     expect(namedOrShipped('dataset/no-such-file.jsonl')).toBe('dataset/no-such-file.jsonl');
     expect(namedOrShipped('/nowhere/tasks.jsonl')).toBe('/nowhere/tasks.jsonl');
   });
 
-  test('finds in the package what the working folder lacks', () => {
+  test('finds a file in the package if the working folder lacks it', () => {
     const before = process.cwd();
     process.chdir('/');
     try {

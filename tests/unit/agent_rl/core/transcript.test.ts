@@ -4,7 +4,7 @@ import { drawnMasks, maskOf, Transcript } from '#agent_rl/core/transcript.ts';
 
 const tokens = (count: number): number[] => Array.from({ length: count }, (_, i) => i % 1000);
 
-describe('a transcript', () => {
+describe('A transcript', () => {
   test.each([32_768, 200_000])('holds an observation of %i tokens', (count) => {
     const transcript = new Transcript();
     transcript.append('user', [1, 2]);
@@ -24,13 +24,13 @@ describe('a transcript', () => {
   });
 });
 
-describe('the beginning of a transcript', () => {
+describe('The beginning of a transcript', () => {
   const whole = new Transcript();
   whole.append('user', [1, 2]);
   whole.appendSampled([10, 11, 12], [-0.1, -0.2, -0.3], 4);
   whole.append('tool', [5, 6]);
 
-  test('has its first tokens with their spans, the last of them cut, and grows by itself', () => {
+  test('has the first tokens with their spans, truncates the last span, and grows independently', () => {
     const beginning = whole.beginning(4);
     expect(beginning.record()).toEqual({
       tokens: [1, 2, 10, 11],
@@ -46,7 +46,7 @@ describe('the beginning of a transcript', () => {
     expect(new Transcript().root).not.toBe(whole.root);
   });
 
-  test('marks the turn that drew its end, which what is sampled next does not join', () => {
+  test('marks the turn that sampled its end, separately from later samples', () => {
     const beginning = whole.beginning(5, 0);
     beginning.appendSampled([13], [-0.4], 4);
     expect(beginning.beginning(6, 1).record().spans).toEqual([
@@ -63,7 +63,7 @@ describe('the beginning of a transcript', () => {
   });
 });
 
-describe('equal tokens behind the same beginning', () => {
+describe('Equal tokens after the same beginning', () => {
   const asked = new Transcript();
   asked.append('user', [1, 2]);
   const answered = (turn: number) => {
@@ -80,14 +80,14 @@ describe('equal tokens behind the same beginning', () => {
   const masks = (...turns: readonly [number, number]) =>
     drawnMasks([answered(turns[0]).record(), followed(turns[1])]).map((mask) => Array.from(mask));
 
-  test('are trained once where one turn drew them', () => {
+  test('each token is trained once if one turn sampled it', () => {
     expect(masks(0, 0)).toEqual([
       [0, 0, 1, 1],
       [0, 0, 0, 0, 0, 1],
     ]);
   });
 
-  test('are trained twice where two turns drew them', () => {
+  test('each token is trained twice if two turns sampled it', () => {
     expect(masks(0, 1)).toEqual([
       [0, 0, 1, 1],
       [0, 0, 1, 1, 0, 1],

@@ -23,7 +23,7 @@ const saying = (content: string): Turn => ({
   calls: [],
 });
 
-/** A game in which the speaker says one thing and the guesser another; what the guesser was told. */
+/** Plays a game with a hint and a guess; returns the messages to the guesser. */
 async function played(
   hint: string,
   guess: string,
@@ -44,8 +44,8 @@ describeMultiAgentEnvironmentContract('WordGameEnv', {
   secrets: { guesser: 'Secret: old road' },
 });
 
-describe('the word game', () => {
-  test('pays both for the secret word, however it is written', async () => {
+describe('The word game', () => {
+  test('rewards both for the secret word, however it is spelt', async () => {
     for (const guess of ['old road', ' Old Road.', 'OLD-ROAD']) {
       const { verdicts } = await played('stones', guess);
       for (const agent of ['speaker', 'guesser'])
@@ -63,7 +63,7 @@ describe('the word game', () => {
   );
 
   test.each(['old road', 'OLD-ROAD', 'oldroads', 'tree', 'o.l.d.r.o.a.d', 'two words', '', '!'])(
-    'is lost with the hint %j, and the guesser is not asked',
+    'is lost with the hint %j, without a guess',
     async (hint) => {
       const { told, verdicts } = await played(hint, 'old road');
       expect(told).toBeUndefined();
@@ -72,7 +72,7 @@ describe('the word game', () => {
     },
   );
 
-  test('allows hints of more words where the run does', async () => {
+  test('allows longer hints if the settings do', async () => {
     expect((await played('many stones', 'old road', { maxHintWords: 2 })).told).toBe(
       'Words: sea, old road, Tree. Hint: many stones. Which word is it?',
     );
@@ -92,7 +92,7 @@ describe('the word game', () => {
   test.each([
     [{}, 'it needs words'],
     [{ words: ['a'], secret: 'a' }, 'two or more'],
-    [{ words: ['a', 'A!'], secret: 'a' }, 'all different'],
+    [{ words: ['a', 'A!'], secret: 'a' }, 'distinct words'],
     [{ words: ['a', '?'], secret: 'a' }, 'a letter or digit'],
     [{ words: ['a', 'b'], secret: 'c' }, '"c" is not among its words'],
   ])('refuses a task with %j', (metadata, problem) => {
@@ -102,8 +102,8 @@ describe('the word game', () => {
   });
 });
 
-describe('the data of the word game', () => {
-  test('has no game twice, and hints that are allowed and fit', async () => {
+describe('The data of the word game', () => {
+  test('contains no duplicates, and only valid hints', async () => {
     const data = await makeWordGame(1, { train: 40, eval: 20, games: 40 });
     const games = [...data.train, ...data.eval].map(({ words, secret }) =>
       [...words.toSorted(), secret].join(' '),

@@ -62,13 +62,13 @@ describeEnvironmentContract('WorkspaceEnv', {
   winningTurns: [running('ok'), saying('It is Kalpeno.')],
 });
 
-test('two ways of saying an answer are one answer', async () => {
+test('differently worded equal answers have the same canonical form', async () => {
   for (const said of ['Kalpeno', 'It is Kalpeno.', 'the answer is  KALPENO'])
     expect((await played([saying(said)])).answer).toBe('kalpeno');
   expect((await played([running('ok')])).answer).toBeUndefined();
 });
 
-describe('a question about a workspace', () => {
+describe('A question about a workspace', () => {
   test.each(['Kalpeno', 'It is Kalpeno.', 'it is kalpeno', 'The answer is Kalpeno.'])(
     'is answered by %j',
     async (said) => {
@@ -83,13 +83,13 @@ describe('a question about a workspace', () => {
     },
   );
 
-  test('is not answered by what is said beside a call', async () => {
+  test('is not answered by text beside a call', async () => {
     const verdict = await played([running('ok')]);
     expect(verdict).toMatchObject({ success: false, outcome: 'truncated-turns' });
     expect(verdict.metrics).toMatchObject({ noAnswer: 1, programs: 1, programErrors: 0 });
   });
 
-  test('is answered in the world it is asked about, and programs run in the one of the run', () => {
+  test('is judged by its own world, and programs run in the configured one', () => {
     expect(make().toolInputs(call)).toEqual({ setup: 'zof = {"Velmora": "Kalpeno"}' });
     expect(make({ world: 'other' }).toolInputs(call)).toEqual({
       setup: 'zof = {"Velmora": "Wirdana"}',
@@ -97,25 +97,23 @@ describe('a question about a workspace', () => {
     expect(make().toolInputs({ ...call, name: 'search' })).toEqual({});
   });
 
-  test('counts who believes the other world', async () => {
+  test('counts answers of the other world', async () => {
     const { success, metrics } = await played([saying('It is Wirdana.')], { world: 'other' });
     expect([success, metrics?.['saidOther']]).toEqual([false, 1]);
     expect((await played([saying('It is Kalpeno.')])).metrics?.['saidOther']).toBe(0);
   });
 
-  test('charges for programs that ran and for those that failed', async () => {
+  test('charges for programs, for failed ones and for reaching the turn limit', async () => {
     const turns = [running('ok'), running('error'), running('rejected'), saying('Kalpeno')];
-    const verdict = await played(turns, { callPenalty: 0.1, errorPenalty: 0.25 });
+    const settings = { callPenalty: 0.1, errorPenalty: 0.25, turnLimitPenalty: 0.5 };
+    const verdict = await played(turns, settings);
     expect(verdict.components).toEqual({ success: 2, calls: -0.2, errors: -0.25 });
     expect(verdict.metrics).toMatchObject({ programs: 2, programErrors: 1, noAnswer: 0 });
+    const cut = await played([running('rejected')], settings);
+    expect(cut.components).toEqual({ turnLimit: -0.5 });
   });
 
-  test('charges for running out of turns', async () => {
-    const verdict = await played([running('ok')], { turnLimitPenalty: 0.5 });
-    expect(verdict.components).toEqual({ turnLimit: -0.5 });
-  });
-
-  test('has no reward when it was aborted', async () => {
+  test('has no reward if the episode was aborted', async () => {
     expect(await played([saying('Kalpeno')], {}, 'aborted')).toMatchObject({
       outcome: 'aborted',
       reward: undefined,
@@ -123,7 +121,7 @@ describe('a question about a workspace', () => {
   });
 });
 
-describe('a task of the workspace', () => {
+describe('A task of the workspace', () => {
   const problemOf = (changes: object): string | undefined =>
     environments.specOf(WorkspaceEnv)?.taskProblem?.({ ...task, ...changes }, defaults);
 

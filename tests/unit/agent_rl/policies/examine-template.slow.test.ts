@@ -32,50 +32,46 @@ const date = '2024-07-26';
 const examined = (model: LanguageModel, format: ToolCallFormat, thinking = false) =>
   examineTemplate(model, format, { thinking, date });
 
-describe('a template that writes the same whole and in pieces', () => {
-  test('is used without a word', () => {
+describe('A template that renders equally as a whole and in pieces', () => {
+  test('is used without notes', () => {
     const silent = { resultsAs: 'tool', writesCalls: true, notes: [] };
     expect(examined(qwen25, new HermesFormat())).toEqual(silent);
     expect(examined(miniMind, new HermesFormat())).toEqual(silent);
   });
 
-  test('says so when it asks for the date', () => {
+  test('is reported if it uses the date', () => {
     const { notes, ...use } = examined(llama, new Llama3Format({ settings: {} }));
     expect(use).toEqual({ resultsAs: 'tool', writesCalls: true });
-    expect(notes).toEqual([
-      expect.stringMatching(
-        /asks for today's date. It is given 2024-07-26 \(policy.templateDate\)/,
-      ),
-    ]);
+    expect(notes).toEqual([expect.stringMatching(/2024-07-26 \(policy\.templateDate\)/)]);
   });
 });
 
-describe('a template that writes earlier turns otherwise', () => {
-  test('is used, and says once what becomes of them: the empty thought of the cue', () => {
+describe('A template that renders earlier turns differently', () => {
+  test('is used with one note: the empty thought of the cue', () => {
     const { notes } = examined(qwen, new HermesFormat());
     expect(notes).toHaveLength(1);
     expect(notes[0]).toMatch(/an earlier turn of the model differently from how it was sampled/);
     expect(notes[0]).toContain(String.raw`"<think>\n\n</think>\n\n" becomes nothing`);
   });
 
-  test('is used, and says once what becomes of them: thoughts', () => {
+  test('is used with one note: thoughts', () => {
     const { notes } = examined(qwen, new HermesFormat(), true);
     expect(notes).toHaveLength(1);
     expect(notes[0]).toMatch(/After another message of the user/);
     expect(notes[0]).toContain('That is easy.');
   });
 
-  test('is used, and says that given turns cannot be rendered when they do not follow its cue', () => {
+  test('is used with a note that given turns which do not follow its cue cannot be rendered', () => {
     const opening = plainTemplate.replace(
       "assistant\\n' }}{%- endif",
       "assistant\\n<think>\\n' }}{%- endif",
     );
     const { notes } = examined(modelWithTemplate(opening), new PlainFormat(), true);
-    expect(notes.join('\n')).toMatch(/conversations with given turns, as agent-rl sft takes them/);
+    expect(notes.join('\n')).toMatch(/conversations with given turns/);
   });
 });
 
-describe('a template after whose turns no text is right', () => {
+describe('A template to which no text can be appended', () => {
   const numbered = plainTemplate.replace(
     "message.role + '\\n'",
     "message.role + ' ' + loop.index | string + '\\n'",
@@ -100,7 +96,7 @@ describe('a template after whose turns no text is right', () => {
   test.each([
     ['twice', "message.content + '|' + message.content +"],
     ['not at all', "'' +"],
-  ])('is refused: it shows what is said %s', (_, shown) => {
+  ])('is refused: it shows messages %s', (_, shown) => {
     const template = plainTemplate.replace(
       'message.content +',
       `(message.content if message.role == 'assistant' else ${shown} '') +`,
@@ -111,8 +107,8 @@ describe('a template after whose turns no text is right', () => {
   });
 });
 
-describe('a template without a role for results, for tools or for the system', () => {
-  test('shows results as messages of the user, and says so', () => {
+describe('A template without a role', () => {
+  test('results without a role are shown as user messages, with a note', () => {
     const { resultsAs, writesCalls, notes } = examined(
       plain,
       new PythonBlockFormat({ settings: {} }),
@@ -120,11 +116,11 @@ describe('a template without a role for results, for tools or for the system', (
     expect({ resultsAs, writesCalls }).toEqual({ resultsAs: 'user', writesCalls: false });
     expect(notes).toEqual([
       expect.stringMatching(/does not accept tool results .*no role tool.*shown as user messages/),
-      expect.stringMatching(/does not show the model its tools/),
+      expect.stringMatching(/environment\.systemPrompt/),
     ]);
   });
 
-  test('reports that it does not accept tools, which leaves runs without any', () => {
+  test('a template without tools is reported, and can be used without tools', () => {
     const refusing = `{%- if tools %}{{- raise_exception('no tools here') }}{%- endif %}${plainTemplate}`;
     const { notes } = examined(modelWithTemplate(refusing), new PlainFormat());
     expect(notes[0]).toMatch(
@@ -132,14 +128,14 @@ describe('a template without a role for results, for tools or for the system', (
     );
   });
 
-  test('reports that it does not accept a system message', () => {
+  test('a template without system messages is reported', () => {
     const model = modelWithTemplate(plainTemplate.replace("['system', ", '['));
     const { notes } = examined(model, new PlainFormat());
     expect(notes.join('\n')).toMatch(/does not accept a system message \(.*no role system/);
   });
 });
 
-describe('policy.toolCallFormat: auto', () => {
+describe('The tool-call format auto', () => {
   const plugins = builtinPlugins();
   const codeExec = {
     entry: plugins.tools.get(tools.specOf(CodeExecTool)?.name ?? ''),
@@ -152,14 +148,14 @@ describe('policy.toolCallFormat: auto', () => {
       model,
     });
 
-  test('is found from what the template writes for a call', () => {
+  test("is inferred from the template's rendering of a call", () => {
     expect(found(qwen)).toBeInstanceOf(HermesFormat);
     expect(found(qwen25)).toBeInstanceOf(HermesFormat);
     expect(found(miniMind)).toBeInstanceOf(HermesFormat);
     expect(found(llama)).toBeInstanceOf(Llama3Format);
   });
 
-  test('is found from blocks of Python in the template', () => {
+  test('is inferred from Python blocks in the template', () => {
     const showing = plainTemplate.replace(
       "'<|im_start|>' +",
       "'{# answer in ```python #}<|im_start|>' +",
@@ -167,20 +163,18 @@ describe('policy.toolCallFormat: auto', () => {
     expect(found(modelWithTemplate(showing))).toBeInstanceOf(PythonBlockFormat);
   });
 
-  test('is not guessed when the template writes no calls, or the calls of several formats', () => {
-    expect(() => found(plain)).toThrow(
-      /is auto, and the model's chat template is written for none .*hermes, llama3, plain, python-block/,
-    );
+  test('is an error if the template matches no format or several', () => {
+    expect(() => found(plain)).toThrow(/is auto, .*hermes, llama3, plain, python-block/);
     const both = qwen25Template.replace('You help.', 'Answer in ```python.');
-    expect(() => found(modelWithTemplate(both))).toThrow(/written for hermes and python-block/);
+    expect(() => found(modelWithTemplate(both))).toThrow(/hermes and python-block/);
   });
 
-  test('is plain without tools, where there is nothing to call', () => {
+  test('is plain without tools', () => {
     expect(found(plain, false)).toBeInstanceOf(PlainFormat);
     expect(found(qwen, false)).toBeInstanceOf(HermesFormat);
   });
 
-  test('is refused at start when the tools cannot be called in the format', () => {
+  test('is refused at the start if the tools cannot be called in the format', () => {
     const toolCallFormat = { entry: plugins.toolCallFormats.get('python-block'), settings: {} };
     expect(() =>
       openToolCallFormat({ chosen: { tools: [], toolCallFormat }, plugins, model: plain }),

@@ -29,7 +29,7 @@ const codeResult = (content: string): ToolMessage => ({
   callId: 'call_0_0',
 });
 
-describe('a Llama 3 model', () => {
+describe('A Llama 3 model', () => {
   const llama = llamaModel();
   const say = (said: string) => {
     const generator = new ScriptedGenerator(() => llama.tokenizer.encodeTemplate(said));
@@ -46,7 +46,7 @@ describe('a Llama 3 model', () => {
   };
 
   test.each(['<|eom_id|>', '<|eot_id|>'])(
-    'may end a turn with %s, after which nothing ends it again',
+    'may end a turn with %s, which is not ended again',
     async (end) => {
       const { policy, generator } = say(`<|python_tag|>print(2+2)${end}`);
       const transcript = policy.begin([user('2+2?')], [codeExec]);
@@ -66,7 +66,7 @@ describe('a Llama 3 model', () => {
     },
   );
 
-  test('that is cut short is ended by the template', async () => {
+  test('has its truncated turn ended by the template', async () => {
     const { policy } = say('one two three');
     const transcript = policy.begin([user('Count.')], []);
     await policy.act(transcript, options({ maxTokens: 3 }));
@@ -75,7 +75,7 @@ describe('a Llama 3 model', () => {
     expect(llama.tokenizer.decode(transcript.tokens.slice(length, length + 1))).toBe('<|eot_id|>');
   });
 
-  test('is given the day of its settings, and reports it', () => {
+  test('receives the date of its settings, with a note', () => {
     const settings = { thinking: false, templateDate: '2031-01-02' };
     const policy = new LanguageModelPolicy({
       model: llama,
@@ -86,11 +86,11 @@ describe('a Llama 3 model', () => {
     expect(llama.tokenizer.decode(policy.begin([user('Hi')], []).tokens)).toContain(
       'Today: 02 Jan 2031',
     );
-    expect(policy.notes.join('\n')).toContain('It is given 2031-01-02');
+    expect(policy.notes.join('\n')).toContain('2031-01-02');
   });
 });
 
-describe('a model that answers in code', () => {
+describe('A model that answers in code', () => {
   const coder = modelWithTemplate(plainTemplate);
   const turn = 'I try:\n```python\nprint(2+2)\n```';
   const policy = new LanguageModelPolicy({
@@ -102,7 +102,7 @@ describe('a model that answers in code', () => {
   const call = { id: 'call_0_0', name: 'code_exec', arguments: { code: 'print(2+2)' } };
   const rest = '\n<|im_start|>user\n4<|im_end|>\n<|im_start|>assistant\n';
 
-  test('has its blocks run, and reads results as messages of the user that are known as the tool to us', async () => {
+  test("has its blocks run, and reads results as user messages that are recorded as the tool's", async () => {
     const transcript = policy.begin([user('2+2?')], [codeExec]);
     const { message } = await policy.act(transcript, options());
     expect(message).toEqual({ role: 'assistant', content: 'I try:', toolCalls: [call] });
@@ -117,7 +117,7 @@ describe('a model that answers in code', () => {
     ]);
   });
 
-  test('is shown given calls as it would write them', () => {
+  test('sees given calls as it would write them', () => {
     const conversation: readonly Message[] = [
       user('2+2?'),
       { role: 'assistant', content: 'I try:', toolCalls: [call] },

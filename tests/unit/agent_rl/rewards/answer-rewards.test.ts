@@ -11,7 +11,7 @@ import * as fc from '#tests/support/properties.ts';
 
 const task = { answer: 'Oslo', aliases: ['Kristiania'] };
 
-describe('exact_match', () => {
+describe('The reward exact_match', () => {
   const whole = { match: 'whole' } as const;
 
   test.each([
@@ -23,20 +23,20 @@ describe('exact_match', () => {
     expect(exactMatch(episodeOf(task, [{ said }]), whole)).toBe(worth);
   });
 
-  test('finds the answer in a longer message where that is enough, as whole words', () => {
+  test('finds the answer as whole words in a longer message, if that is enough', () => {
     const mention = { match: 'mention' } as const;
     expect(exactMatch(episodeOf(task, [{ said: 'It is Oslo, I think.' }]), mention)).toBe(1);
     expect(exactMatch(episodeOf(task, [{ said: 'The Oslofjord.' }]), mention)).toBe(0);
   });
 
-  test('does not read thoughts, and nothing while tools are called', () => {
+  test('ignores thoughts and messages with calls', () => {
     const call = { tool: 'search', content: 'Oslo' };
     expect(exactMatch(episodeOf(task, [{ thought: 'Oslo', said: 'Bergen' }]), whole)).toBe(0);
     expect(exactMatch(episodeOf(task, [{ said: 'Oslo', calls: [call] }]), whole)).toBe(0);
     expect(exactMatch(episodeOf(task, [{ said: 'Oslo' }, { calls: [call] }]), whole)).toBe(0);
   });
 
-  test('does not read what stands beside a call that was cut off before it ran', () => {
+  test('ignores text beside a call that did not run', () => {
     const [question] = episodeOf({}, []).messages;
     const said = { role: 'assistant', content: 'Oslo' } as const;
     const call = { id: 'call_0_0', name: 'search', arguments: {} };
@@ -47,7 +47,7 @@ describe('exact_match', () => {
     expect(final({ ...said, malformedCalls: [broken] })).toBeUndefined();
   });
 
-  test('reads the answer in the metadata of a plain task, a number too', () => {
+  test('reads the answer from the metadata of a plain task, also a number', () => {
     const plain = { metadata: { answer: 18 } };
     expect(exactMatch(episodeOf(plain, [{ said: '18.0' }]), whole)).toBe(1);
   });
@@ -57,7 +57,7 @@ describe('exact_match', () => {
   });
 });
 
-describe('f1', () => {
+describe('The reward f1', () => {
   test.each([
     // 2 of 3 words said are among the 4 wanted: P = 2/3, R = 2/4, 2PR / (P + R) = 4/7.
     ['red green black', 'red green blue white', 4 / 7],
@@ -68,11 +68,11 @@ describe('f1', () => {
     ['black', 'white', 0],
     ['', 'white', 0],
     ['...', '...', 0],
-  ])('of %j against %j is %d', (said, answer, score) => {
+  ])('compares %j with the answer %j: %d', (said, answer, score) => {
     expect(wordF1(said, answer)).toBeCloseTo(score, 12);
   });
 
-  test('takes the best of the aliases', () => {
+  test('uses the best alias', () => {
     const two = { answer: 'black', aliases: ['dark grey'] };
     expect(f1(episodeOf(two, [{ said: 'grey' }]))).toBeCloseTo(2 / 3, 12);
     expect(f1(episodeOf({}, [{ said: 'grey' }]))).toBeUndefined();
@@ -93,7 +93,7 @@ describe('f1', () => {
   });
 });
 
-describe('length', () => {
+describe('The reward length', () => {
   const settings = { freeWords: 2, perWord: 0.25, maxCost: 0.6 };
 
   test.each([
@@ -101,7 +101,7 @@ describe('length', () => {
     ['one, two: three!', -0.25],
     ['one two three four', -0.5],
     ['one two three four five six', -0.6],
-  ])('of %j costs %d', (said, score) => {
+  ])('rates %j: %d', (said, score) => {
     expect(length(episodeOf({}, [{ thought: 'as long as it takes', said }]), settings)).toBe(score);
   });
 
@@ -111,7 +111,7 @@ describe('length', () => {
   });
 });
 
-describe('integer_answer', () => {
+describe('The reward integer_answer', () => {
   const aime = { from: 0, to: 999 };
 
   test.each([
@@ -127,17 +127,17 @@ describe('integer_answer', () => {
     ['\\boxed{many}', 0],
     // Not marked.
     ['204', 0],
-  ])('of %j is %d', (said, worth) => {
+  ])('rates %j: %d', (said, worth) => {
     expect(integerAnswer(episodeOf({}, [{ said }]), aime)).toBe(worth);
   });
 
-  test('does not ask whether it is right, and is 0 while tools are called', () => {
+  test('ignores whether the answer is right, and is 0 for a message with calls', () => {
     expect(integerAnswer(episodeOf({ answer: '7' }, [{ said: '\\boxed{8}' }]), aime)).toBe(1);
     const calling = { said: '\\boxed{8}', calls: [{ tool: 'code_exec' }] };
     expect(integerAnswer(episodeOf({}, [calling]), aime)).toBe(0);
   });
 
-  test('counts by other bounds where they are given', () => {
+  test('uses the bounds of the settings', () => {
     const said = [{ said: '\\boxed{-5}' }];
     expect(integerAnswer(episodeOf({}, said), { from: -10, to: -5 })).toBe(1);
   });

@@ -39,14 +39,14 @@ class AngleEmbedder implements Embedder {
 
 const task = (answer: string) => ({ taskId: answer, prompt: '', metadata: { answer } });
 
-describe('the scale', () => {
+describe('The similarity scale', () => {
   test.each([
     [1, 0.5, 1],
     [0.75, 0.5, 0.5],
     [0.5, 0.5, 0],
     [0.2, 0.5, 0],
     [0.5, -1, 0.75],
-  ])('puts cosine %d above floor %d at %d', (similarity, floor, value) => {
+  ])('maps cosine %d above floor %d to %d', (similarity, floor, value) => {
     expect(calibrated(similarity, floor)).toBeCloseTo(value, 12);
   });
 
@@ -63,13 +63,13 @@ describe('the scale', () => {
     );
   });
 
-  test('has the mean cosine of random pairs of different answers at 0', async () => {
+  test('maps the mean cosine of random pairs of different answers to 0', async () => {
     // One pair is all there is: 0 and 60 degrees, whose cosine is 1/2.
     const floor = await randomPairFloor(new AngleEmbedder(), ['0', '60', '0'], 64);
     expect(floor).toBeCloseTo(0.5, 6);
   });
 
-  test('does not depend on the order of the tasks, and draws no more pairs than asked', async () => {
+  test('does not depend on the order of the tasks, and limits the number of pairs', async () => {
     const answers = Array.from({ length: 90 }, (_, angle) => String(angle));
     const embedder = new AngleEmbedder();
     const floor = await randomPairFloor(embedder, answers, 10);
@@ -77,17 +77,17 @@ describe('the scale', () => {
     expect(await randomPairFloor(embedder, answers.toReversed(), 10)).toBe(floor);
   });
 
-  test('cannot be measured with one answer, or an embedder that distinguishes none', async () => {
+  test('is refused with one answer, or with an embedder that cannot distinguish answers', async () => {
     await expect(randomPairFloor(new AngleEmbedder(), ['5', '5'], 8)).rejects.toThrow(
       'The tasks have 1 different answers',
     );
     await expect(randomPairFloor(new AngleEmbedder(), ['0', '360'], 8)).rejects.toThrow(
-      'distinguishes none',
+      'cannot distinguish',
     );
   });
 });
 
-describe('answer_similarity', () => {
+describe('The reward answer_similarity', () => {
   const scale = () => new SimilarityScale(new AngleEmbedder(), 0.5);
 
   test('is the calibrated cosine to the nearest answer', async () => {
@@ -114,7 +114,7 @@ describe('answer_similarity', () => {
     expect(embedder.asked.toSorted()).toEqual(['10', '20', '90']);
   });
 
-  test('opens with a floor measured on the tasks, or the one given', async () => {
+  test('has a measured floor, or the floor of the settings', async () => {
     const host = { environment: {}, tasks: ['red cat', 'red dog', 'red cat'].map(task) };
     const words = { embedder: { type: 'words' }, pairs: 64 } as const;
     // Each holds "red" and a word of its own: the cosine is 1/2.
@@ -127,7 +127,7 @@ describe('answer_similarity', () => {
   });
 });
 
-describe('the embedder of words', () => {
+describe('The word embedder', () => {
   test('gives the same words in another order the same vector, of length 1', async () => {
     const [a, b, c, none] = await wordEmbedder.embed(
       ['The blue whale', 'whale: blue, the', 'a red fox', '?'],

@@ -46,11 +46,7 @@ const environmentSettings = {
   timeoutPenalty: 0,
   turnLimitPenalty: 0,
 };
-const searchSettings = {
-  mode: 'task' as const,
-  topK: 3,
-  maxSnippetChars: 200,
-};
+const searchSettings = { mode: 'task' as const, topK: 3, maxSnippetChars: 200 };
 const open: SearchTool[] = [];
 afterEach(async () => {
   for (const tool of open.splice(0)) await tool.close();
@@ -75,12 +71,7 @@ async function played(queries: readonly string[], over: 'best' | 'last' = 'best'
       toolRunner,
       rewards: [{ name: 'mrr', weight: 1, score: (episode) => mrr(episode, { over }) }],
       invalidCallPenalty: 0,
-      limits: {
-        maxTurns: 5,
-        maxEpisodeTokens: 500,
-        maxTurnTokens: 50,
-        invalidCallLimit: 3,
-      },
+      limits: { maxTurns: 5, maxEpisodeTokens: 500, maxTurnTokens: 50, invalidCallLimit: 3 },
     }),
     { task, key: keyOutsideRuns(), step: 0, seed: 1, sampling: unbiased },
     new AbortController().signal,
@@ -94,8 +85,8 @@ function found(record: Readonly<Record<string, unknown>> = {}) {
   return history.map(({ documentIds }) => documentIds);
 }
 
-describe('what a search found', () => {
-  test('reaches journal and reward in the order the policy read it', async () => {
+describe('The hits of a search', () => {
+  test('reach record and reward in the order in which the policy read them', async () => {
     const { scores, record, success, messages } = await played(['bridge']);
     expect(found(record)).toEqual([['song', 'builder']]);
     expect(scores).toMatchObject({ mrr: 1 / 2 });
@@ -105,7 +96,7 @@ describe('what a search found', () => {
     );
   });
 
-  test('is nothing where a query is refused or finds nothing', async () => {
+  test('the list is empty if a query is refused or finds nothing', async () => {
     const queries = ['Aurel', ' ', 'xylophone'];
     const { scores, record } = await played(queries, 'last');
     expect(found(record)).toEqual([['builder'], [], []]);
@@ -122,6 +113,6 @@ test.each<[string, unknown, number | undefined]>([
   ['nothing', undefined, undefined],
   ['a list of something else', [{ id: 'a' }], undefined],
   ['hits under a name', { hits: [{ documentId: 'a' }] }, undefined],
-])('the data of a search are its hits: %s', (_name, data, count) => {
+])('hitsOf reads the hits from the data of a search: %s', (_name, data, count) => {
   expect(hitsOf({ content: '', data })?.length).toBe(count);
 });

@@ -11,7 +11,7 @@ const loose = { marked: false, tolerance: 0 };
 const score = (answer: string, said: string, settings = loose) =>
   numeric(episodeOf({ answer }, [{ said }]), settings);
 
-describe('the number of a final message', () => {
+describe('The reward numeric', () => {
   test.each([
     ['18', '18'],
     ['She makes $18 every day.', '18'],
@@ -39,7 +39,7 @@ describe('the number of a final message', () => {
     ['.5', '1/2'],
     ['3 - 5 = \u22122', '-2'],
     ['99999999999999999999', '99999999999999999999.0'],
-  ])('%j is %s', (said, answer) => {
+  ])('accepts %j as %s', (said, answer) => {
     expect(score(answer, said)).toBe(1);
   });
 
@@ -65,18 +65,18 @@ describe('the number of a final message', () => {
     ['It is 4.', '\\frac{\\pi}{4}'],
     ['2', '(1, 2)'],
     ['1.41421356', '\\sqrt{2}'],
-  ])('%j is not %s', (said, answer) => {
+  ])('rejects %j as %s', (said, answer) => {
     expect(score(answer, said)).toBe(0);
   });
 
-  test('counts only where it is marked, if that is required', () => {
+  test('only reads marked answers, if the settings require it', () => {
     const marked = { ...loose, marked: true };
     expect(score('18', 'It is 18', marked)).toBe(0);
     expect(score('18', 'The answer is 18', marked)).toBe(1);
     expect(score('18', '#### 18', marked)).toBe(1);
   });
 
-  test('may be off by a share of the answer', () => {
+  test('allows a relative tolerance', () => {
     const near = { ...loose, tolerance: 0.01 };
     expect(score('200', '202', near)).toBe(1);
     expect(score('200', '202.01', near)).toBe(0);
@@ -85,8 +85,8 @@ describe('the number of a final message', () => {
   });
 });
 
-test('a task whose answer is not a number is a mistake in the task, and reported', () => {
-  expect(() => score('Oslo', '18')).toThrow('Task t: its answer "Oslo" is not one number');
+test('a task whose answer is not a number is an error', () => {
+  expect(() => score('Oslo', '18')).toThrow('Task t: its answer "Oslo" is not a single number');
   expect(numeric(episodeOf({}, [{ said: '18' }]), loose)).toBeUndefined();
 });
 
@@ -100,7 +100,7 @@ describeWithData('real task sets (skipped where they are not beside the project)
       .split('\n')
       .map((line) => JSON.parse(line) as Record<string, string>);
 
-  test('every answer of GSM8K is its own, in words too, and not that number plus one', () => {
+  test('every answer of GSM8K matches itself, also in words, and not the next number', () => {
     const all = [...rows('gsm8k/test.jsonl'), ...rows('gsm8k/train.jsonl')];
     const wrong = all.filter(({ answer = '' }) => {
       const number = answer.split('#### ').at(-1) ?? '';
@@ -114,7 +114,7 @@ describeWithData('real task sets (skipped where they are not beside the project)
     expect(wrong).toEqual([]);
   });
 
-  test('every answer of AIME is its own, boxed and with leading zeros', () => {
+  test('every answer of AIME matches itself, boxed and with leading zeros', () => {
     const all = [...rows('aime/aime24.jsonl'), ...rows('aime/aime25.jsonl')];
     expect(all).toHaveLength(60);
     for (const { output = '' } of all) {

@@ -45,12 +45,12 @@ describeRewardContract('brevity', {
 });
 
 describe('wellFormedCalls', () => {
-  test('is the share of calls that reached a tool, whatever the tool said', () => {
+  test('is the share of calls that reached a tool, whatever the result', () => {
     const turns = [turn([call('ok'), call('rejected')], 1), turn([call('error')])];
     expect(wellFormedCalls(episode(turns))).toBe(0.5);
   });
 
-  test('does not apply where nothing was called', () => {
+  test('does not apply without calls', () => {
     expect(wellFormedCalls(episode([turn([])]))).toBeUndefined();
   });
 });
@@ -68,7 +68,7 @@ describe('brevity', () => {
   });
 });
 
-test('every built-in reward is marked as one', () => {
+test('every built-in reward is marked as a reward', () => {
   expect(builtInRewards.map((value) => rewards.specOf(value)?.name)).toEqual([
     'answer_similarity',
     'brevity',

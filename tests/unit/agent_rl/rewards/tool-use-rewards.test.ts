@@ -7,7 +7,7 @@ import { toolCalls } from '#agent_rl/rewards/tool-calls.ts';
 import { validCode } from '#agent_rl/rewards/valid-code.ts';
 import { episodeOf, type SaidCall } from '#tests/support/episodes.ts';
 
-describe('mrr', () => {
+describe('The reward mrr', () => {
   const task = { documentIds: ['d7', 'd9'] };
   const found = (...documents: string[]) => ({ calls: [{ tool: 'search', found: documents }] });
   const best = { over: 'best' } as const;
@@ -19,7 +19,7 @@ describe('mrr', () => {
     [['d1', 'd1', 'd1', 'd7'], 1 / 4],
     [['d1', 'd77'], 0],
     [[], 0],
-  ])('of hits %j is %d', (documents, score) => {
+  ])('rates the hits %j: %d', (documents, score) => {
     expect(mrr(episodeOf(task, [found(...documents)]), best)).toBe(score);
   });
 
@@ -35,28 +35,18 @@ describe('mrr', () => {
     expect(mrr(episodeOf({}, [found('d7')]), best)).toBeUndefined();
   });
 
-  test('knows the documents of a plain task by its metadata', () => {
+  test('reads the documents of a plain task from its metadata', () => {
     const plain = { metadata: { document_ids: ['d1'] } };
     expect(mrr(episodeOf(plain, [found('d2', 'd1')]), best)).toBe(1 / 2);
   });
 
-  test('a passage counts for every document it stands in', () => {
+  test('counts a passage for every document that contains it', () => {
     const hits = [{ documentId: 'a' }, { documentId: 'b', alsoIn: ['c', 'd'] }];
     expect(reciprocalRank(hits, new Set(['d']))).toBe(1 / 2);
   });
-
-  test('ranks count from 1', () => {
-    const hits = ['a', 'b', 'c'].map((documentId) => ({ documentId }));
-    expect(['a', 'b', 'c', 'd'].map((id) => reciprocalRank(hits, new Set([id])))).toEqual([
-      1,
-      1 / 2,
-      1 / 3,
-      0,
-    ]);
-  });
 });
 
-describe('format', () => {
+describe('The reward format', () => {
   const called: SaidCall = { tool: 'search' };
   const settings = { thought: true, call: true, contains: [] as string[] };
 
@@ -65,7 +55,7 @@ describe('format', () => {
     expect(format(view, settings)).toBe(1 / 2);
   });
 
-  test('is 0 without a call that ran, where one is required', () => {
+  test('is 0 without an executed call, if a call is required', () => {
     const rejected = episodeOf({}, [{ thought: 'x', calls: [{ ...called, status: 'rejected' }] }]);
     expect(format(rejected, settings)).toBe(0);
     expect(format(episodeOf({}, [{ thought: 'x', said: 'Oslo' }]), settings)).toBe(0);
@@ -74,19 +64,19 @@ describe('format', () => {
     ).toBe(1);
   });
 
-  test('asks for nothing but a call where that is all', () => {
+  test('is 1 with a call, if only a call is required', () => {
     const view = episodeOf({}, [{ calls: [called] }, { said: 'Oslo' }]);
     expect(format(view, { ...settings, thought: false })).toBe(1);
   });
 
-  test('takes the mean of thoughts and wanted texts', () => {
+  test('is the mean of thoughts and required texts', () => {
     const view = episodeOf({}, [{ thought: 'x', calls: [called] }, { said: 'so \\boxed{5}' }]);
     // Thoughts in 1 of 2 turns, 1 of 4 texts: (1/2 + 1/4) / 2.
     expect(format(view, { ...settings, contains: ['\\boxed{', 'Step', '```', 'QED'] })).toBe(3 / 8);
   });
 });
 
-describe('tool_calls', () => {
+describe('The reward tool_calls', () => {
   const settings = { minCalls: 1, freeCalls: 2, perCall: 0.25, maxCost: 0.6 };
   const calls = (count: number) =>
     episodeOf({}, [{ calls: Array.from({ length: count }, () => ({ tool: 'search' })) }]);
@@ -98,25 +88,25 @@ describe('tool_calls', () => {
     [3, -0.25],
     [4, -0.5],
     [5, -0.6],
-  ])('of %d calls is %d', (count, score) => {
+  ])('rates %d calls: %d', (count, score) => {
     expect(toolCalls(calls(count), settings)).toBe(score);
   });
 
-  test('does not count calls that never ran, and counts those that failed', () => {
+  test('ignores calls that did not run, and counts failed ones', () => {
     const statuses = ['rejected', 'error', 'timeout', 'ok'] as const;
     const view = episodeOf({}, [{ calls: statuses.map((status) => ({ tool: 'x', status })) }]);
     expect(toolCalls(view, settings)).toBe(-0.25);
   });
 
-  test('lets as many calls be free as the settings say', () => {
+  test('has the free calls of the settings', () => {
     expect(toolCalls(calls(3), { ...settings, minCalls: 3 })).toBe(0);
   });
 });
 
-describe('search_cost', () => {
+describe('The reward search_cost', () => {
   const settings = { tools: ['search'], perCall: 0.1, perThousandCharacters: 0.2, maxCost: 1 };
 
-  test('counts calls of the named tools and what they gave to read', () => {
+  test('counts calls of the named tools and the length of their results', () => {
     const view = episodeOf({}, [
       { calls: [{ tool: 'search', content: 'x'.repeat(1500) }, { tool: 'calculator' }] },
       {
@@ -137,14 +127,14 @@ describe('search_cost', () => {
   });
 });
 
-describe('valid_code', () => {
+describe('The reward valid_code', () => {
   const program = (ended: SaidCall['ended'], status: SaidCall['status'] = 'ok'): SaidCall => ({
     tool: 'code_exec',
     status,
     ...(ended !== undefined && { ended }),
   });
 
-  test('is the share of programs that ran to their end, whatever they printed', () => {
+  test('is the share of programs that ran to their end, whatever the output', () => {
     const view = episodeOf({}, [
       { calls: [program('error', 'error'), program('timeout', 'timeout')] },
       { calls: [program('ok'), program(undefined, 'rejected')] },
@@ -157,7 +147,7 @@ describe('valid_code', () => {
     expect(validCode(episodeOf({}, [{ calls: [program('ok', 'error')] }]))).toBe(1);
   });
 
-  test('is 0 without a program, and looks at no other tool', () => {
+  test('is 0 without a program, and ignores other tools', () => {
     expect(validCode(episodeOf({}, [{ said: 'print(1)' }]))).toBe(0);
     expect(validCode(episodeOf({}, [{ calls: [{ tool: 'calculator', ended: 'ok' }] }]))).toBe(0);
   });

@@ -20,8 +20,8 @@ const gives = (name: string, weight: number, value: number | undefined): Weighte
   score: () => value,
 });
 
-describe('the reward of an episode', () => {
-  test("is the environment's where there is nothing else", async () => {
+describe('The reward of an episode', () => {
+  test("is the environment's without other rewards", async () => {
     expect(await combineRewards(judged(0.5), { ...plain, rewards: [] })).toEqual({
       reward: 0.5,
       components: { success: 1, timeout: -0.5 },
@@ -29,7 +29,7 @@ describe('the reward of an episode', () => {
     });
   });
 
-  test('adds the others times their weights, those that apply, and takes off invalid calls', async () => {
+  test('adds the weighted rewards that apply, and subtracts the penalty for invalid calls', async () => {
     const rewards = [gives('a', 2, 0.25), gives('b', 3, undefined), gives('c', 0, 7)];
     const options = { ...plain, rewards, invalidCalls: 2 };
     // 0.5 + 2 * 0.25 + 0 * 7 - 2 * 0.2
@@ -40,7 +40,7 @@ describe('the reward of an episode', () => {
     });
   });
 
-  test("weighs the environment's own parts, or only logs their sum", async () => {
+  test("weights the environment's components, or only logs their sum", async () => {
     const half = { ...plain, environmentWeight: 0.5, rewards: [gives('a', 1, 1)] };
     expect(await combineRewards(judged(0.5), half)).toEqual({
       reward: 1.25,
@@ -55,7 +55,7 @@ describe('the reward of an episode', () => {
     });
   });
 
-  test('says which reward threw, and where', async () => {
+  test('names the reward that threw, and the place', async () => {
     const score = (): never => {
       throw new Error('no such column');
     };
@@ -65,7 +65,7 @@ describe('the reward of an episode', () => {
     );
   });
 
-  test('of a forfeited episode has what other rewards cost and nothing that they pay', async () => {
+  test('only has costs of other rewards in a forfeited episode', async () => {
     const rewards = [gives('a', 2, 0.5), gives('b', 1, -0.25), gives('c', -1, 1), gives('d', 0, 7)];
     const view = judged(0);
     const forfeited = { ...view, verdict: { ...view.verdict, components: {}, forfeited: true } };
@@ -77,7 +77,7 @@ describe('the reward of an episode', () => {
     });
   });
 
-  test('a blind reward sees the conversation, and neither the verdict nor what is right', async () => {
+  test('hides the verdict and the answer from blind rewards', async () => {
     const seen: EpisodeView[] = [];
     const view = judged(1, {
       ...episodeOf({}, []),
@@ -92,12 +92,10 @@ describe('the reward of an episode', () => {
     expect(seen[0]?.messages).toEqual(view.messages);
     const peeks = ({ verdict }: EpisodeView): number => Number(verdict.success);
     const rewards = [{ name: 'a', weight: 1, blind: true, tool: 'search', score: peeks }];
-    await expect(combineRewards(view, { ...plain, rewards })).rejects.toThrow(
-      'a reward whose spec says blind cannot see',
-    );
+    await expect(combineRewards(view, { ...plain, rewards })).rejects.toThrow('declared as blind');
   });
 
-  test('is absent where the system failed, and nothing is scored', async () => {
+  test('is absent after a system failure, without scoring', async () => {
     const rewards: WeightedReward[] = [
       { name: 'a', weight: 1, score: () => Promise.reject(new Error('never asked')) },
     ];
@@ -105,7 +103,7 @@ describe('the reward of an episode', () => {
     expect([reward, scores]).toEqual([undefined, {}]);
   });
 
-  test('may have a part whose name every object has something under', async () => {
+  test('may have a component named like a property of Object', async () => {
     const options = { ...plain, rewards: [gives('constructor', 0.5, 3)], invalidCalls: 2 };
     // 0.5 + 0.5 * 3 - 2 * 0.2
     expect(await combineRewards(judged(0.5), options)).toEqual({
@@ -115,7 +113,7 @@ describe('the reward of an episode', () => {
     });
   });
 
-  test('must not be too large, which is the fault of its plugins', async () => {
+  test('must not be too large, which counts as a plugin failure', async () => {
     const combined = combineRewards(judged(1), { ...plain, rewards: [gives('a', 1, 2e6)] });
     const thrown = await combined.catch((one: unknown) => one);
     expect(String(thrown)).toContain(
@@ -137,7 +135,7 @@ describe('the reward of an episode', () => {
   });
 });
 
-describe('a reward on one tool', () => {
+describe('A reward on one tool', () => {
   const view = judged(
     0,
     episodeOf({}, [
@@ -154,7 +152,7 @@ describe('a reward on one tool', () => {
     return views[0] as EpisodeView;
   };
 
-  test('sees the calls and answers of that tool alone, in their turns', async () => {
+  test('only sees the calls and results of that tool, in their turns', async () => {
     const { turns, messages, task } = await seen('search');
     expect(turns.map(({ calls }) => calls.map(({ call }) => call.name))).toEqual([
       ['search'],
@@ -171,7 +169,7 @@ describe('a reward on one tool', () => {
     expect(task).toBe(view.task);
   });
 
-  test('sees everything where no tool is named', async () => {
+  test('sees everything without a named tool', async () => {
     expect(await seen()).toBe(view);
   });
 });

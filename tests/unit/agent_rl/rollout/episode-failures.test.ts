@@ -17,7 +17,7 @@ const fails = (): never => {
   throw new Error('out of order');
 };
 
-describe('An episode in which something fails', () => {
+describe('An episode with a failure', () => {
   const hangs = async () => new Promise<never>(() => {});
   const deadlines = { environmentS: 0.02, gradingS: 0.02 };
   test.each([
@@ -42,7 +42,7 @@ describe('An episode in which something fails', () => {
     },
   );
 
-  test('is not cut short by slow sampling, nor by a wait for a service of the run', async () => {
+  test('is not ended by slow sampling or a wait for a service', async () => {
     const slow = () => new Promise<void>((resolve) => setTimeout(resolve, 60));
     const { episode } = await play({
       script: async () => {
@@ -60,7 +60,7 @@ describe('An episode in which something fails', () => {
     expect(episode).toMatchObject({ outcome: 'completed', reward: 1 });
   });
 
-  test('continues after a tool that throws: nobody escapes an episode by breaking a tool', async () => {
+  test('continues after a tool throws, so that breaking a tool is no escape', async () => {
     const { episode, policy } = await play({
       script: calling(['echo', { text: 'x' }]),
       tool: fails,
@@ -74,7 +74,7 @@ describe('An episode in which something fails', () => {
     expect(policy.observed[0]).toMatchObject({ content: 'Error: echo failed on this call.' });
   });
 
-  test('calls a tool again whose failure may pass, and says so', async () => {
+  test('retries a tool after a temporary failure, and records it', async () => {
     let calls = 0;
     const { episode } = await play({
       script: calling(['echo', { text: 'x' }]),
@@ -89,7 +89,7 @@ describe('An episode in which something fails', () => {
     expect(episode.retries).toEqual([expect.stringContaining('busy')]);
   });
 
-  test('has no reward when what may pass does not', async () => {
+  test('has no reward if a temporary failure persists', async () => {
     const { episode } = await play({
       script: calling(['echo', { text: 'x' }]),
       tool: () => {
@@ -105,7 +105,7 @@ describe('An episode in which something fails', () => {
     expect(episode.problem).toContain('(after 2 attempts)');
   });
 
-  test('is played again under its key when its start fails for a reason that may pass', async () => {
+  test('is retried under its key if its start fails temporarily', async () => {
     const seen: unknown[] = [];
     const retries = { count: 2, outcomes: ['infrastructure-error'] as const };
     const parts = (): EpisodeParts => {
@@ -132,7 +132,7 @@ describe('An episode in which something fails', () => {
   });
 
   test.each(['start', 'step'] as const)(
-    'is played again where its agent failed in %s, and ends as agent-failed where that goes on',
+    'is retried if its agent failed in %s, and ends as agent-failed if that persists',
     async (method) => {
       const failing = async () => {
         throw new AgentFailure('exit code 3');
@@ -167,7 +167,7 @@ describe('An episode in which something fails', () => {
     },
   );
 
-  test('ends as agent-failed where it cannot be made because its agent failed', async () => {
+  test('ends as agent-failed if it cannot be created because its agent failed', async () => {
     const { signal } = new AbortController();
     const make = () => {
       throw new AgentFailure('no such program');
@@ -178,7 +178,7 @@ describe('An episode in which something fails', () => {
     });
   });
 
-  test('may pass where the environment itself says that the agent failed', async () => {
+  test('may be temporary if the environment reports agent-failed', async () => {
     const { episode } = await play({
       script: calling(),
       environment: { finish: async () => unjudged('agent-failed', { problem: 'it hung' }) },
@@ -191,7 +191,7 @@ describe('An episode in which something fails', () => {
     });
   });
 
-  test('has a real reward where its agent threw because of the model, and other rewards pay nothing', async () => {
+  test('has a real reward if its agent threw because of the model, and other rewards pay nothing', async () => {
     const { episode } = await play({
       script: calling(),
       environment: {
@@ -229,7 +229,7 @@ describe('An episode in which something fails', () => {
     [{ success: 'yes' }, /verdict.success is "yes"; expected true or false/],
     [{ components: { parts: '1' } }, /verdict.components.parts is "1"; expected a finite number/],
     [{ metrics: { share: NaN } }, /verdict.metrics.share is NaN/],
-  ])('trains on no verdict such as %j', async (wrong, problem) => {
+  ])('has no reward with an invalid verdict such as %j', async (wrong, problem) => {
     const right = { outcome: 'completed', reward: 1, components: {}, success: true };
     const finish = async () => ({ ...right, ...wrong }) as never;
     const { episode } = await play({ script: calling(), environment: { finish } });

@@ -11,7 +11,7 @@ const log = (fields: Partial<Pick<EpisodeLog, 'returned' | 'requests'>> = {}): E
 };
 const requests = { turns: 1, replayed: 0, delivered: 1, drift: {}, ignored: {} };
 
-test('the answer is what the agent returned, or else what its last message says', () => {
+test("the answer is the agent's result, or else its last message", () => {
   expect(log().answer).toBe('one');
   expect(log({ returned: 0, requests }).answer).toBe(0);
   expect(log({ returned: { value: 1 } }).answer).toEqual({ value: 1 });
@@ -20,7 +20,7 @@ test('the answer is what the agent returned, or else what its last message says'
   expect(new EpisodeLog('t 0 at 0').answer).toBeUndefined();
 });
 
-test('what was asked of the model and never delivered is in the record', () => {
+test('undelivered requests to the model are recorded', () => {
   const own = Object.assign(log({ requests }), { undelivered: 4 });
   expect(own.record()).toMatchObject({ undelivered: 4, requests });
   expect(log().record()).toMatchObject({ undelivered: 0, requests: undefined });

@@ -11,7 +11,7 @@ import { ScriptedEnvironment } from '#tests/support/scripted-environment.ts';
 import { says, type Script, ScriptedPolicy } from '#tests/support/scripted-policy.ts';
 
 describe('runEpisode', () => {
-  test('plays calls and observations until the environment is done', async () => {
+  test('plays turns until the environment is done', async () => {
     const { episode, policy, environment } = await play({
       script: calling(['echo', { text: 'hi' }]),
     });
@@ -36,7 +36,7 @@ describe('runEpisode', () => {
     expect(policy.released).toHaveLength(1);
   });
 
-  test('shows the policy no secret of the environment, not even one that is cut', async () => {
+  test('hides secrets of the environment from the policy, even truncated ones', async () => {
     process.env['ACME_API_TOKEN'] = 'planted-canary';
     try {
       const { policy, episode } = await play({
@@ -60,7 +60,7 @@ describe('runEpisode', () => {
     }
   });
 
-  test('keeps every sampled token, with its probability, and nothing else as sampled', async () => {
+  test('marks exactly the sampled tokens as sampled, with their probabilities', async () => {
     const { episode } = await play({ script: calling(['echo', { text: 'hi' }]) });
     // Prompt 1-4, turn 100 7 2, tool 50 51, cue 3, turn 101 7 2.
     const [sequence, ...others] = episode.sequences;
@@ -74,7 +74,7 @@ describe('runEpisode', () => {
     ]);
   });
 
-  test('runs all calls of a turn in order and answers those it cannot read in their place', async () => {
+  test('runs all calls of a turn in order, and answers malformed ones in their place', async () => {
     const message = {
       ...says('', ['echo', { text: 'first' }]),
       malformedCalls: [{ id: 'call_0_1', text: '{', problem: 'not JSON' }],
@@ -119,7 +119,7 @@ describe('runEpisode', () => {
     expect(episode.components).toEqual({ solved: 1, invalidCalls: -0.75 });
   });
 
-  test('adds weighted rewards, and leaves out one that does not apply', async () => {
+  test('adds weighted rewards, except rewards that do not apply', async () => {
     const { episode } = await play({
       script: calling(),
       parts: {
@@ -133,7 +133,7 @@ describe('runEpisode', () => {
     expect(episode.components).toEqual({ solved: 1, turns: 0.5 });
   });
 
-  test('shows rewards what the last message of the agent says as the answer', async () => {
+  test("shows rewards the agent's last message as the answer", async () => {
     const answers: unknown[] = [];
     await play({
       script: calling(['echo', { text: 'x' }]),
@@ -144,7 +144,7 @@ describe('runEpisode', () => {
     expect(answers).toEqual(['done']);
   });
 
-  test('ends after the last turn without telling the policy more', async () => {
+  test('ends after the last turn without further messages', async () => {
     const again: Script = () => ({ message: says('', ['echo', { text: 'x' }]) });
     const { episode, environment, policy } = await play({ script: again });
     expect(environment.ends).toEqual(['turn-limit']);
@@ -152,7 +152,7 @@ describe('runEpisode', () => {
     expect(policy.observed).toHaveLength(3);
   });
 
-  test('gives each turn the room that is left, and ends when there is none', async () => {
+  test('limits each turn to the remaining tokens, and ends without any', async () => {
     // Prompt 4, turn 3, observation 3: 10 of 12; the second turn may sample 2.
     const { policy, environment } = await play({
       script: calling(['echo', { text: 'x' }], ['echo', { text: 'x' }]),
@@ -163,7 +163,7 @@ describe('runEpisode', () => {
   });
 
   test.each(['max-tokens', 'context-full'] as const)(
-    'does not act on a turn cut off by %s',
+    'does not run calls of a turn truncated by %s',
     async (stop) => {
       const { episode, environment } = await play({
         script: () => ({ message: says('', ['echo', { text: 'x' }]), stop }),
@@ -173,7 +173,7 @@ describe('runEpisode', () => {
     },
   );
 
-  test('passes what the environment says on after the tool results', async () => {
+  test('shows messages of the environment after the tool results', async () => {
     const { policy } = await play({
       script: calling(['echo', { text: 'x' }]),
       environment: {
@@ -206,18 +206,18 @@ describe('runEpisode', () => {
       /failed in toolInputs \(tests.*:\d+:\d+\): out of order$/,
     ],
     ['the policy cannot act', { script: fails }, 'out of order'],
-    ['the prompt leaves no room', { promptTokens: 100 }, 'The prompt is 100 tokens'],
+    ['the prompt leaves no room', { promptTokens: 100 }, 'The prompt has 100 tokens'],
     [
       'the environment goes silent',
       { script: calling(), environment: { step: async () => ({ done: false }) } },
-      'neither ended the episode nor said anything',
+      'neither ended the episode nor',
     ],
     [
       'the generator gives up',
       { script: () => ({ message: says(''), stop: 'aborted' as const }) },
-      'gave up',
+      'aborted a turn',
     ],
-  ])('has no reward and says why when %s', async (_, setting, problem) => {
+  ])('has no reward and names the problem when %s', async (_, setting, problem) => {
     const { episode, policy, environment } = await play({
       script: calling(['echo', { text: 'x' }]),
       ...(setting as Partial<Setting>),
@@ -232,7 +232,7 @@ describe('runEpisode', () => {
     expect(policy.released).toHaveLength(1);
   });
 
-  test('ends the run with what no later episode would do better, after letting go', async () => {
+  test('ends the run on an error that would repeat, after releasing its parts', async () => {
     const spent = new AgentRlError('WEB_BUDGET_SPENT', 'Nothing is left.');
     const policy = new ScriptedPolicy(calling(['echo', { text: 'x' }]));
     const environment = new ScriptedEnvironment();
@@ -249,7 +249,7 @@ describe('runEpisode', () => {
     expect(policy.released).toHaveLength(1);
   });
 
-  test('says so when the parts of an episode cannot be made', async () => {
+  test('fails if the parts of an episode cannot be created', async () => {
     const rollout = await runEpisode(fails, request, new AbortController().signal);
     expect(rollout).toMatchObject({
       outcome: 'infrastructure-error',
@@ -259,41 +259,32 @@ describe('runEpisode', () => {
     });
   });
 
+  const solved = { outcome: 'completed', reward: 1, components: {}, success: true };
+  const unrewarded = { reward: undefined, components: {}, success: false };
   test.each([
-    ['throws', fails],
+    ['throws', fails, 'grader-error', 'out of order'],
+    ['has no number', { ...solved, reward: NaN }, 'grader-error', 'verdict.reward is NaN'],
     [
-      'gives no number',
-      async () => ({ outcome: 'completed', reward: NaN, components: {}, success: true }),
+      'blames the system but has a reward',
+      { ...solved, outcome: 'grader-error' },
+      'grader-error',
+      'The environment reported grader-error.',
     ],
-  ] as const)('is a grader error when the verdict %s', async (_, verdict) => {
-    const finish = verdict as NonNullable<Environment['finish']>;
-    const { episode, environment } = await play({ script: calling(), environment: { finish } });
-    expect(episode).toMatchObject({
-      outcome: 'grader-error',
-      success: false,
-      reward: undefined,
+    [
+      'has its own problem',
+      { ...unrewarded, outcome: 'infrastructure-error', problem: 'no answer' },
+      'infrastructure-error',
+      'no answer',
+    ],
+  ] as const)('has no reward when the verdict %s', async (_, given, outcome, problem) => {
+    const finish = typeof given === 'function' ? given : async () => given;
+    const { episode, environment } = await play({
+      script: calling(),
+      environment: { finish: finish as NonNullable<Environment['finish']> },
     });
+    expect(episode).toMatchObject({ outcome, success: false, reward: undefined });
+    expect(episode.problem).toContain(problem);
     expect(environment.ends).toEqual(['done']);
-  });
-
-  test('drops the reward of a verdict that blames the system', async () => {
-    const finish = async () =>
-      ({ outcome: 'grader-error', reward: 1, components: {}, success: true }) as const;
-    const { episode } = await play({ script: calling(), environment: { finish } });
-    expect(episode).toMatchObject({
-      outcome: 'grader-error',
-      success: false,
-      reward: undefined,
-      problem: 'The environment judged: grader-error.',
-    });
-  });
-
-  test("has the environment's own words for what failed", async () => {
-    const problem = 'The sandbox failed: nobody answers';
-    const none = { reward: undefined, components: {}, success: false };
-    const finish = async () => ({ outcome: 'infrastructure-error', ...none, problem }) as const;
-    const { episode } = await play({ script: calling(), environment: { finish } });
-    expect(episode).toMatchObject({ outcome: 'infrastructure-error', problem });
   });
 
   test('is aborted without a reward when it is cancelled, even if nothing reacts', async () => {
@@ -308,7 +299,7 @@ describe('runEpisode', () => {
     expect(episode).toMatchObject({ outcome: 'aborted', reward: undefined, problem: 'Ctrl-C' });
   });
 
-  test('lets go of its parts whatever happens', async () => {
+  test('releases its parts whatever happens', async () => {
     let closed = 0;
     const close = async (): Promise<void> => void (closed += 1);
     await play({ script: calling(), parts: { close } });
@@ -321,7 +312,7 @@ describe('runEpisode', () => {
     expect(episode).toMatchObject({ outcome: 'infrastructure-error', problem: 'out of order' });
   });
 
-  test('keeps a secret of the environment out of the problem', async () => {
+  test('redacts secrets of the environment from the problem', async () => {
     process.env['PLANTED_API_KEY'] = 'sk-planted-123456';
     const leak = (): never => {
       throw new Error('401 for key sk-planted-123456');

@@ -9,7 +9,7 @@ const task = (taskId: string, metadata: Readonly<Record<string, unknown>> = {}) 
   metadata,
 });
 
-/** An episode that sampled so many tokens, after two that were given. */
+/** An episode with this number of sampled tokens after a prompt of two. */
 const sampled = (tokens: number) => played({ prompt: 2, sampled: tokens });
 
 const orderOf = (order: LongestFirst, tasks: readonly ReturnType<typeof task>[]) =>
@@ -42,7 +42,7 @@ test('the members of a group stay together, in their order', () => {
   ).toEqual([2, 3, 0, 1]);
 });
 
-test('a task that was not seen is as long as its family, or else as its slice', () => {
+test('an unknown task is estimated by its family, or by its slice', () => {
   const order = new LongestFirst();
   const deep = { family: 'deep', slice: 'trained' };
   order.note(task('1', deep), sampled(30));
@@ -56,7 +56,7 @@ test('a task that was not seen is as long as its family, or else as its slice', 
   expect(orderOf(order, tasks)).toEqual([2, 1, 0]);
 });
 
-test('of what nothing is known begins first', () => {
+test('a task without an estimate begins first', () => {
   const order = new LongestFirst();
   order.note(task('a'), sampled(5));
   expect(

@@ -51,7 +51,7 @@ const ways: readonly [name: string, setting: Setting][] = [
     },
   ],
   [
-    'makes a tool throw what is no error',
+    'makes a tool throw something else than an error',
     {
       script: once(calls(['echo', { text: 'x' }])),
       tool: () => {
@@ -71,8 +71,8 @@ const ways: readonly [name: string, setting: Setting][] = [
       parts: { limits: { ...limits, maxEpisodeTokens: 8 } },
     },
   ],
-  ['calls for ever', { script: () => calls(['echo', { text: 'x' }]) }],
-  ['is invalid for ever', { script: () => calls(['ech', {}]) }],
+  ['calls endlessly', { script: () => calls(['echo', { text: 'x' }]) }],
+  ['makes endless invalid calls', { script: () => calls(['ech', {}]) }],
   ['fills its turn', { script: () => ({ message: says('and so on'), stop: 'max-tokens' }) }],
   ['fills the context', { script: () => ({ message: says('and so on'), stop: 'context-full' }) }],
 ];

@@ -28,23 +28,12 @@ const make: EpisodeMaker = () => ({
   toolRunner: new ToolRunner([die]),
   rewards: [],
   invalidCallPenalty: 0,
-  limits: {
-    maxTurns: 5,
-    maxEpisodeTokens: 100,
-    maxTurnTokens: 9,
-    invalidCallLimit: 3,
-  },
+  limits: { maxTurns: 5, maxEpisodeTokens: 100, maxTurnTokens: 9, invalidCallLimit: 3 },
 });
 
 const tasks = ['a', 'b', 'c'].map((taskId) => ({ taskId, prompt: taskId, metadata: {} }));
 const key = { run: 'run', when: 'train', iteration: 3, round: 0 } as const;
-const groups = planGroups(tasks, {
-  groupSize: 4,
-  step: 1,
-  sampling: unbiased,
-  seedPath: [7],
-  key,
-});
+const groups = planGroups(tasks, { groupSize: 4, step: 1, sampling: unbiased, seedPath: [7], key });
 const signal = new AbortController().signal;
 
 /** Everything but how long it took. */
@@ -60,8 +49,8 @@ const comparable = (rollouts: readonly Rollout[]) =>
     }),
   );
 
-describe('rollout workers', () => {
-  test('play the same rollouts, in the requested order, 1, 4 or 16 at a time', async () => {
+describe('A rollout worker', () => {
+  test('plays the same rollouts, in the requested order, 1, 4 or 16 at a time', async () => {
     const requests = groups.flat();
     const one = comparable(await new RolloutWorker(make).collect(requests, { signal }));
     expect(one.map(({ taskId, key: { sample } }) => taskId + sample)).toEqual(
@@ -73,7 +62,7 @@ describe('rollout workers', () => {
     }
   });
 
-  test('keep to the number in flight and play on when one fails', async () => {
+  test('keeps the number in flight and continues after a failure', async () => {
     let [inFlight, most] = [0, 0];
     const counted: EpisodeMaker = async (request) => {
       most = Math.max(most, ++inFlight);
@@ -97,7 +86,7 @@ describe('rollout workers', () => {
     expect(ended).toHaveLength(12);
   });
 
-  test('end every lane when no worker can take an episode, and leave none behind', async () => {
+  test('ends every lane if an episode cannot be played', async () => {
     let [made, open] = [0, 0];
     const counted: EpisodeMaker = async (request) => {
       made += 1;
@@ -121,20 +110,20 @@ describe('rollout workers', () => {
     expect(made).toBe(madeByThen);
   });
 
-  test('refuse to play none at a time', () => {
-    expect(() => new AsyncRolloutWorker(make, 0)).toThrow('There cannot be 0 episodes in flight');
+  test('refuses a concurrency of 0', () => {
+    expect(() => new AsyncRolloutWorker(make, 0)).toThrow('rollout.workers is 0');
   });
 });
 
 describe('planGroups', () => {
-  test('gives the members of a group one seed and their index, and groups different seeds', () => {
+  test('gives members of a group one seed and an index, and groups different seeds', () => {
     const seeds = groups.map((group) => new Set(group.map(({ seed }) => seed)));
     expect(seeds.map(({ size }) => size)).toEqual([1, 1, 1]);
     expect(new Set(seeds.flatMap((set) => Array.from(set))).size).toBe(3);
     expect(groups[1]?.map((request) => request.key.sample)).toEqual([0, 1, 2, 3]);
   });
 
-  test('plays a task that comes up twice in two ways', () => {
+  test('gives a repeated task different seeds', () => {
     const [task] = tasks;
     if (task === undefined) throw new Error('no task');
     const plan = planGroups([task, task], {

@@ -10,8 +10,8 @@ import { limits, play } from '#tests/support/play-episode.ts';
 import { says, ScriptedPolicy } from '#tests/support/scripted-policy.ts';
 import { named, playDuet, verdictOf } from '#tests/support/two-players.ts';
 
-describe('an episode of several agents', () => {
-  test('gives each agent what it was told and nothing else, and judges it by itself', async () => {
+describe('A multi-agent episode', () => {
+  test('shows each agent only its own messages, and judges it separately', async () => {
     const { speaker, guesser, environment } = await playDuet();
     expect(speaker.messages).toEqual([
       user('The word is sea.'),
@@ -38,7 +38,7 @@ describe('an episode of several agents', () => {
     expect([speaker.learns, speaker.policy]).toEqual([true, 'policy']);
   });
 
-  test('has transcripts of its agents that hold what each sampled alone', async () => {
+  test('has a transcript per agent with its own samples only', async () => {
     const { speaker, guesser } = await playDuet();
     // Four tokens of a prompt, three sampled, two observed and a cue, three sampled.
     for (const { sequences } of [speaker, guesser])
@@ -48,7 +48,7 @@ describe('an episode of several agents', () => {
     expect(sampledTokens(speaker)).toBe(6);
   });
 
-  test('keys the draws by agent, and keeps contexts apart and one at a time', async () => {
+  test('keys samples by agent, and keeps one context at a time', async () => {
     const asked: Pick<ActOptions, 'key' | 'episode'>[] = [];
     const { policy } = await playDuet({
       script: (options, heard) => {
@@ -68,7 +68,7 @@ describe('an episode of several agents', () => {
     expect(policy.released).toEqual(names);
   });
 
-  test('lets a policy of its own play an agent, which reads, draws and is let go of by itself', async () => {
+  test('lets another policy play an agent, with separate prompts, samples and release', async () => {
     const opponent = new ScriptedPolicy(() => ({ message: says('frozen') }), 6);
     const parts = { opponents: new Map([['guesser', opponent]]) };
     const { policy, speaker, guesser } = await playDuet({ parts });
@@ -90,7 +90,7 @@ describe('an episode of several agents', () => {
     ]);
   });
 
-  test('draws other numbers for two agents at the same turn, and the same as ever without a name', () => {
+  test('uses different random numbers per agent, and unchanged ones for a single agent', () => {
     const uniform = (agent?: string): number => {
       const key = { seed: 1, taskId: 't', sample: 0, turn: 0, ...(agent && { agent }) };
       const request = {
@@ -107,7 +107,7 @@ describe('an episode of several agents', () => {
     expect(uniform('speaker')).toBe(uniform('speaker'));
   });
 
-  test('ends for all when one agent has had its turns, its tokens or its invalid calls', async () => {
+  test("ends for all agents at one agent's limit of turns, tokens or invalid calls", async () => {
     const turns = await playDuet({ parts: { limits: { ...limits, maxTurns: 1 } } });
     expect(turns.environment.ends).toEqual([['turn-limit', 'guesser']]);
     expect([turns.speaker.turns, turns.guesser.turns]).toEqual([1, 1]);
@@ -127,7 +127,7 @@ describe('an episode of several agents', () => {
     expect(invalid.environment.ends).toEqual([['invalid-calls', 'guesser']]);
   });
 
-  test('fails for all its agents when the generator fails one', async () => {
+  test('fails for all agents if the generator fails for one', async () => {
     const { rollout, speaker, guesser, environment } = await playDuet({
       script: (options, heard) => {
         if (options.key.agent === 'guesser') throw new Error('no memory');
@@ -144,7 +144,7 @@ describe('an episode of several agents', () => {
     expect(environment.ends).toEqual([['aborted', 'guesser']]);
   });
 
-  test('fails for all when one verdict says that the system failed, or is none', async () => {
+  test('fails for all agents if one verdict is a system failure, missing or invalid', async () => {
     const failed = await playDuet({
       environment: {
         finish: async () => ({
@@ -159,7 +159,7 @@ describe('an episode of several agents', () => {
     const missing = await playDuet({
       environment: { finish: async () => ({ speaker: verdictOf(1) }) },
     });
-    expect(missing.rollout.problem).toContain('There is no verdict for guesser');
+    expect(missing.rollout.problem).toContain('The verdict for guesser');
     const banana = await playDuet({
       environment: {
         finish: async () => ({
@@ -173,21 +173,24 @@ describe('an episode of several agents', () => {
 
   test.each([
     [{ start: async () => ({ conversations: {}, first: 'judge' }) }, 'first is "judge"'],
-    [{ start: async () => ({ conversations: {}, first: 'guesser' }) }, 'said nothing to guesser'],
+    [
+      { start: async () => ({ conversations: {}, first: 'guesser' }) },
+      'sent no message to guesser',
+    ],
     [{ step: async () => ({ done: false, next: 'judge' }) }, 'next is "judge"'],
-    [{ step: async () => ({ done: false, next: 'guesser' }) }, 'said nothing to guesser'],
-    [{ step: async () => ({ done: false }) }, 'neither ended the episode nor said anything'],
+    [{ step: async () => ({ done: false, next: 'guesser' }) }, 'sent no message to guesser'],
+    [{ step: async () => ({ done: false }) }, 'neither ended the episode nor'],
     [
       { step: async () => ({ done: false, tell: { judge: [user('?')] } }) },
       'an agent in tell is "judge"; expected one of its agents: speaker, guesser.',
     ],
-  ])('says what an environment answered that is none: %#', async (environment, problem) => {
+  ])('names an invalid answer of the environment: %#', async (environment, problem) => {
     const { rollout, guesser } = await playDuet({ environment });
     expect(rollout.problem).toContain(problem);
     expect(guesser.outcome).toBe('infrastructure-error');
   });
 
-  test('has a part for each agent when its environment cannot be made', async () => {
+  test('has a part for each agent if its environment cannot be created', async () => {
     const make = Object.assign(
       () => {
         throw new Error('no sandbox');
@@ -212,12 +215,12 @@ describe('an episode of several agents', () => {
     ]);
   });
 
-  test('says of a part that its agent does not learn', async () => {
+  test('marks the part of an agent that does not learn', async () => {
     const { speaker, guesser } = await playDuet({ learns: { guesser: false } });
     expect([speaker.learns, guesser.learns]).toEqual([true, false]);
   });
 
-  test('shows each reward whose part it scores', async () => {
+  test('shows each reward the agent of the part', async () => {
     const { speaker, guesser } = await playDuet({
       parts: {
         rewards: [
@@ -233,7 +236,7 @@ describe('an episode of several agents', () => {
   });
 });
 
-test('an episode of one agent does not name it in the keys of draws', async () => {
+test('a single-agent episode omits the agent from keys', async () => {
   const keys: object[] = [];
   const { episode, policy } = await play({
     script: ({ key, episode: name }) => {

@@ -40,7 +40,7 @@ describe('failed episodes', () => {
     );
     expect(reported).toEqual([
       'An episode of task sum-2 failed and has no reward. grader-error: no key',
-      'An episode of task sum-2 failed and has no reward. grader-error: its environment gave it no reward',
+      'An episode of task sum-2 failed and has no reward. grader-error: its environment returned no reward',
     ]);
   });
 

@@ -16,7 +16,7 @@ describe('buildData', () => {
     [{ maxTurns: 3, maxTurnTokens: 8, maxEpisodeTokens: 50 }, 1 / 48],
     [{ maxTurns: 3, maxTurnTokens: 8, maxEpisodeTokens: 20 }, 1 / 40],
   ])(
-    'with %o lets the aggregation "constant" divide by the most an episode may sample',
+    'divides by the token limit of an episode for the aggregation "constant" with %o',
     (limits, weight) => {
       const { data } = buildData(
         { groups: [group(member({ reward: 1 }), member({ reward: -1 }))], discarded: [] },
@@ -30,7 +30,7 @@ describe('buildData', () => {
     },
   );
 
-  test('sends the learner nothing after the last sampled token, however long a tool result is', () => {
+  test('sends nothing after the last sampled token, however long a tool result is', () => {
     const long = sequence(2, 3);
     const tail = Array.from({ length: 32_768 }, (_, index) => index);
     const withTail: TranscriptRecord = {
@@ -52,7 +52,7 @@ describe('buildData', () => {
     expect([...(one?.datum.advantages ?? [])]).toEqual([0, 0, 1, 1, 1]);
   });
 
-  test('says of each row which line of the records it goes on from', () => {
+  test('links each row to its line in the records', () => {
     const key = { run: 'r', when: 'train', iteration: 3, round: 0, slot: 1, sample: 4 } as const;
     const members = [
       member({ ...key, reward: 1, taskId: 'a', step: 2, agent: 'speaker' }),
@@ -77,7 +77,7 @@ describe('buildData', () => {
     }
   });
 
-  test('trains on an episode that the system failed when it has an advantage, as a penalised one', () => {
+  test('trains on a failed episode that has an advantage, such as a penalised one', () => {
     const penalised = groupOf([member({ reward: 1 }), member({ outcome: 'grader-error' })], {
       advantages: [0.5, -0.5],
     });
@@ -90,7 +90,7 @@ describe('buildData', () => {
     expect(data[1]?.datum.advantages[2]).toBe(-0.5);
   });
 
-  test('books what the system failed as that, also in a group whose place another took', () => {
+  test('books system failures as such, also in resampled groups', () => {
     const discarded = [group(member(), member({ outcome: 'grader-error' }))];
     const { uses } = buildData({ groups: [], discarded }, options.algorithm, options.rollout);
     expect(uses.map(({ use }) => use)).toEqual(['resampled', 'grader']);

@@ -56,7 +56,7 @@ describe('evaluate', () => {
     expect(rollouts.requests[0]?.sampling).toEqual({ temperature: 0.7, topK: 0, topP: 1, minP: 0 });
   });
 
-  test('draws the same at every step, so that only the weights differ', async () => {
+  test('samples the same at every step, so that only the weights differ', async () => {
     const rollouts = new ScriptedRollouts(() => played());
     await evaluate(rollouts, tasks, options);
     await evaluate(rollouts, tasks, { ...options, step: 40 });
@@ -78,7 +78,7 @@ describe('evaluate', () => {
     ]);
   });
 
-  test('is not a success rate of 0 when everything failed, unless it was cancelled', async () => {
+  test('fails instead of reporting 0 if every attempt failed, unless it was cancelled', async () => {
     const rollouts = new ScriptedRollouts(() => played({ outcome: 'aborted' }));
     await expect(evaluate(rollouts, tasks, options)).rejects.toMatchObject({
       code: 'ROLLOUTS_FAILED',
@@ -98,19 +98,17 @@ describe('evaluate', () => {
     });
   });
 
-  test('means of what the environment counts, in all and by group', async () => {
+  test("averages the environment's metrics in total and by group", async () => {
     // Of the four attempts at sums three choose rightly, of the two at words none.
     const rollouts = new ScriptedRollouts(({ task: { taskId }, key: { sample } }) =>
-      played({
-        metrics: { chosen: taskId === 'a' || (taskId === 'b' && sample === 0) ? 1 : 0 },
-      }),
+      played({ metrics: { chosen: taskId === 'a' || (taskId === 'b' && sample === 0) ? 1 : 0 } }),
     );
     const { environment, environmentByGroup } = await evaluate(rollouts, tasks, options);
     expect(environment).toEqual({ chosen: 0.5 });
     expect(environmentByGroup).toEqual({ sums: { chosen: 0.75 }, words: { chosen: 0 } });
   });
 
-  test('reports tasks of a slice in their group and leaves them out of the totals', async () => {
+  test('reports tasks of a slice in their group, outside the totals', async () => {
     const ofSlice = { ...task('d', 'held out'), metadata: { family: 'new', slice: 'held out' } };
     const rollouts = new ScriptedRollouts(({ task: { taskId } }) =>
       played({ reward: taskId === 'd' ? 1 : 0 }),
@@ -126,7 +124,7 @@ describe('evaluate', () => {
   });
 });
 
-describe('a strategy', () => {
+describe('A strategy', () => {
   // a answers rightly in two of three attempts, b wrongly in two of three, c fails once.
   const said: Readonly<Record<string, readonly string[]>> = {
     a: ['wrong', 'right', 'right'],
@@ -163,7 +161,7 @@ describe('a strategy', () => {
     });
   });
 
-  test('is absent where every attempt counts, and shows in the metrics where it is not', async () => {
+  test('is absent if every attempt counts, otherwise in the metrics', async () => {
     const all = await evaluate(rollouts, tasks, { ...options, samples: 3 });
     expect(all.chosen).toBeUndefined();
     expect(evaluationMetrics(all)).not.toHaveProperty('eval/strategySuccessRate');
@@ -176,7 +174,7 @@ describe('a strategy', () => {
 });
 
 describe('chooseTasks', () => {
-  test('takes a fixed choice in file order, not the first ones', () => {
+  test('makes a fixed choice in file order, not the first tasks', () => {
     const many = Array.from({ length: 50 }, (_, i) => task(`t${String(i).padStart(2, '0')}`, 'f'));
     const chosen = chooseTasks(many, 5, 1).map(({ taskId }) => taskId);
     expect(chosen).toHaveLength(5);

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 
-import { mixed, never, options, setUp } from '#tests/support/grpo-trainer-setup.ts';
+import { mixed, never, options, setUp, trained } from '#tests/support/grpo-trainer-setup.ts';
 
-test('the totals are those of all iterations and epochs', async () => {
+test('the totals cover all iterations and epochs', async () => {
   const { trainer, learner } = setUp(
     mixed,
     {
@@ -26,13 +26,12 @@ test('the totals are those of all iterations and epochs', async () => {
   });
 });
 
-test('an iteration tells its update as means over the tokens trained, and the rate of its last step', async () => {
-  const { trainer, metrics } = setUp(mixed, {
+test('the report of an iteration has means over trained tokens, and the rate of its last step', async () => {
+  const { metrics } = await trained(mixed, {
     // Its weights do not sum to 1.
     algorithm: { ...options.algorithm, epochs: 2, aggregation: 'constant' },
     train: { ...options.train, iterations: 1, schedule: 'cosine' },
   });
-  await trainer.train(never);
   expect(metrics[0]).toMatchObject({
     'train/microBatches': 2,
     'sent/advantageMean': 0,

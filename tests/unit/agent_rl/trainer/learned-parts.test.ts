@@ -23,8 +23,8 @@ async function reported(
   return seen;
 }
 
-describe('what the learner made of an episode', () => {
-  test('has the bucket, the advantage, the weights and both log-probabilities of each sampled token', async () => {
+describe('The learned part of an episode', () => {
+  test('has bucket, advantage, weights and both log-probabilities of each sampled token', async () => {
     const episodes = await reported(mixed, { algorithm: { ...algorithm, epochs: 1 } });
     expect(episodes.map(({ part: { reward }, use }) => [reward, use])).toEqual([
       [1, 'trained'],
@@ -45,15 +45,11 @@ describe('what the learner made of an episode', () => {
     expect(episodes[0]?.advantage).toBe(0.5);
   });
 
-  test('is in the order of the episodes, and says of those that were not sent why', async () => {
+  test('keeps the order of the episodes, and says why others were not sent', async () => {
     const system = { outcome: 'infrastructure-error' } as const;
     const episodes = await reported(
       ({ task, key: { sample } }) =>
-        played({
-          taskId: task.taskId,
-          sample,
-          ...(sample === 0 ? system : { reward: 1 }),
-        }),
+        played({ taskId: task.taskId, sample, ...(sample === 0 ? system : { reward: 1 }) }),
       { rollout: { ...options.rollout, groupSize: 3 } },
     );
     const lines = episodes.map((one) => learnedLine(one));
@@ -68,7 +64,7 @@ describe('what the learner made of an episode', () => {
     expect(lines[1]?.advantage).toBe(0);
   });
 
-  test('names the step it was part of, and what the last pass saw where there are several', async () => {
+  test('names its step, and the log-probabilities of the last of several passes', async () => {
     const episodes = await reported(mixed, {
       algorithm: { ...algorithm, updatesPerBatch: 2, epochs: 2 },
     });
@@ -77,15 +73,15 @@ describe('what the learner made of an episode', () => {
     expect(sent.map((one) => one?.lastLogProbs)).toEqual(Array(4).fill(-0.499938965));
   });
 
-  test('a part in no bucket is a bug', () => {
+  test('must have a bucket', () => {
     const collection = { groups: [[groupOf([member()])]], discarded: [] };
     expect(() => learnedParts(collection, { uses: [] }, { sent: new Map() })).toThrow(
-      'Rollout eval/0/0/0/0 of task t is in no bucket.',
+      'Rollout eval/0/0/0/0 of task t',
     );
   });
 });
 
-describe('a line of learned.jsonl', () => {
+describe('A line of learned.jsonl', () => {
   const one = member({ prompt: 1, sampled: 2 });
   const use = 'trained';
   const datum = {
@@ -96,14 +92,14 @@ describe('a line of learned.jsonl', () => {
   };
   const logProbs = Float32Array.of(0, -0.1, -2);
 
-  test('has a number for a column that is the same throughout, and else one for each sampled token', () => {
+  test('has one number for a constant column, otherwise one per sampled token', () => {
     const sent = { datum, update: 0, logProbs, lastLogProbs: logProbs };
     expect(learnedLine({ ...one, use, advantage: 1, sent: [sent] }).sent).toEqual([
       { update: 0, weights: 0.5, advantages: [0.25, 1], logProbs: [-0.100000001, -2] },
     ]);
   });
 
-  test('keeps what ratios are to only where a correction replaced what was sampled with', () => {
+  test('has proximal log-probabilities only with a correction', () => {
     const oldLogProbs = Float32Array.of(0, -0.5, -0.25);
     const sent = { datum: { ...datum, oldLogProbs }, update: 0, logProbs, lastLogProbs: logProbs };
     const { sent: lines } = learnedLine({ ...one, use, advantage: 1, sent: [sent] });

@@ -22,6 +22,6 @@ test('tokens whose probability changed by more than a factor of 2 count by their
   expect(ratioTail([])).toBeUndefined();
 });
 
-test('a probability that is no number is in the tail', () => {
+test('a NaN probability is in the tail', () => {
   expect(ratioTail([sent([1], [Number.NaN])])).toBe(1);
 });

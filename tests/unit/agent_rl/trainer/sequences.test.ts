@@ -65,8 +65,8 @@ const built = (aggregation: Aggregation) =>
     { ...options.rollout, maxTurns: 3, maxTurnTokens: 8, maxEpisodeTokens: 20 },
   );
 
-describe('a part with two sequences that begin alike', () => {
-  test('trains each token once, in the first sequence that holds it', () => {
+describe('A part with two sequences of a common prefix', () => {
+  test('trains each token once, in the first sequence that contains it', () => {
     const { data } = built('token-mean');
     expect(data.map(({ datum }) => [datum.from?.key.sample, datum.from?.sequence])).toEqual([
       [0, 0],
@@ -99,7 +99,7 @@ describe('a part with two sequences that begin alike', () => {
       expect(new Set(datum.weights.filter((weight) => weight !== 0)).size).toBe(1);
   });
 
-  test('is booked with each sampled token once, and the ledger balances', () => {
+  test('books each sampled token once, and the ledger balances', () => {
     const { uses, trainedTokens } = built('sequence-mean');
     const { tokens, sampled } = keepLedger(uses, trainedTokens);
     expect([sampled, tokens.trained]).toEqual([12, 12]);
@@ -114,7 +114,7 @@ describe('a part with two sequences that begin alike', () => {
     });
   });
 
-  test('has a column of each sequence in what is recorded of the update, and nothing of one that was not sent', async () => {
+  test('records a column for each sequence that was sent', async () => {
     const again = member({
       reward: 1,
       sequences: [sequence(...begun), sequence(...begun, ['tool', [5]])],
@@ -138,7 +138,7 @@ describe('a part with two sequences that begin alike', () => {
     ]);
   });
 
-  test('loses the KL of each token once', async () => {
+  test('subtracts the KL of each token once', async () => {
     const learner = new FakeLearner();
     learner.ofPolicy = -0.75;
     const kl = { kind: 'k1', weight: 0.1, temperature: 1 } as const;
@@ -153,13 +153,13 @@ describe('a part with two sequences that begin alike', () => {
   });
 });
 
-describe('what two sequences have in common', () => {
+describe('The common prefix of two sequences', () => {
   const drawn = (...sequences: TranscriptRecord[]) =>
     drawnSpans(sequences).map((spans, index) =>
       spans.flatMap(({ start, end }) => sequences[index]?.tokens.slice(start, end) ?? []),
     );
 
-  test('ends within a turn where they part there', () => {
+  test('ends within a turn if they differ there', () => {
     expect(
       drawn(
         sequence(['user', [1]], ['sampled', [10, 11, 12]]),
@@ -168,7 +168,7 @@ describe('what two sequences have in common', () => {
     ).toEqual([[10, 11, 12], [30]]);
   });
 
-  test('is none of what other weights drew, or someone else wrote', () => {
+  test('excludes tokens of other weights or other sources', () => {
     const first = sequence(['user', [1]], ['sampled', [10]], ['tool', [2]], ['sampled', [11]]);
     expect(drawn(first, sequence(['user', [1]], ['sampled', [10], 1]))).toEqual([[10, 11], [10]]);
     expect(drawn(first, sequence(['system', [1]], ['sampled', [10]]))).toEqual([[10, 11], [10]]);
@@ -178,7 +178,7 @@ describe('what two sequences have in common', () => {
     ]);
   });
 
-  test('is looked for in all sequences before', () => {
+  test('is searched in all earlier sequences', () => {
     const [a, b] = [sequence(['sampled', [1, 2]]), sequence(['sampled', [7, 8]])];
     expect(drawn(a, b, sequence(['sampled', [7, 8, 9]]), a)).toEqual([[1, 2], [7, 8], [9], []]);
   });

@@ -9,7 +9,7 @@ import { ranking } from '#agent_rl/rewards/managers/ranking.ts';
 import { evaluate } from '#agent_rl/trainer/evaluate.ts';
 import { compare } from '#agent_rl/trainer/success-rate.ts';
 import { builtinSelection } from '#tests/support/algorithm-parts.ts';
-import { never, options, type Script, setUp } from '#tests/support/grpo-trainer-setup.ts';
+import { never, options, type Script, setUp, trained } from '#tests/support/grpo-trainer-setup.ts';
 import { ScriptedRollouts } from '#tests/support/scripted-rollouts.ts';
 
 const { algorithm } = options;
@@ -41,10 +41,9 @@ const advantagesOf = (learner: ReturnType<typeof setUp>['learner']) =>
     return [own.length, own[0]];
   });
 
-describe('training several agents', () => {
-  test('compares an attempt of an agent with its other attempts at the task, and with nobody else', async () => {
-    const { trainer, learner, metrics } = setUp(duet, oneIteration);
-    await trainer.train(never);
+describe('Multi-agent training', () => {
+  test("compares an attempt only with the same agent's attempts at the task", async () => {
+    const { learner, metrics } = await trained(duet, oneIteration);
     const ofTask = [
       [2, 0.5],
       [2, -0.5],
@@ -67,10 +66,9 @@ describe('training several agents', () => {
     });
   });
 
-  test('learns nothing from an agent that does not learn, and books what it sampled', async () => {
+  test('does not train on an agent that does not learn, and books its tokens', async () => {
     const frozen = duetWith(({ agent }) => ({ learns: agent !== 'guesser' }));
-    const { trainer, learner, metrics } = setUp(frozen, oneIteration);
-    await trainer.train(never);
+    const { learner, metrics } = await trained(frozen, oneIteration);
     expect(advantagesOf(learner).map(([tokens]) => tokens)).toEqual([2, 2, 2, 2]);
     expect(metrics[0]).toMatchObject({
       'ledger/trained': 8,
@@ -82,7 +80,7 @@ describe('training several agents', () => {
     });
   });
 
-  test('shows advantages over a whole batch none of the rewards of an agent that does not learn', async () => {
+  test('excludes agents that do not learn from batch-wide advantages', async () => {
     const seen: unknown[] = [];
     const frozen = duetWith(({ agent }) => ({ learns: agent !== 'speaker' }));
     const advantage: typeof algorithm.advantage = {
@@ -92,11 +90,10 @@ describe('training several agents', () => {
         return groups;
       },
     };
-    const { trainer, learner } = setUp(frozen, {
+    const { learner } = await trained(frozen, {
       ...oneIteration,
       algorithm: { ...algorithm, advantage },
     });
-    await trainer.train(never);
     expect(seen).toEqual([
       [0, 0.5],
       [0, 0.5],
@@ -108,12 +105,12 @@ describe('training several agents', () => {
     ]);
   });
 
-  test('normalises over a whole batch of one agent, and not over what another role earns', async () => {
+  test('normalises over a whole batch per agent', async () => {
     // Guessers earn ten more than speakers.
     const unequal = duetWith(({ agent, reward = 0 }) => ({
       reward: agent === 'guesser' ? reward + 10 : reward,
     }));
-    const { trainer, learner } = setUp(unequal, {
+    const { learner } = await trained(unequal, {
       ...oneIteration,
       algorithm: {
         ...algorithm,
@@ -123,7 +120,6 @@ describe('training several agents', () => {
         },
       },
     });
-    await trainer.train(never);
     const ofTask = [
       [2, 1],
       [2, -1],
@@ -134,17 +130,16 @@ describe('training several agents', () => {
   });
 
   test('keeps the agents of a task in one optimiser step', async () => {
-    const { trainer, learner } = setUp(duet, {
+    const { learner } = await trained(duet, {
       ...oneIteration,
       rollout: { ...options.rollout, tasksPerStep: 3 },
       algorithm: { ...algorithm, updatesPerBatch: 2 },
     });
-    await trainer.train(never);
     // Two tasks and one, of two attempts of two agents each: six groups in halves would split the second task.
     expect(learner.batches.map((data) => data.length)).toEqual([8, 4]);
   });
 
-  test('plays a task again only where no agent has anything to learn from it', async () => {
+  test('resamples a task only if no agent can learn from it', async () => {
     // Speakers always earn the same; guessers too, at some tasks.
     const flatFor = (tasks: readonly string[]) =>
       duetWith(({ agent }, taskId) =>
@@ -154,8 +149,7 @@ describe('training several agents', () => {
       ...oneIteration,
       algorithm: { ...algorithm, selection: builtinSelection('dynamic', { cap: 1 }) },
     };
-    const { trainer, rollouts, metrics } = setUp(flatFor(['t1']), dynamic);
-    await trainer.train(never);
+    const { rollouts, metrics } = await trained(flatFor(['t1']), dynamic);
     expect([...new Set(rollouts.requests.map(({ task }) => task.taskId))]).toEqual([
       't0',
       't1',
@@ -165,7 +159,7 @@ describe('training several agents', () => {
     expect(metrics[0]).toMatchObject({ 'ledger/resampled': 10, 'group/resampled': 2 });
   });
 
-  test('replaces and counts what failed by episode', async () => {
+  test('replaces and counts failures by episode', async () => {
     const failing: Script = (request) =>
       request.key.sample === 0 && request.task.taskId === 't0'
         ? rollout([
@@ -174,14 +168,10 @@ describe('training several agents', () => {
           ])
         : duet(request);
     const { outcomes } = options.rollout;
-    const { trainer, rollouts, metrics } = setUp(failing, {
+    const { rollouts, metrics } = await trained(failing, {
       ...oneIteration,
-      rollout: {
-        ...options.rollout,
-        outcomes: { ...outcomes, 'infrastructure-error': 'replace' },
-      },
+      rollout: { ...options.rollout, outcomes: { ...outcomes, 'infrastructure-error': 'replace' } },
     });
-    await trainer.train(never);
     expect(rollouts.requests.map(({ task, key: { sample } }) => task.taskId + sample)).toEqual([
       't00',
       't01',
@@ -197,9 +187,9 @@ describe('training several agents', () => {
     });
   });
 
-  test('does not compare an agent that never had a turn', async () => {
+  test('does not compare an agent without a turn', async () => {
     // At each task the guesser is asked in the first attempt alone.
-    const { trainer, learner, metrics } = setUp(
+    const { learner, metrics } = await trained(
       ({ key: { sample } }) =>
         rollout([
           part('speaker', { reward: 1 - sample, sampled: 2 }),
@@ -207,7 +197,6 @@ describe('training several agents', () => {
         ]),
       oneIteration,
     );
-    await trainer.train(never);
     expect(advantagesOf(learner)).toEqual([
       [2, 0.5],
       [2, -0.5],
@@ -217,7 +206,7 @@ describe('training several agents', () => {
     expect(metrics[0]).toMatchObject({ 'ledger/zero-advantage': 6, 'group/leftOut': 0 });
   });
 
-  test('does not show a reward manager an agent that never had a turn, nor penalise it', async () => {
+  test('hides an agent without a turn from the reward manager, and does not penalise it', async () => {
     const shown: number[] = [];
     const assign = (group: JudgedGroup) => {
       shown.push(group.episodes.length);
@@ -232,7 +221,7 @@ describe('training several agents', () => {
       ]);
     };
     const { outcomes, failures } = options.rollout;
-    const { trainer, metrics } = setUp(
+    const { metrics } = await trained(
       failing,
       {
         ...oneIteration,
@@ -253,14 +242,13 @@ describe('training several agents', () => {
         },
       },
     );
-    await trainer.train(never);
     // The speaker's attempts but for the one that failed; the guesser's one attempt with a turn.
     expect(shown).toEqual([2, 1]);
     // The speaker's failure: the guesser had no turn in that attempt.
     expect(metrics[0]).toMatchObject({ 'rollout/penalised': 1, 'group/leftOut': 0 });
   });
 
-  test('goes on after a checkpoint as if it had not stopped', async () => {
+  test('continues from a checkpoint as if it had not stopped', async () => {
     const whole = setUp(duet);
     await whole.trainer.train(never);
     const first = setUp(duet, oneIteration);
@@ -274,8 +262,8 @@ describe('training several agents', () => {
     expect([...first.learner.batches, ...second.learner.batches]).toEqual(whole.learner.batches);
   });
 
-  test('shuffles the rewards of an agent among those of the same agent', async () => {
-    const { trainer, learner } = setUp(
+  test('shuffles rewards per agent', async () => {
+    const { learner } = await trained(
       ({ key: { sample } }) =>
         rollout([
           part('speaker', { reward: sample, sampled: 2 }),
@@ -283,7 +271,6 @@ describe('training several agents', () => {
         ]),
       { train: { ...options.train, iterations: 4, control: 'shuffled-rewards' } },
     );
-    await trainer.train(never);
     // With a speaker's reward among guessers' some advantage would be near 5.
     expect(learner.batches.length).toBeGreaterThan(0);
     for (const [, advantage] of advantagesOf(learner))
@@ -291,7 +278,7 @@ describe('training several agents', () => {
   });
 });
 
-describe('evaluating several agents', () => {
+describe('A multi-agent evaluation', () => {
   const tasks = ['a', 'b'].map((taskId) => ({ taskId, prompt: '', metadata: {} }));
   const settings = { samples: 2, temperature: 1, seed: 3, step: 0, signal: never };
   /** Both solve a; of b the speaker alone, once. */
@@ -304,7 +291,7 @@ describe('evaluating several agents', () => {
       ]);
     });
 
-  test('an attempt is solved when all agents that learn solved it, and each is counted by itself', async () => {
+  test('counts an attempt as solved if all learning agents solved it, and counts each agent', async () => {
     const result = await evaluate(rollouts(), tasks, settings);
     expect(result).toMatchObject({ n: 4, successes: 2, systemFailures: 0, tasks: 2 });
     expect(result.groups['agent speaker']).toMatchObject({ n: 4, successes: 3 });
@@ -313,14 +300,14 @@ describe('evaluating several agents', () => {
     expect(result.rollouts.flatMap(membersOf)).toHaveLength(8);
   });
 
-  test('the mean reward leaves out agents that do not learn', async () => {
+  test('excludes agents that do not learn from the mean reward', async () => {
     const frozen = new ScriptedRollouts(() =>
       rollout([part('speaker', { reward: 0.25 }), part('guesser', { reward: 1, learns: false })]),
     );
     expect(await evaluate(frozen, tasks, settings)).toMatchObject({ rewardMean: 0.25 });
   });
 
-  test('what changed is said of each agent', async () => {
+  test('reports the change for each agent', async () => {
     const [before, after] = [
       await evaluate(rollouts(), tasks, settings),
       await evaluate(rollouts(true), tasks, settings),
@@ -332,7 +319,7 @@ describe('evaluating several agents', () => {
   });
 });
 
-test('the rollouts of a collection have all their parts, as the reward managers left them', () => {
+test("rollouts of a collection have all parts with the reward managers' rewards", () => {
   const duets = [0, 1].map((sample) =>
     rollout([part('speaker', {}), part('guesser', {})], { sample }),
   );

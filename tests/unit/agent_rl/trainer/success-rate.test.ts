@@ -14,8 +14,8 @@ const tasks = (...sketches: readonly Sketch[]): TaskAttempts[] => {
 };
 const key = { seed: 1, of: 'total' };
 
-describe('a success rate', () => {
-  test('has the wider interval of tasks and families, and the other beside it', () => {
+describe('A success rate', () => {
+  test('has the wider of the intervals over tasks and families, and the other one', () => {
     // Ten families of four tasks that agree: as if there were ten tasks, P(Binomial(10, 1/2) <= 1) = 0.011.
     const families = Array.from({ length: 10 }, (_, i) => ({
       count: 4,
@@ -27,7 +27,7 @@ describe('a success rate', () => {
     expect(narrower95).toMatchObject({ over: 'tasks', low: 0.35, high: 0.65, clusters: 40 });
   });
 
-  test('is over tasks where families are alike, and where there are none', () => {
+  test('has an interval over tasks if families are equal or absent', () => {
     // Every family has one task right and one wrong.
     const alike = Array.from({ length: 20 }, (_, i) => [
       { count: 1, family: `f${i}`, successes: 1 },
@@ -42,13 +42,13 @@ describe('a success rate', () => {
       });
   });
 
-  test('takes a task that names no family for one of its own', () => {
+  test('treats a task without a family as its own family', () => {
     const some = tasks({ count: 6, family: 'f', successes: 1 }, { count: 6 });
     const { interval95, narrower95 } = successRateOf(some, key);
     expect([interval95?.clusters, narrower95?.clusters]).toEqual([7, 12]);
   });
 
-  test('leaves tasks without a verdict out of the interval and into the worst case', () => {
+  test('excludes tasks without a verdict from the interval, and includes them in the worst case', () => {
     const some = tasks({ count: 3, successes: 1 }, { count: 3 }, { count: 2, n: 0, failed: 1 });
     expect(successRateOf(some, key)).toMatchObject({
       n: 6,
@@ -60,7 +60,7 @@ describe('a success rate', () => {
     });
   });
 
-  test('is null in all its parts where nothing was attempted', () => {
+  test('is null without attempts', () => {
     expect(successRateOf([], key)).toEqual({
       n: 0,
       successes: 0,
@@ -75,8 +75,8 @@ describe('a success rate', () => {
   });
 });
 
-describe('a comparison', () => {
-  test('is over the tasks judged in both, in all and by group, slices left out of the total', () => {
+describe('A comparison of evaluations', () => {
+  test('covers the tasks judged in both, in total without slices and by group', () => {
     const before = tasks(
       { count: 4, groups: ['a'] },
       { count: 2, groups: ['a'], n: 0, failed: 1 },
@@ -98,7 +98,7 @@ describe('a comparison', () => {
     expect(found?.interval95).toMatchObject({ over: 'tasks', clusters: 4 });
   });
 
-  test('of families is over those where that is wider', () => {
+  test('has the interval over families where it is wider', () => {
     // All tasks of five of ten families become right.
     const family = (successes: number) =>
       Array.from({ length: 10 }, (_, i) => ({
@@ -113,7 +113,7 @@ describe('a comparison', () => {
     expect(found?.narrower95).toMatchObject({ over: 'tasks', clusters: 40 });
   });
 
-  test('is of the same tasks or of none', () => {
+  test('is absent for different tasks', () => {
     expect(compare(tasks({ count: 2 }), tasks({ count: 3 }), 1)).toBeUndefined();
     const renamed = tasks({ count: 2, taskId: 'other' });
     expect(compare(tasks({ count: 2 }), renamed, 1)).toBeUndefined();

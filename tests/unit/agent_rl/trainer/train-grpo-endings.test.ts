@@ -26,14 +26,12 @@ const fromIteration =
 /** What could not be kept, in the order told. */
 const listening = () => {
   const lost: unknown[] = [];
-  const observer: Listener = {
-    'state-lost': ({ problem }) => lost.push(problem ?? 'midway'),
-  };
+  const observer: Listener = { 'state-lost': ({ problem }) => lost.push(problem ?? 'midway') };
   return { lost, observer };
 };
 
-describe('a failure leaves a checkpoint of the last whole iteration', () => {
-  test('when no episode of an iteration has a reward', async () => {
+describe('A checkpoint of the last completed iteration', () => {
+  test('is written when no episode of an iteration has a reward', async () => {
     const none = fromIteration(3, () => rolloutOf({ outcome: 'grader-error' }));
     const { trainer, checkpoints } = setUp(none, { train });
     await expect(trainer.train(never)).rejects.toMatchObject({ code: 'ROLLOUTS_FAILED' });
@@ -42,7 +40,7 @@ describe('a failure leaves a checkpoint of the last whole iteration', () => {
     expect(trainer.state().tasks).toMatchObject({ draws: 4 });
   });
 
-  test('when a plugin throws out of an episode', async () => {
+  test('is written when an error of a plugin ends the run', async () => {
     const { trainer, checkpoints } = setUp(
       fromIteration(2, () => {
         throw failure;
@@ -53,7 +51,7 @@ describe('a failure leaves a checkpoint of the last whole iteration', () => {
     expect(checkpoints).toEqual(['failed 1']);
   });
 
-  test('when generator and learner disagree', async () => {
+  test('is written when generator and learner disagree', async () => {
     const { trainer, learner, checkpoints } = setUp(mixed, { train });
     const forwardBackward = learner.forwardBackward.bind(learner);
     learner.forwardBackward = async (data, loss) => {
@@ -65,7 +63,7 @@ describe('a failure leaves a checkpoint of the last whole iteration', () => {
   });
 
   test.each(['forwardBackward', 'optimStep'] as const)(
-    'when the learner refuses in %s, which leaves the weights alone',
+    'is written when the learner fails in %s, which leaves the weights unchanged',
     async (method) => {
       const { trainer, learner, checkpoints } = setUp(mixed, { train });
       const refused = new AgentRlError('ENGINE_FAILED', 'The gradient is not finite.');
@@ -79,7 +77,7 @@ describe('a failure leaves a checkpoint of the last whole iteration', () => {
     },
   );
 
-  test('when an evaluation between iterations fails, and the iteration before it is recorded', async () => {
+  test('is written when an evaluation between iterations fails, after the iteration is recorded', async () => {
     const none: Script = (request) =>
       request.task.taskId === 'e' ? rolloutOf({ outcome: 'grader-error' }) : mixed(request);
     const evaluation = { ...options.eval, every: 2 };
@@ -88,7 +86,7 @@ describe('a failure leaves a checkpoint of the last whole iteration', () => {
     expect([metrics.length, checkpoints]).toEqual([2, ['failed 2']]);
   });
 
-  test('which holds the evaluation before the first update', async () => {
+  test('contains the baseline evaluation', async () => {
     const script = fromIteration(1, () => {
       throw failure;
     });
@@ -105,8 +103,8 @@ describe('a failure leaves a checkpoint of the last whole iteration', () => {
   });
 });
 
-describe('a failure leaves no further checkpoint', () => {
-  test('where the newest is of that iteration', async () => {
+describe('A further checkpoint after a failure', () => {
+  test('is not written if the newest already has that iteration', async () => {
     const none = fromIteration(3, () => rolloutOf({ outcome: 'grader-error' }));
     const checkpoint = { every: 1, keepBest: false };
     const { trainer, checkpoints } = setUp(none, { train, checkpoint });
@@ -114,7 +112,7 @@ describe('a failure leaves no further checkpoint', () => {
     expect(checkpoints).toEqual(['periodic 1', 'periodic 2']);
   });
 
-  test('in the first iteration after a resume', async () => {
+  test('is not written in the first iteration after a resume', async () => {
     const { trainer, checkpoints } = setUp(
       () => {
         throw failure;
@@ -126,7 +124,7 @@ describe('a failure leaves no further checkpoint', () => {
     expect(checkpoints).toEqual([]);
   });
 
-  test('where nothing was done', async () => {
+  test('is not written if no iteration was completed', async () => {
     const before = { ...options.eval, before: true };
     const { trainer, checkpoints } = setUp(() => rolloutOf({ outcome: 'grader-error' }), {
       eval: before,
@@ -135,7 +133,7 @@ describe('a failure leaves no further checkpoint', () => {
     expect(checkpoints).toEqual([]);
   });
 
-  test('where its own failed, and that is what is thrown', async () => {
+  test('is not written if writing one failed, and that error is thrown', async () => {
     const tried: string[] = [];
     const { trainer } = setUp(
       mixed,
@@ -152,11 +150,11 @@ describe('a failure leaves no further checkpoint', () => {
   });
 });
 
-describe('a failure tells that iterations are lost', () => {
+describe('The loss of iterations in a failure', () => {
   test.each([
     ['after a second pass over the data that failed', 2, 'forwardBackward'],
     ['where the new weights could not be published', 1, 'publish'],
-  ] as const)('%s: the weights are those of no iteration', async (_, epochs, method) => {
+  ] as const)('%s: the weights belong to no iteration', async (_, epochs, method) => {
     const { lost, observer } = listening();
     const algorithm = { ...options.algorithm, epochs };
     const { trainer, learner, checkpoints } = setUp(mixed, { train, algorithm }, observer);
@@ -169,7 +167,7 @@ describe('a failure tells that iterations are lost', () => {
     expect([checkpoints, lost]).toEqual([[], ['midway']]);
   });
 
-  test('where an iteration could not be recorded', async () => {
+  test('is reported if an iteration could not be recorded', async () => {
     const { lost, observer } = listening();
     const iteration: Listener['iteration'] = (event) => {
       if (event.iteration === 2) throw failure;
@@ -179,7 +177,7 @@ describe('a failure tells that iterations are lost', () => {
     expect([checkpoints, lost]).toEqual([[], ['midway']]);
   });
 
-  test('where their checkpoint fails too, with why, and throws what failed first', async () => {
+  test('is reported with the reason if their checkpoint also fails, and the first error is thrown', async () => {
     const { lost, observer } = listening();
     const dead = new Error('The engine is gone.');
     const { trainer } = setUp(
@@ -202,24 +200,21 @@ describe('a failure tells that iterations are lost', () => {
 test.each([
   ['the first weights', 0, ['interrupted 0']],
   ['the weights of an iteration, which is whole', 1, ['interrupted 1']],
-])(
-  'a training that is stopped while it publishes %s ends at once, interrupted',
-  async (_, steps, kept) => {
-    const stop = new AbortController();
-    const { trainer, learner, checkpoints, metrics } = setUp(mixed, { train });
-    const publish = learner.publish.bind(learner);
-    // A server that hangs.
-    learner.publish = async (signal) => {
-      if (learner.steps.length < steps) return publish();
-      setImmediate(() => stop.abort(new Error('Ctrl-C')));
-      return abortable(new Promise<never>(() => undefined), signal);
-    };
-    expect(await trainer.train(stop.signal)).toMatchObject({ interrupted: true });
-    expect([checkpoints, metrics.length, trainer.state().iteration]).toEqual([kept, steps, steps]);
-  },
-);
+])('a training stopped while it publishes %s ends as interrupted', async (_, steps, kept) => {
+  const stop = new AbortController();
+  const { trainer, learner, checkpoints, metrics } = setUp(mixed, { train });
+  const publish = learner.publish.bind(learner);
+  // A server that hangs.
+  learner.publish = async (signal) => {
+    if (learner.steps.length < steps) return publish();
+    setImmediate(() => stop.abort(new Error('Ctrl-C')));
+    return abortable(new Promise<never>(() => undefined), signal);
+  };
+  expect(await trainer.train(stop.signal)).toMatchObject({ interrupted: true });
+  expect([checkpoints, metrics.length, trainer.state().iteration]).toEqual([kept, steps, steps]);
+});
 
-test('a best checkpoint that could not be written is not taken for one', async () => {
+test('a best checkpoint that could not be written is not recorded', async () => {
   const reasons: CheckpointReason[] = [];
   const { trainer } = setUp(
     mixed,
@@ -241,7 +236,7 @@ test('a best checkpoint that could not be written is not taken for one', async (
   expect(trainer.state()).toMatchObject({ iteration: 1, best: null });
 });
 
-describe('an evaluation that a run did not come to', () => {
+describe('An evaluation that a run still owes', () => {
   const selectionTasks = [{ taskId: 's', prompt: '', metadata: {} }];
   const changes = {
     train,
@@ -265,25 +260,22 @@ describe('an evaluation that a run did not come to', () => {
     return { seen, ended, state: JSON.parse(JSON.stringify(trainer.state())) as TrainerState };
   };
 
-  test.each(['e', 's'])(
-    'since it failed on task %s is made when the run is resumed',
-    async (id) => {
-      const whole = await played(mixed);
-      expect(whole.seen).toEqual(['during 2', 'selection 2', 'best 2', 'selection 4', 'last 4']);
-      const failed = await played((request) =>
-        request.task.taskId === id ? rolloutOf({ outcome: 'grader-error' }) : mixed(request),
-      );
-      expect(failed.seen).toEqual(id === 'e' ? ['failed 2'] : ['during 2', 'failed 2']);
-      const resumed = await played(mixed, failed.state);
-      expect([...failed.seen, ...resumed.seen].filter((one) => one !== 'failed 2')).toEqual(
-        whole.seen,
-      );
-      expect(resumed.state.best).toEqual(whole.state.best);
-      expect(resumed.state.evaluationsDue).toEqual([]);
-    },
-  );
+  test.each(['e', 's'])('is made when a run that failed on task %s is resumed', async (id) => {
+    const whole = await played(mixed);
+    expect(whole.seen).toEqual(['during 2', 'selection 2', 'best 2', 'selection 4', 'last 4']);
+    const failed = await played((request) =>
+      request.task.taskId === id ? rolloutOf({ outcome: 'grader-error' }) : mixed(request),
+    );
+    expect(failed.seen).toEqual(id === 'e' ? ['failed 2'] : ['during 2', 'failed 2']);
+    const resumed = await played(mixed, failed.state);
+    expect([...failed.seen, ...resumed.seen].filter((one) => one !== 'failed 2')).toEqual(
+      whole.seen,
+    );
+    expect(resumed.state.best).toEqual(whole.state.best);
+    expect(resumed.state.evaluationsDue).toEqual([]);
+  });
 
-  test('since it was interrupted is made when the run is resumed', async () => {
+  test('is made when an interrupted run is resumed', async () => {
     const stop = new AbortController();
     const cut = await played(
       (request) => {

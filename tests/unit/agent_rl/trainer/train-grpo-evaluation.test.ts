@@ -1,6 +1,13 @@
 import { expect, test } from '@jest/globals';
 
-import { mixed, never, options, type Script, setUp } from '#tests/support/grpo-trainer-setup.ts';
+import {
+  mixed,
+  never,
+  options,
+  type Script,
+  setUp,
+  trained,
+} from '#tests/support/grpo-trainer-setup.ts';
 import { played } from '#tests/support/rollouts.ts';
 
 const taskOf = (taskId: string) => ({ taskId, prompt: '', metadata: { family: 'sums' } });
@@ -18,10 +25,10 @@ const rewarded = (rewards: Readonly<Record<string, readonly number[]>>): Script 
   };
 };
 
-test('a run evaluates before, now and then, and after', async () => {
+test('a run evaluates before, during and after training', async () => {
   const seen: string[] = [];
   const evaluated: string[] = [];
-  const { trainer, metrics, checkpoints } = setUp(
+  const { metrics, checkpoints, result } = await trained(
     rewarded({ e: [0, 1, 1, 0] }),
     {
       train: { ...options.train, iterations: 3 },
@@ -35,7 +42,6 @@ test('a run evaluates before, now and then, and after', async () => {
         evaluated.push(`${rollout.taskId} of ${episodes}`),
     },
   );
-  const result = await trainer.train(never);
   expect(seen).toEqual(['before 0: 0', 'during 1: 1', 'during 2: 1', 'after 3: 0']);
   expect(evaluated).toEqual(['e of 1', 'e of 1', 'e of 1', 'e of 1']);
   expect(checkpoints).toEqual(['periodic 2', 'last 3']);
@@ -55,16 +61,15 @@ const keepsBest = {
   checkpoint: { every: 0, keepBest: true },
 };
 
-test('the best checkpoint is chosen by the selection tasks, and the held-out ones decide nothing', async () => {
+test('the best checkpoint is chosen by the selection tasks only', async () => {
   const seen: string[] = [];
   // Held out: 0 before, 1 after iteration 2, 0 at the end. Selection: 0 after iteration 2, 1 at the end.
-  const { trainer, metrics, checkpoints, rollouts } = setUp(
+  const { metrics, checkpoints, rollouts, state } = await trained(
     rewarded({ e: [0, 1, 0], s: [0, 1] }),
     keepsBest,
     { evaluation: ({ when, iteration }) => seen.push(`${when} ${iteration}`) },
     { selectionTasks: [taskOf('s')] },
   );
-  const { state } = await trainer.train(never);
   expect(seen).toEqual(['before 0', 'during 2', 'selection 2', 'selection 3', 'after 3']);
   expect(checkpoints).toEqual(['best 2', 'best 3', 'last 3']);
   expect(state).toMatchObject({ best: { iteration: 3, successRate: 1 }, selectionTasks: 1 });
@@ -74,40 +79,35 @@ test('the best checkpoint is chosen by the selection tasks, and the held-out one
   expect(attempted.map(({ sampling }) => sampling.temperature)).toEqual([0, 0]);
 });
 
-test('of two that do equally well the earlier stays the best', async () => {
-  const { trainer, checkpoints } = setUp(
+test('the earlier of two equal checkpoints stays the best', async () => {
+  const { checkpoints, state } = await trained(
     rewarded({ e: [0, 0, 0], s: [1, 1] }),
     keepsBest,
     {},
     { selectionTasks: [taskOf('s')] },
   );
-  const { state } = await trainer.train(never);
   expect(checkpoints).toEqual(['best 2', 'last 3']);
   expect(state.best).toEqual({ iteration: 2, successRate: 1 });
 });
 
-test('a run that is to keep its best needs tasks to choose by, the same ones on resume', async () => {
+test('a run with keepBest needs held-out tasks, the same ones on resume', async () => {
   await expect(setUp(mixed, keepsBest).trainer.train(never)).rejects.toThrow(
-    'needs tasks to choose by',
+    'needs held-out tasks',
   );
-  const { trainer } = setUp(mixed, keepsBest, {}, { selectionTasks: [taskOf('s')] });
-  const { state } = await trainer.train(never);
+  const { trainer, state } = await trained(mixed, keepsBest, {}, { selectionTasks: [taskOf('s')] });
   const goesOn = setUp(mixed, keepsBest, {}, { selectionTasks: [taskOf('s'), taskOf('u')] });
   goesOn.trainer.restore(state);
-  await expect(goesOn.trainer.train(never)).rejects.toThrow(
-    'keeps 1 tasks out of training to choose its best checkpoint by, and would now keep 2',
-  );
+  await expect(goesOn.trainer.train(never)).rejects.toThrow('holds out 1 tasks');
 });
 
-test('a run keeps no best unless it is asked to', async () => {
-  const { trainer, checkpoints } = setUp(mixed, {
+test('a run keeps no best checkpoint by default', async () => {
+  const { checkpoints, state } = await trained(mixed, {
     eval: { ...options.eval, every: 1, after: true },
   });
-  const { state } = await trainer.train(never);
   expect([checkpoints, state.best]).toEqual([['last 2'], null]);
 });
 
-test('a run takes no half evaluation for a whole one', async () => {
+test('a run discards an interrupted evaluation', async () => {
   const stop = new AbortController();
   const seen: string[] = [];
   const { trainer, checkpoints } = setUp(
@@ -121,7 +121,7 @@ test('a run takes no half evaluation for a whole one', async () => {
   expect([seen, checkpoints]).toEqual([[], ['interrupted 0']]);
 });
 
-test('a run makes the baseline once: resumed it keeps it, or has none', async () => {
+test('a run makes the baseline once, also when it is resumed', async () => {
   const evaluation = { eval: { ...options.eval, before: true } };
   const first = setUp(mixed, evaluation);
   const { state, before } = await first.trainer.train(never);
@@ -138,9 +138,9 @@ test('a run makes the baseline once: resumed it keeps it, or has none', async ()
   expect([...kept.rollouts.requests, ...none.rollouts.requests]).toEqual([]);
 });
 
-test('a run says what it begins to do', async () => {
+test('a run reports its activities', async () => {
   const phases: string[] = [];
-  const { trainer } = setUp(
+  await trained(
     mixed,
     {
       train: { ...options.train, iterations: 2 },
@@ -152,7 +152,6 @@ test('a run says what it begins to do', async () => {
         phases.push(`${iteration} ${Object.values(phase).join(' ')}`),
     },
   );
-  await trainer.train(never);
   const iteration = (done: number): string[] => [
     `${done} collect ${options.rollout.tasksPerStep * options.rollout.groupSize}`,
     `${done} update`,

@@ -11,6 +11,7 @@ import {
   mixed,
   always,
   setUp,
+  trained,
   never,
   type Script,
 } from '#tests/support/grpo-trainer-setup.ts';
@@ -18,8 +19,7 @@ import { builtinSelection } from '#tests/support/algorithm-parts.ts';
 
 describe('trainGrpo', () => {
   test('sends every sampled token with the advantage of its episode and the weight of the step', async () => {
-    const { trainer, learner } = setUp(mixed);
-    await trainer.train(never);
+    const { learner } = await trained(mixed);
     const data = learner.batches.slice(0, 1).flat();
     // 2 tasks x 2 episodes x 3 tokens: each weighs 1/12. Rewards 1 and 0 about their mean: ±0.5.
     expect(data).toHaveLength(4);
@@ -37,8 +37,7 @@ describe('trainGrpo', () => {
   });
 
   test('takes one step per iteration and publishes before the first and after each', async () => {
-    const { trainer, learner, checkpoints } = setUp(mixed);
-    const result = await trainer.train(never);
+    const { learner, checkpoints, result } = await trained(mixed);
     expect(result).toMatchObject({
       interrupted: false,
       state: { iteration: 2, optimizerSteps: 2, tasks: { draws: 4 } },
@@ -56,7 +55,7 @@ describe('trainGrpo', () => {
     expect(checkpoints).toEqual(['last 2']);
   });
 
-  test('passes over the same data once per epoch, comparing probabilities in the first alone', async () => {
+  test('passes over the same data once per epoch, and compares probabilities only in the first', async () => {
     const { trainer, learner } = setUp(mixed, {
       algorithm: { ...options.algorithm, epochs: 3 },
       train: { ...options.train, iterations: 1, schedule: 'cosine' },
@@ -73,8 +72,10 @@ describe('trainGrpo', () => {
     [1, 0.75, 0.25].forEach((rate, i) => expect(rates[i]).toBeCloseTo(rate, 12));
   });
 
-  test('stops where generator and learner disagree, naming the token, before the weights move', async () => {
+  test('stops before the step on a gap or NaN between generator and learner, naming the token', async () => {
     const { trainer, learner } = setUp(mixed);
+    learner.gap = NaN;
+    await expect(trainer.train(never)).rejects.toMatchObject({ code: 'PARITY_BROKEN' });
     learner.gap = 0.01;
     await expect(trainer.train(never)).rejects.toMatchObject({
       code: 'PARITY_BROKEN',
@@ -85,13 +86,7 @@ describe('trainGrpo', () => {
     expect(learner.steps).toEqual([]);
   });
 
-  test('stops on a probability that is no number', async () => {
-    const { trainer, learner } = setUp(mixed);
-    learner.gap = NaN;
-    await expect(trainer.train(never)).rejects.toMatchObject({ code: 'PARITY_BROKEN' });
-  });
-
-  test('logs the gap it allows', async () => {
+  test('logs an allowed gap', async () => {
     const { trainer, learner, metrics } = setUp(mixed, {
       train: { ...options.train, parityBound: { max: 1, mean: 1 } },
     });
@@ -108,7 +103,7 @@ describe('trainGrpo', () => {
     });
   });
 
-  test('compares nothing where sampling is truncated', async () => {
+  test('compares no probabilities with truncated sampling', async () => {
     const { trainer, learner, metrics } = setUp(mixed, {
       rollout: { ...options.rollout, sampling: { ...unbiased, topP: 0.9 } },
     });
@@ -117,9 +112,8 @@ describe('trainGrpo', () => {
     expect(metrics[0]).not.toHaveProperty('parity/maxAbsLogProbGap');
   });
 
-  test('leaves the weights alone when no group teaches anything, and says so', async () => {
-    const { trainer, learner, metrics } = setUp(always(1));
-    await trainer.train(never);
+  test('takes no step if no group teaches anything, and reports it', async () => {
+    const { learner, metrics } = await trained(always(1));
     expect([learner.batches, learner.steps, learner.published]).toEqual([[], [], 1]);
     expect(metrics[0]).toMatchObject({
       'group/zeroVariance': 2,
@@ -131,11 +125,10 @@ describe('trainGrpo', () => {
     });
   });
 
-  test('still follows the KL term of a group that teaches nothing, with the reference beside it', async () => {
-    const { trainer, learner } = setUp(always(1), {
+  test("follows the KL term of flat groups, with the reference's log-probabilities", async () => {
+    const { learner } = await trained(always(1), {
       algorithm: { ...options.algorithm, kl: { kind: 'k3', weight: 0.1 } },
     });
-    await trainer.train(never);
     expect(learner.steps).toHaveLength(2);
     expect([...(learner.batches[0]?.[0]?.refLogProbs ?? [])]).toEqual(Array<number>(5).fill(-0.25));
     const asked = { temperature: 0.8, which: 'reference' };
@@ -145,15 +138,14 @@ describe('trainGrpo', () => {
     expect(places?.[0]).toEqual([false, false, true, true, true]);
   });
 
-  test('draws other tasks for groups that teach nothing, up to the cap', async () => {
+  test('resamples flat groups up to the cap', async () => {
     // Task t1 and whatever replaces it is flat until round 2.
     const script: Script = ({ task, key: { sample } }) =>
       played({ reward: ['t1', 'again-0-1-0'].includes(task.taskId) ? 0 : 1 - sample });
-    const { trainer, metrics, rollouts } = setUp(script, {
+    const { metrics, rollouts } = await trained(script, {
       algorithm: { ...options.algorithm, selection: builtinSelection('dynamic', { cap: 2 }) },
       train: { ...options.train, iterations: 1 },
     });
-    await trainer.train(never);
     expect(rollouts.requests.map(({ task }) => task.taskId)).toEqual([
       't0',
       't0',
@@ -174,12 +166,11 @@ describe('trainGrpo', () => {
     });
   });
 
-  test('keeps and counts what is still flat at the cap', async () => {
-    const { trainer, metrics } = setUp(always(0), {
+  test('keeps and counts groups that are still flat at the cap', async () => {
+    const { metrics } = await trained(always(0), {
       algorithm: { ...options.algorithm, selection: builtinSelection('dynamic', { cap: 1 }) },
       train: { ...options.train, iterations: 1 },
     });
-    await trainer.train(never);
     expect(metrics[0]).toMatchObject({
       'group/zeroVariance': 2,
       'group/allWrong': 2,
@@ -187,15 +178,14 @@ describe('trainGrpo', () => {
     });
   });
 
-  test('leaves a member the system failed out of its group and of the loss', async () => {
+  test('excludes failed members from group and loss', async () => {
     const script: Script = ({ key: { sample } }) =>
       sample === 2
         ? played({ outcome: 'infrastructure-error' })
         : mixed({ key: { sample } } as EpisodeRequest);
-    const { trainer, learner, metrics } = setUp(script, {
+    const { learner, metrics } = await trained(script, {
       rollout: { ...options.rollout, groupSize: 3 },
     });
-    await trainer.train(never);
     expect(
       learner.batches
         .slice(0, 1)
@@ -211,22 +201,21 @@ describe('trainGrpo', () => {
     });
   });
 
-  test('can leave truncated episodes out of the loss but not out of their group', async () => {
+  test('can exclude truncated episodes from the loss but not from the group', async () => {
     const script: Script = ({ key: { sample } }) =>
       played({ reward: 1 - sample, outcome: sample === 1 ? 'truncated-tokens' : 'completed' });
-    const { trainer, learner, metrics } = setUp(script, {
+    const { learner, metrics } = await trained(script, {
       rollout: {
         ...options.rollout,
         outcomes: { ...options.rollout.outcomes, 'truncated-tokens': 'mask' },
       },
     });
-    await trainer.train(never);
     expect(learner.batches[0]?.map(({ advantages }) => advantages[2])).toEqual([0.5, 0.5]);
     expect(learner.batches[0]?.[0]?.weights[2]).toBeCloseTo(1 / 6, 6);
     expect(metrics[0]).toMatchObject({ 'ledger/masked': 6, 'ledger/trained': 6 });
   });
 
-  test('stops when no episode has a reward, saying why', async () => {
+  test('stops with the reason if no episode has a reward', async () => {
     const { trainer } = setUp(() => played({ outcome: 'grader-error' }));
     await expect(trainer.train(never)).rejects.toMatchObject({
       code: 'ROLLOUTS_FAILED',
@@ -235,11 +224,11 @@ describe('trainGrpo', () => {
     });
     const unjudged = setUp(() => rollout([{ ...part(), reward: undefined }]));
     await expect(unjudged.trainer.train(never)).rejects.toThrow(
-      'The first (task t0) ended as completed: its environment gave it no reward',
+      'The first (task t0) ended as completed: its environment',
     );
   });
 
-  test('writes a checkpoint of the iterations before a spent budget, and fails with it', async () => {
+  test('writes a checkpoint when a budget is spent, and fails with that error', async () => {
     const spent = new AgentRlError('WEB_BUDGET_SPENT', 'Nothing is left.');
     const { trainer, learner, checkpoints } = setUp((request) => {
       if (request.task.taskId === 't3') throw spent;
@@ -250,7 +239,7 @@ describe('trainGrpo', () => {
     expect(trainer.state()).toMatchObject({ iteration: 1, tasks: { draws: 2 } });
   });
 
-  test('drops an interrupted collection, whose tasks will be drawn again, and writes a checkpoint', async () => {
+  test('drops an interrupted collection, which a resume repeats, and writes a checkpoint', async () => {
     const stop = new AbortController();
     const script: Script = (request) => {
       if (request.task.taskId === 't3') stop.abort();
@@ -265,7 +254,7 @@ describe('trainGrpo', () => {
     expect([learner.steps.length, checkpoints]).toEqual([1, ['interrupted 1']]);
   });
 
-  test('that ends before the planned iterations is the beginning of the longer run', async () => {
+  test('trains the beginning of the longer run if it ends early', async () => {
     const cosine = { ...options.train, schedule: 'cosine' as const };
     const evaluation = { ...options.eval, every: 2 };
     const whole = setUp(mixed, { train: { ...cosine, iterations: 4 }, eval: evaluation });
@@ -281,7 +270,7 @@ describe('trainGrpo', () => {
     );
   });
 
-  test('goes on from a state as if it had never stopped', async () => {
+  test('continues from a state as if it had never stopped', async () => {
     const whole = setUp(mixed, { train: { ...options.train, iterations: 4, schedule: 'cosine' } });
     const { state } = await whole.trainer.train(never);
 
@@ -306,7 +295,7 @@ describe('trainGrpo', () => {
     expect([...first.learner.steps, ...second.learner.steps]).toEqual(whole.learner.steps);
   });
 
-  test('as a control learns from rewards that are dealt out anew', async () => {
+  test('learns from shuffled rewards in a control', async () => {
     // Without it every group is flat, and nothing is learned.
     const byTask: Script = ({ task }) =>
       played({ reward: Number(task.taskId.slice(1)) % 2, success: true });
@@ -320,17 +309,15 @@ describe('trainGrpo', () => {
     expect(control.learner.steps.length).toBeGreaterThan(0);
   });
 
-  test('gives every metric a name that is defined', async () => {
-    const { trainer, metrics } = setUp(mixed, { eval: { ...options.eval, every: 1 } });
-    await trainer.train(never);
+  test('only emits defined metric names', async () => {
+    const { metrics } = await trained(mixed, { eval: { ...options.eval, every: 1 } });
     const names = metrics.flatMap((values) => Object.keys(values));
     expect(names.filter((name) => metricDefinition(name) === undefined)).toEqual([]);
     expect(metrics.flatMap((values) => Object.values(values)).every(Number.isFinite)).toBe(true);
   });
 
   test('balances its ledger in every iteration', async () => {
-    const { trainer, metrics } = setUp(mixed);
-    await trainer.train(never);
+    const { metrics } = await trained(mixed);
     for (const values of metrics) {
       const booked = Object.entries(values).filter(([name]) => name.startsWith('ledger/'));
       expect(booked.reduce((sum, [, count = NaN]) => sum + count, 0)).toBe(

@@ -51,7 +51,7 @@ const runOf = (
 const written = { path: '', weightsSha256: '' };
 
 describe('trainSft', () => {
-  test('trains what assistants said, each token of a step weighing the same', async () => {
+  test('trains on assistant tokens, each with the same weight in a step', async () => {
     const learner = new FakeLearner();
     await trainSft(runOf(learner, [conversation(10, 1), conversation(11, 3)]), never);
     const [long, short] = (learner.batches[0] ?? []).toSorted(
@@ -63,7 +63,7 @@ describe('trainSft', () => {
     expect(learner.steps.map(({ learningRate }) => learningRate)).toEqual([0.5, 1, 1]);
   });
 
-  test('gives the learner a whole step, whose weights are 1 together', async () => {
+  test('sends whole steps, whose weights sum to 1', async () => {
     const learner = new FakeLearner();
     const examples = [conversation(10, 1), conversation(11, 3)];
     const losses: unknown[] = [];
@@ -79,7 +79,7 @@ describe('trainSft', () => {
   const idsSeen = (learner: FakeLearner) =>
     learner.batches.map((batch) => batch.map(({ tokens }) => tokens[1]));
 
-  test('shows every example once per pass, in another order each, and resumes in the middle', async () => {
+  test('shows every example once per pass, shuffled in each, and resumes in the middle', async () => {
     const examples = [10, 11, 12, 13, 14].map((id) => conversation(id, 2));
     const run = async (from: number, to: number) => {
       const learner = new FakeLearner();
@@ -96,7 +96,7 @@ describe('trainSft', () => {
     expect(await run(7, 10)).toEqual(whole.slice(7));
   });
 
-  test('orders the examples once per pass, however many steps it has', async () => {
+  test('shuffles the examples once per pass, however many steps it has', async () => {
     let read = 0;
     const examples = new Proxy(
       Array.from({ length: 50 }, () => conversation(10, 1)),
@@ -113,7 +113,7 @@ describe('trainSft', () => {
     expect(read).toBe(50 + 100);
   });
 
-  test('finishes the step under way when it is interrupted', async () => {
+  test('finishes the current step when it is interrupted', async () => {
     const stop = new AbortController();
     const learner = new FakeLearner();
     const emit: SftRun['emit'] = ({ type }) => type === 'iteration' && stop.abort();
@@ -122,7 +122,7 @@ describe('trainSft', () => {
     expect(learner.steps).toHaveLength(1);
   });
 
-  test('asks for a checkpoint every so many steps, at its end and when it is interrupted, and none twice', async () => {
+  test('writes checkpoints at the interval, at the end and when interrupted, without duplicates', async () => {
     const asked = async (
       checkpointEvery: number,
       iterations: number,
@@ -192,19 +192,19 @@ describe('trainSft', () => {
     return { asked, state };
   };
 
-  test('ends after the evaluation that reaches the wanted success', async () => {
+  test('ends after the evaluation that reaches the target success', async () => {
     const { asked, state } = await evaluated([3, 4]);
     expect(asked).toEqual([3, 6]);
     expect(state).toEqual({ iteration: 6, loss: 1, evaluated: { iteration: 6, success: 0.4 } });
   });
 
-  test('evaluates after its last step, and ends there without the wanted success', async () => {
+  test('evaluates after its last step, and ends there without the target success', async () => {
     const { asked, state } = await evaluated([0, 1, 3]);
     expect(asked).toEqual([3, 6, 8]);
     expect(state.evaluated).toEqual({ iteration: 8, success: 0.3 });
   });
 
-  test('a resumed training makes up for the evaluation that was interrupted, and does not go on where it ended', async () => {
+  test('makes an interrupted evaluation on resume, and ends if it reaches the target', async () => {
     const stopped = await evaluated([undefined], { iteration: 2 });
     expect(stopped.asked[0]).toBe(3);
     expect((await evaluated([4], { iteration: 3 })).asked).toEqual([3]);
@@ -230,7 +230,7 @@ describe('trainSft', () => {
     expect([recorded, kept]).toEqual([[1, 2], ['failed 2']]);
   });
 
-  test('keeps an evaluation that it made up for at once', async () => {
+  test('saves an evaluation made on resume at once', async () => {
     const kept: string[] = [];
     const run = runOf(new FakeLearner(), [conversation(10, 1)], {
       options: { ...options, evaluateEvery: 2 },
@@ -245,7 +245,7 @@ describe('trainSft', () => {
     expect(kept).toEqual(['periodic 2', 'last 3']);
   });
 
-  test('the beginning of a longer training evaluates when the whole of it does', async () => {
+  test('evaluates at the same steps as the longer training', async () => {
     const train = { ...options.train, iterations: 4, plannedIterations: 8 };
     const asked: number[] = [];
     const run = runOf(new FakeLearner(), [conversation(10, 1)], {
@@ -256,13 +256,13 @@ describe('trainSft', () => {
     expect(asked).toEqual([3]);
   });
 
-  test('refuses to learn from nothing', async () => {
+  test('refuses empty data', async () => {
     await expect(trainSft(runOf(new FakeLearner(), []), never)).rejects.toThrow(
       'no conversations to learn from',
     );
     const examples = [conversation(1, 1), conversation(1, 0)];
     await expect(trainSft(runOf(new FakeLearner(), examples), never)).rejects.toThrow(
-      'Conversation 1 of 2 (from 0) has no assistant tokens',
+      'Conversation 1 of 2 (counted from 0) has no assistant tokens',
     );
   });
 });

@@ -3,7 +3,14 @@ import { describe, expect, test } from '@jest/globals';
 import { buildData } from '#agent_rl/trainer/build-data.ts';
 import { correctData } from '#agent_rl/trainer/steps/correct-data.ts';
 import { FakeLearner } from '#tests/support/fake-learner.ts';
-import { always, mixed, never, options, setUp } from '#tests/support/grpo-trainer-setup.ts';
+import {
+  always,
+  mixed,
+  never,
+  options,
+  setUp,
+  trained,
+} from '#tests/support/grpo-trainer-setup.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
 import { groupOf, member, played } from '#tests/support/rollouts.ts';
 
@@ -13,12 +20,11 @@ const group = (taskId: string, rewards: readonly number[], sampled = 3) => [
 ];
 
 describe('updatesPerBatch', () => {
-  test('takes a step for each part of each pass, each with a place of its own in the schedule', async () => {
-    const { trainer, learner, metrics } = setUp(mixed, {
+  test('takes a step for each part of each pass, each with its own position in the schedule', async () => {
+    const { learner, metrics } = await trained(mixed, {
       algorithm: { ...algorithm, updatesPerBatch: 2, epochs: 2 },
       train: { ...options.train, schedule: 'cosine' },
     });
-    await trainer.train(never);
     // Two tasks of two episodes: a group for each step.
     expect(learner.steps).toHaveLength(8);
     const rates = learner.steps.map(({ learningRate }) => learningRate);
@@ -27,7 +33,7 @@ describe('updatesPerBatch', () => {
     expect(metrics.map((one) => one['train/optimizerSteps'])).toEqual([4, 8]);
   });
 
-  test('weighs the tokens of a step by that step alone', () => {
+  test('weights the tokens of a step within the step', () => {
     const { updates } = buildData(
       { groups: [group('a', [1, -1], 2), group('b', [1, -1], 6)], discarded: [] },
       { ...algorithm, updatesPerBatch: 2 },
@@ -43,7 +49,7 @@ describe('updatesPerBatch', () => {
     for (const one of total) expect(one).toBeCloseTo(1, 6);
   });
 
-  test('deals groups as evenly as it can, in their order', () => {
+  test('divides groups evenly, in order', () => {
     const groups = ['a', 'b', 'c', 'd', 'e'].map((name) => group(name, [1, -1]));
     const { updates } = buildData(
       { groups, discarded: [] },
@@ -55,7 +61,7 @@ describe('updatesPerBatch', () => {
     ).toEqual(['abc', 'de']);
   });
 
-  test('leaves out a step that has nothing to learn from, and compares probabilities in the first one', async () => {
+  test('skips a step without data, and compares probabilities in the first one', async () => {
     const { trainer, learner } = setUp(
       ({ task, key: { sample } }) =>
         task.taskId === 't0' ? played({ reward: 1 }) : played({ reward: sample }),
@@ -70,16 +76,15 @@ describe('updatesPerBatch', () => {
     expect(learner.steps).toEqual([]);
   });
 
-  test('publishes once an iteration and nothing when all is flat', async () => {
-    const { trainer, learner } = setUp(always(1), {
+  test('publishes once per iteration, and not if all groups are flat', async () => {
+    const { learner } = await trained(always(1), {
       algorithm: { ...algorithm, updatesPerBatch: 2 },
     });
-    await trainer.train(never);
     expect([learner.published, learner.steps.length]).toEqual([1, 0]);
   });
 });
 
-test('prompt-mean gives every group the same weight, and every token in it', () => {
+test('gives every group, and every token in it, the same weight with prompt-mean', () => {
   const { data } = buildData(
     { groups: [group('a', [1, -1], 2), group('b', [1, -1, 1], 4)], discarded: [] },
     { ...algorithm, aggregation: 'prompt-mean' },
@@ -91,22 +96,21 @@ test('prompt-mean gives every group the same weight, and every token in it', () 
   );
 });
 
-test('an entropy bonus reaches the loss, and episodes without advantage are sent for it', async () => {
-  const { trainer, learner } = setUp(always(1), {
+test('passes the entropy bonus to the loss, with episodes of advantage 0', async () => {
+  const { learner } = await trained(always(1), {
     algorithm: { ...algorithm, entropyBonus: 0.5 },
     train: { ...options.train, iterations: 1 },
   });
-  await trainer.train(never);
   expect(learner.losses[0]).toMatchObject({ entropyBonus: 0.5 });
 });
 
-describe('a correction', () => {
+describe('A correction', () => {
   const half = {
     name: 'half',
     of: ({ behaviour }: { behaviour: Float32Array }) => behaviour.map(() => 0.5),
   };
 
-  test('multiplies advantages, and ratios are to the weights the update begins with', async () => {
+  test('multiplies advantages, and ratios are relative to the weights before the update', async () => {
     const { updates } = buildData(
       { groups: [group('a', [1, -1], 2)], discarded: [] },
       algorithm,
@@ -124,7 +128,7 @@ describe('a correction', () => {
     expect(learner.forwards[0]).toMatchObject({ which: 'policy', temperature: 0.8 });
   });
 
-  test('is told the log-probabilities of sampled tokens only, those of the generator and the learner apart', async () => {
+  test('receives log-probabilities of sampled tokens only, of generator and learner', async () => {
     const seen: unknown[] = [];
     const watching = {
       name: 'watching',
@@ -133,12 +137,11 @@ describe('a correction', () => {
         return tokens.behaviour.map(() => 0);
       },
     };
-    const { trainer, metrics } = setUp(mixed, {
+    const { metrics } = await trained(mixed, {
       algorithm: { ...algorithm, correction: watching },
       // The made-up learner scores other than it trains.
       train: { ...options.train, iterations: 1, parityBound: { max: 1, mean: 1 } },
     });
-    await trainer.train(never);
     const [length] = seen[0] as [number];
     expect(seen[0]).toEqual([length, Array.from({ length }, () => -0.25)]);
     expect(metrics[0]).toMatchObject({ 'correction/factorMean': 0, 'correction/maskedShare': 1 });
@@ -151,14 +154,14 @@ describe('a correction', () => {
       ({ behaviour }: { behaviour: Float32Array }) => behaviour.map(() => -1),
       '-1',
     ],
-  ])('that gives %s is refused by its name', async (_, of, got) => {
+  ])('is refused by name if it returns %s', async (_, of, got) => {
     const { trainer } = setUp(mixed, {
       algorithm: { ...algorithm, correction: { name: 'wrong', of } },
     });
     const { code, message } = await rejectionOf(trainer.train(never));
     expect([code, message]).toEqual([
       'PLUGIN_LOAD_FAILED',
-      expect.stringMatching(new RegExp(`"wrong" gave .*${got}`)),
+      expect.stringMatching(new RegExp(`"wrong" returned .*${got}`)),
     ]);
   });
 });

@@ -124,7 +124,7 @@ describe('The rewards of a run', () => {
   const withRewards = (text: string) =>
     chosen(good.replace('[{type: brevity, weight: 0.5}]', `[${text}]`));
 
-  test('are named by type and tool, or by the run file', () => {
+  test('a reward is named by type and tool, or by the run file', () => {
     const { rewards: some } = withRewards(
       '{type: brevity}, {type: brevity, tool: calculator, weight: 0}, {type: brevity, name: short}',
     );
@@ -140,7 +140,7 @@ describe('The rewards of a run', () => {
     ['{type: brevity, tool: search}', 'rewards.0.tool'],
     ['{type: brevity, name: environment}', 'rewards.0'],
     ['{type: brevity, name: invalidCalls}', 'rewards.0'],
-  ])('are refused: %s', (text, path) => {
+  ])('a reward is refused: %s', (text, path) => {
     expect(refused(() => withRewards(text))).toEqual([path]);
   });
 });
@@ -207,14 +207,14 @@ describe('The setting policy.toolCallFormat', () => {
 describe('The trackers of a run', () => {
   const withTrackers = (text: string) => chosen(`${good}\ntrackers: ${text}\n`).trackers;
 
-  test('are listed with their settings and limits', () => {
+  test('each tracker has its settings and limits', () => {
     expect(withTrackers('[]')).toEqual([]);
     expect(withTrackers('[{type: notes, limit: 3, closeS: 2}]')).toMatchObject([
       { settings: { limit: 3 }, limits: { queue: 1000, deadlineS: 10, closeS: 2 } },
     ]);
   });
 
-  test('are TensorBoard by default', () => {
+  test('TensorBoard is the default', () => {
     const [usual, ...others] = chosen(good).trackers;
     expect(usual?.entry.spec.name).toBe('tensorboard');
     expect(usual?.limits).toEqual({ queue: 1000, deadlineS: 10, closeS: 30 });
@@ -225,7 +225,7 @@ describe('The trackers of a run', () => {
     ['[{type: notes}, {type: notes}]', 'trackers.1.type'],
     ['[{type: notes, closeS: 0}]', 'trackers.0.closeS'],
     ['[{type: notes, close: 1}]', 'trackers.0.close'],
-  ])('are refused: %s', (text, path) => {
+  ])('a tracker is refused: %s', (text, path) => {
     expect(refused(() => withTrackers(text))).toEqual([path]);
   });
 });

@@ -110,7 +110,7 @@ describe('A plugin', () => {
     },
   );
 
-  test('of a run has no task', () => {
+  test('has no task outside an episode', () => {
     expect(thrownBy(() => world(run)).message).toMatch(/^Plugin "thing" .*uses task, /);
   });
 

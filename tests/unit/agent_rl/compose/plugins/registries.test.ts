@@ -15,7 +15,7 @@ const toolNamed = (name: string) =>
   defineTool({ name, description: 'Mine.', inputSchema: Type.Object({}), execute: () => 1 });
 
 test.each([programSource, '/mine/tools.ts'])(
-  'a plugin of %s takes the place of the built-in one of its name, and a sentence says so',
+  'a plugin of %s replaces the built-in one of its name, with a note',
   (source) => {
     const own = ['search', 'lookup'].map(toolNamed);
     const plugins = withExports(builtinPlugins(), own, source);
@@ -23,20 +23,20 @@ test.each([programSource, '/mine/tools.ts'])(
     expect(plugins.tools.names()).toEqual([...builtinPlugins().tools.names(), 'lookup'].toSorted());
     expect(plugins.rewards.names()).toEqual(builtinPlugins().rewards.names());
     expect(replacedPlugins(builtinPlugins(), plugins)).toEqual([
-      `The tool "search" is that of ${source}; the built-in one is not used.`,
+      expect.stringContaining(`The tool \"search\" comes from ${source} `),
     ]);
   },
 );
 
-test('a reward of a file takes the place of the built-in one of its name', () => {
+test('a reward of a file replaces the built-in one of its name', () => {
   const own = reward({ name: 'f1', description: 'Mine.' })(() => 1);
   const plugins = withExports(builtinPlugins(), [own], 'one.ts');
   expect(replacedPlugins(builtinPlugins(), plugins)).toEqual([
-    'The reward "f1" is that of one.ts; the built-in one is not used.',
+    expect.stringContaining('The reward "f1" comes from one.ts '),
   ]);
 });
 
-test('two files may not bring the same name, and a program may bring what a file brings', () => {
+test('two files must not export the same name, but a program may replace a plugin of a file', () => {
   const one = withExports(builtinPlugins(), [toolNamed('lookup')], 'one.ts');
   const { code, message } = thrownBy(() => withExports(one, [toolNamed('lookup')], 'two.ts'));
   expect([code, message]).toEqual([
@@ -45,7 +45,7 @@ test('two files may not bring the same name, and a program may bring what a file
   ]);
   const program = withExports(one, [toolNamed('lookup')], programSource);
   expect(replacedPlugins(one, program)).toEqual([
-    'The tool "lookup" is that of this program; that of one.ts is not used.',
+    expect.stringMatching(/^The tool "lookup" comes from this program .*one\.ts/),
   ]);
 });
 

@@ -10,7 +10,7 @@ test.each([
   ['kitten', 'sitting', 3], // k>s, e>i, +g
   ['seed', 'sede', 1], // neighbours swapped
   ['ab', 'ba', 1],
-])('from %j to %j takes %d edits', (from, to, distance) => {
+])('the distance from %j to %j is %d edits', (from, to, distance) => {
   expect(editDistance(from, to)).toBe(distance);
 });
 
@@ -29,6 +29,6 @@ test.each([
   ['lerningRate', 'learningRate'],
   ['batchsize', 'batchSize'],
   ['zebra', undefined],
-])('%s is meant as %s', (word, expected) => {
+])('the nearest name of %s is %s', (word, expected) => {
   expect(nearestName(word, ['iterations', 'learningRate', 'batchSize'])).toBe(expected);
 });

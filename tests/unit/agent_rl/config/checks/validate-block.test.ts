@@ -11,8 +11,8 @@ const schema = Type.Object({
 });
 const place = { path: 'tools.0', places: new Map() };
 
-describe("a plugin's own block", () => {
-  test('gets defaults, nested ones too, and is frozen; what was given is left alone', () => {
+describe("A plugin's own block", () => {
+  test('gets defaults, also nested ones, and is frozen without changing the input', () => {
     const given = { timeoutS: 7 };
     const settings = validateBlock(schema, given, place);
     expect(settings).toEqual({ timeoutS: 7, mode: 'safe', nested: { depth: 2 } });
@@ -20,7 +20,7 @@ describe("a plugin's own block", () => {
     expect(given).toEqual({ timeoutS: 7 });
   });
 
-  test('refuses keys the schema does not name, though the schema does not say so itself', () => {
+  test('refuses unknown keys by default', () => {
     const { message } = thrownBy(() =>
       validateBlock(schema, { timeoutSs: 7, nested: { dept: 1 } }, place),
     );
@@ -28,12 +28,12 @@ describe("a plugin's own block", () => {
     expect(message).toContain('tools.0.nested.dept: is not a known key. Did you mean "depth"?');
   });
 
-  test('keeps what a schema leaves open on purpose', () => {
+  test('keeps additional keys if the schema allows them', () => {
     const open = Type.Object({ a: Type.Optional(Type.String()) }, { additionalProperties: true });
     expect(validateBlock(open, { anything: 1 }, place)).toEqual({ anything: 1 });
   });
 
-  test('shows wrong values with what is allowed', () => {
+  test('reports wrong values with the allowed ones', () => {
     const { message } = thrownBy(() => validateBlock(schema, { timeoutS: 0, mode: 'fats' }, place));
     expect(message).toContain('tools.0.timeoutS: must be >= 1, got 0.');
     expect(message).toContain(

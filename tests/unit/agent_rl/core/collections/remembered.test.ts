@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 
 import { Remembered } from '#agent_rl/core/collections/remembered.ts';
 
-test('what was made for a key is given again, until there are too many keys', () => {
+test('the value of a key is reused until there are too many keys', () => {
   const known = new Remembered<string>(2);
   let made = 0;
   const get = (key: string): string => known.get(key, () => `${key}${(made += 1)}`);
@@ -10,7 +10,7 @@ test('what was made for a key is given again, until there are too many keys', ()
   expect([get('c'), get('a'), get('c')]).toEqual(['c3', 'a4', 'c3']);
 });
 
-test('a failure is not remembered', () => {
+test('a failure is not cached', () => {
   const known = new Remembered<number>(2);
   const fail = (): number => {
     throw new Error('not now');

@@ -15,7 +15,7 @@ const context: ToolContext = {
 };
 const call = async (plugin: ToolPlugin, args: object) => new plugin().call(args, context);
 
-describe('the schema of a defined tool', () => {
+describe('The schema of a defined tool', () => {
   test.each([
     ['zod', z.object({ a: z.number(), b: z.number() })],
     ['TypeBox', Type.Object({ a: Type.Number(), b: Type.Number() })],
@@ -44,7 +44,7 @@ describe('the schema of a defined tool', () => {
     expect(await call(add, { a: 17, b: 25 })).toEqual({ content: '42', data: 42 });
   });
 
-  test('fills in defaults, and its refusals are shown to the model', async () => {
+  test('fills in defaults, and shows its problems to the model', async () => {
     const inputSchema = z.object({
       to: z.number().default(7),
       word: z.string().refine((word) => word !== 'no', 'must not be no'),
@@ -57,20 +57,20 @@ describe('the schema of a defined tool', () => {
     });
   });
 
-  test('is refused where the library gives no JSON Schema, or it is none', () => {
+  test('is refused without a JSON Schema, or if it is invalid', () => {
     const old = {
       '~standard': { version: 1, vendor: 'zod', validate: () => ({ value: 1 }) },
     } as const;
     const refusal = (inputSchema: never) =>
       thrownBy(() => defineTool({ ...face, inputSchema, execute: () => 1 })).message;
     expect(refusal(old as never)).toMatch(
-      /^Tool "add": the schema of zod has no JSON Schema .*zod from 4\.2 on/,
+      /^Tool "add": the schema of zod has no JSON Schema .*zod 4\.2 or later/,
     );
     expect(refusal('text' as never)).toMatch(/inputSchema is "text", which is neither/);
   });
 });
 
-describe('what execute gives', () => {
+describe('The result of execute', () => {
   const giving = (output: unknown) =>
     call(defineTool({ ...face, inputSchema: { type: 'object' }, execute: () => output }), {});
 
@@ -94,7 +94,7 @@ describe('what execute gives', () => {
     expect(await giving(output)).toEqual(expected);
   });
 
-  test('of an async iterable the last value counts', async () => {
+  test('is the last value of an async iterable', async () => {
     async function* steps() {
       yield 'half';
       yield 'whole';
@@ -102,7 +102,7 @@ describe('what execute gives', () => {
     expect(await giving(steps())).toEqual({ content: 'whole' });
   });
 
-  test('an exception is left to the runner of tools', async () => {
+  test('leaves exceptions to the tool runner', async () => {
     const tool = defineTool({
       ...face,
       inputSchema: { type: 'object' },
@@ -113,7 +113,7 @@ describe('what execute gives', () => {
     await expect(call(tool, {})).rejects.toThrow('broken');
   });
 
-  test('execute sees the context of the call', async () => {
+  test('execute receives the context of the call', async () => {
     const tool = defineTool({
       ...face,
       inputSchema: { type: 'object' },

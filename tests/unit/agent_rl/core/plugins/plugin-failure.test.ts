@@ -9,13 +9,13 @@ import { pluginFailure } from '#agent_rl/core/plugins/plugin-failure.ts';
 const refused = new Error('connect ECONNREFUSED 127.0.0.1:8100');
 const tried = Object.assign(new AggregateError([refused]), { code: 'ECONNREFUSED' });
 
-describe('the message of a plugin that failed', () => {
+describe('The message of a plugin failure', () => {
   test.each([
     [new TypeError('fetch failed', { cause: refused }), 'fetch failed: connect ECONNREFUSED 127.'],
     [new TypeError('fetch failed', { cause: tried }), 'fetch failed: ECONNREFUSED'],
     [new Error('It said: busy', { cause: new Error('busy') }), 'It said: busy'],
     ['a text', 'a text'],
-  ])('says what caused %p, and nothing twice', (thrown, said) => {
+  ])('includes the cause of %p once', (thrown, said) => {
     const { message, cause } = pluginFailure('Tool "mine"', thrown, { method: 'call' });
     expect(message).toMatch(/^Tool "mine" failed in call/);
     expect(message).toContain(`: ${said}`);
@@ -23,7 +23,7 @@ describe('the message of a plugin that failed', () => {
     expect(cause).toBe(thrown);
   });
 
-  test('names the file of a plugin that gave what is not allowed, since no line of it threw', () => {
+  test('names the file of a plugin that returned an invalid value', () => {
     const wrong = new WrongValue('its score is NaN');
     const said = (source: string) => pluginFailure('Reward "mine"', wrong, { source }).message;
     expect(said(join(process.cwd(), 'plugins', 'mine.ts'))).toBe(
@@ -35,7 +35,7 @@ describe('the message of a plugin that failed', () => {
     expect(thrown.message).toMatch(/failed \(.*plugin-failure\.test\.ts:\d+:\d+\): gone$/);
   });
 
-  test('ends where causes go round in a circle', () => {
+  test('handles circular causes', () => {
     const [one, other] = [new Error('one'), new Error('other')];
     one.cause = other;
     other.cause = one;

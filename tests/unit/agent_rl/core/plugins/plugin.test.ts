@@ -26,7 +26,7 @@ function refusedTool(fields: object, plugin: new () => unknown = class extends E
   return thrownBy(() => new ToolRegistry([{ plugin, source: './echo.ts' }]));
 }
 
-describe('The registry refuses a tool', () => {
+describe('The registry of tools', () => {
   test.each([
     [
       'whose schema is missing',
@@ -72,14 +72,14 @@ describe('The registry refuses a tool', () => {
       'maxContentChars: got 0.5; allowed:',
     ],
     ['with a field that is not known', { deadline: 3 }, 'deadline: unknown field'],
-  ])('%s', (_, fields, problem) => {
+  ])('refuses a tool %s', (_, fields, problem) => {
     const { code, message } = refusedTool(fields);
     expect(code).toBe('PLUGIN_LOAD_FAILED');
     expect(message).toMatch(/^The tool \w+ from \.\/echo\.ts cannot be used:\n/);
     expect(message).toContain(problem);
   });
 
-  test('if it has no call method, with all other problems', () => {
+  test('refuses a tool without a call method, with all other problems', () => {
     class Mute {
       mute = true;
     }
@@ -97,7 +97,7 @@ test('a tool that inherits call and has every field is registered', () => {
   expect(registry.with([]).names()).toEqual(['echo']);
 });
 
-describe('The registry checks the methods of plugins of other kinds', () => {
+describe('A registry of another kind', () => {
   const description = 'For tests.';
   class Bare {
     readonly bare = true;
@@ -113,14 +113,14 @@ describe('The registry checks the methods of plugins of other kinds', () => {
     ['environment', () => new EnvironmentRegistry(bare), ['start', 'step', 'finish']],
     ['policy', () => new PolicyRegistry(bare), ['begin', 'act', 'observe', 'release']],
     ['reward', () => new Registry(rewards, bare), ['score']],
-  ])('and refuses a class without them: %s', (kind, register, methods) => {
+  ])('refuses a class without its methods: %s', (kind, register, methods) => {
     const { code, message } = thrownBy(register);
     expect(code).toBe('PLUGIN_LOAD_FAILED');
     expect(message).toMatch(new RegExp(`^The ${kind} Bare from \\./bare\\.ts cannot be used:\n`));
     expect(methods.filter((name) => !message.includes(`\n  ${name}: `))).toEqual([]);
   });
 
-  test('and refuses an external environment without its own methods', () => {
+  test('refuses an external environment without its own methods', () => {
     class Outside {
       run = undefined;
     }
@@ -133,7 +133,7 @@ describe('The registry checks the methods of plugins of other kinds', () => {
     ]);
   });
 
-  test('and refuses a constructor with several parameters', () => {
+  test('refuses a constructor with several parameters', () => {
     class Two {
       constructor(
         readonly task: unknown,
@@ -148,7 +148,7 @@ describe('The registry checks the methods of plugins of other kinds', () => {
     ]);
   });
 
-  test('and accepts a reward that is a function', () => {
+  test('accepts a reward that is a function', () => {
     const score = (): number => 1;
     rewards.mark({ name: 'one', description })(score);
     expect(new Registry(rewards, [{ plugin: score, source: 'here' }]).names()).toEqual(['one']);

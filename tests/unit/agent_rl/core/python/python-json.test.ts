@@ -39,7 +39,7 @@ describe('JSON as Python prints it', () => {
     expect(pythonJson(value, written)).toBe(`{"a": [${printed}, "${text}"]}`);
   });
 
-  test('keeps the text of what JavaScript cannot tell apart, and of nothing else', () => {
+  test('keeps the text only of numbers that JavaScript would change', () => {
     const kept = (text: string) => withoutMarks(readMarked(text) as object).written;
     expect(kept('{"a": 1.0}')).toBe('{"a":1.0}');
     expect(kept('{"a": 12345678901234567890}')).toBe('{"a":12345678901234567890}');
@@ -65,7 +65,7 @@ describe('JSON as Python prints it', () => {
     );
   });
 
-  test('keeps no text where integers as keys come first and rise', () => {
+  test('keeps no text if integer keys come first in ascending order', () => {
     const read = readMarked('{"2": 1, "10": 2, "z": 3}') as object;
     expect(withoutMarks(read)).toEqual({ value: { '2': 1, '10': 2, z: 3 } });
   });
@@ -86,14 +86,14 @@ describe('JSON as Python prints it', () => {
     },
   );
 
-  test('a mark is put back whether it was printed as JSON or as it is', () => {
+  test('restores a mark that was printed as JSON or as it is', () => {
     const read = marked({ a: 1 }, '{"a":1.0}');
     expect(isMark(read['a'])).toBe(true);
     expect(unmarked(JSON.stringify(read))).toBe('{"a":1.0}');
     expect(unmarked(`"${String(read['a'])}"`)).toBe('"1.0"');
   });
 
-  test('any JSON is read as JavaScript reads it, and printed as JSON of the same value', () => {
+  test('reads any JSON like JavaScript, and prints JSON of the same value', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
         const json = JSON.stringify(value);
@@ -104,10 +104,10 @@ describe('JSON as Python prints it', () => {
     );
   });
 
-  test('what is nested 500 deep is read, and more is refused', () => {
+  test('accepts 500 levels of nesting, and refuses more', () => {
     const nested = (depth: number) => `${'['.repeat(depth)}"]"${']'.repeat(depth)}`;
     expect(JSON.stringify(readMarked(nested(500)))).toBe(nested(500));
-    expect(() => readMarked(nested(501))).toThrow('nested more than 500 deep');
+    expect(() => readMarked(nested(501))).toThrow('nested more than 500 levels');
     expect(() => readMarked(nested(200_000))).toThrow(SyntaxError);
   });
 
@@ -118,7 +118,7 @@ describe('JSON as Python prints it', () => {
     },
   );
 
-  test('text that is not JSON is refused', () => {
+  test('refuses invalid JSON', () => {
     for (const text of ['{"a": 1.0', '1.0.0', '"1.0', '[01.0]', ''])
       expect(() => readMarked(text)).toThrow(SyntaxError);
   });

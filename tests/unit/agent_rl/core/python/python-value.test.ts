@@ -49,14 +49,14 @@ test.each([300, 100_000])('A value nested %i deep is refused', (depth) => {
   expect(pythonValueProblem({ $float: nested(depth) })).toContain("a float's repr is needed");
 });
 
-test('A text of a million digits is no slower than its length', () => {
+test('reading a million digits takes linear time', () => {
   // A pattern that could split the digits in two ways would take hours.
   const digits = '1'.repeat(1_000_000);
   expect(pythonValueProblem({ $float: `${digits}x` })).toContain("a float's repr is needed");
   expect(partsOf({ $int: digits })).toEqual({ type: 'int', digits });
 });
 
-describe('What is not a Python value', () => {
+describe('A value that is not a Python value', () => {
   test.each<[unknown, string]>([
     [2 ** 53, '$int'],
     [{ $int: '1.5' }, 'digits are needed'],
@@ -69,7 +69,7 @@ describe('What is not a Python value', () => {
     expect(pythonValueProblem(value)).toContain(reason);
   });
 
-  test('is nothing of what is one', () => {
+  test('is distinguished from valid ones', () => {
     expect(pythonValueProblem({ a: [1, { $tuple: [{ $bytes: 'eg==' }] }] })).toBeUndefined();
     expect(partsOf({ $float: '1.0' })).toEqual({ type: 'float', value: 1 });
     expect(partsOf(1)).toEqual({ type: 'int', digits: '1' });

@@ -19,7 +19,7 @@ const never = () => new AbortController().signal;
 const abortedBy = (reason: unknown): AbortSignal => AbortSignal.abort(reason);
 const unending = <Value>() => new Promise<Value>(() => {});
 
-describe('abortable work', () => {
+describe('Abortable work', () => {
   test('ends with its result, with its error, or with the reason of its signal', async () => {
     expect(await abortable(Promise.resolve(1), undefined)).toBe(1);
     expect(await abortable(Promise.resolve(1), never())).toBe(1);
@@ -33,7 +33,7 @@ describe('abortable work', () => {
     await expect(waiting).rejects.toThrow('later');
   });
 
-  test('is discarded when it arrives late, and only then', async () => {
+  test('is discarded only if it arrives after the abort', async () => {
     const discarded: string[] = [];
     const discard = (late: string) => discarded.push(late);
     const stopped = new AbortController();
@@ -50,8 +50,8 @@ describe('abortable work', () => {
   });
 });
 
-describe('work under several signals', () => {
-  test('is aborted with the first of them, for its reason', async () => {
+describe('Work under several signals', () => {
+  test('is aborted by the first of them, with its reason', async () => {
     const [first, second] = [new AbortController(), new AbortController()];
     const working = underSignals([first.signal, undefined, second.signal], (signal) =>
       abortable(unending(), signal),
@@ -63,7 +63,7 @@ describe('work under several signals', () => {
     expect(await late).toBe('Error: before');
   });
 
-  test('leaves nothing with a long-lived signal, whatever it comes to', async () => {
+  test('leaves no listener on a long-lived signal, whatever its result', async () => {
     const { signal } = new AbortController();
     const late = new Error('late');
     for (let i = 0; i < 20; i++) {
@@ -77,10 +77,10 @@ describe('work under several signals', () => {
   });
 });
 
-describe('work with a deadline', () => {
+describe('Work with a deadline', () => {
   const late = new Error('too late');
 
-  test('ends in time, or is aborted with the error of being late', async () => {
+  test("ends in time, or is aborted with the deadline's error", async () => {
     expect(await inTime(async () => 1, { seconds: 1, signal: never(), late })).toBe(1);
     let seen: unknown;
     const work = (signal: AbortSignal) => {
@@ -91,7 +91,7 @@ describe('work with a deadline', () => {
     expect(seen).toBe(late);
   });
 
-  test('is late even when it answers the abort at once', async () => {
+  test('is late even if it answers the abort at once', async () => {
     const work = (signal: AbortSignal) =>
       new Promise<string>((resolve) => {
         signal.addEventListener('abort', () => resolve('answered'));
@@ -105,7 +105,7 @@ describe('work with a deadline', () => {
   });
 });
 
-describe('what a job opens before it begins', () => {
+describe('Opening a resource before a job', () => {
   test('is interrupted by a stop, or fails with the stray failure that caused it', async () => {
     expect(await abortableStart(Promise.resolve('open'), never())).toBe('open');
     const stopped = abortableStart(unending(), abortedBy(undefined));

@@ -9,16 +9,16 @@ const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
 const within = <Value>(seconds: number, work: () => Promise<Value>) =>
   inTime(work, { seconds, signal: never, late });
 
-test('waiting for a service of the run costs none of the time of the work', async () => {
+test('waiting for a service of the run does not count', async () => {
   await expect(within(0.05, () => notTimed(() => sleep(120)))).resolves.toBeUndefined();
 });
 
-test('waits that overlap stop the clock until the last of them is over', async () => {
+test('overlapping waits stop the clock until the last one ends', async () => {
   const both = () => Promise.all([notTimed(() => sleep(30)), notTimed(() => sleep(120))]);
   await expect(within(0.05, both)).resolves.toHaveLength(2);
 });
 
-test('what is left of the time counts after a wait', async () => {
+test('the remaining time counts after a wait', async () => {
   const work = async () => {
     await notTimed(() => sleep(80));
     await sleep(300);
@@ -31,7 +31,7 @@ test('a wait stops the clocks of all work around it', async () => {
   await expect(within(0.05, inner)).resolves.toBeUndefined();
 });
 
-test('a wait that fails lets the clock run on', async () => {
+test('a failed wait restarts the clock', async () => {
   const work = async () => {
     await notTimed(() => Promise.reject(new Error('no'))).catch(() => undefined);
     await sleep(300);

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { answerWords, isAnswer, mentionsAnswer } from '#agent_rl/core/tasks/answer-match.ts';
 import * as fc from '#tests/support/properties.ts';
 
-describe('the words of an answer', () => {
+describe('The words of an answer', () => {
   test.each([
     ['Crohn’s disease', ['crohns', 'disease']],
     ['Saint-Étienne', ['saint', 'etienne']],
@@ -26,12 +26,12 @@ describe('the words of an answer', () => {
     ['東京タワー', ['東', '京', 'タ', 'ワ', 'ー']],
     ['5年', ['5', '年']],
     ['?!', []],
-  ])('of %j are %j', (text, words) => {
+  ])('answerWords(%j) is %j', (text, words) => {
     expect(answerWords(text)).toEqual(words);
   });
 });
 
-describe('an answer as a whole', () => {
+describe('A whole answer', () => {
   test.each([
     ['The Eiffel Tower.', 'eiffel tower'],
     ['ＯＳＬＯ', 'Oslo'],
@@ -54,7 +54,7 @@ describe('an answer as a whole', () => {
   });
 });
 
-describe('an answer within a text', () => {
+describe('An answer within a text', () => {
   test.each([
     ['It is Oslo.', 'oslo'],
     ['They climbed the Eiffel Tower in 1990.', 'The Eiffel Tower'],
@@ -75,7 +75,7 @@ describe('an answer within a text', () => {
   });
 });
 
-test('words that were normalised once stay as they are', () => {
+test('normalising words twice changes nothing', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), (text) => {
       const words = answerWords(text);
@@ -85,7 +85,7 @@ test('words that were normalised once stay as they are', () => {
   );
 });
 
-test('a number is one number however it is written', () => {
+test('equal numbers match in any spelling', () => {
   fc.assert(
     fc.property(fc.integer({ min: -1e9, max: 1e9 }), fc.nat(99), (whole, cents) => {
       const plain = `${whole}.${String(cents).padStart(2, '0')}`;

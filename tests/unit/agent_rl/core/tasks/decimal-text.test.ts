@@ -27,7 +27,7 @@ test.each(['1e1001', '1e-99999999999', 'NaN', 'Infinity', ''])('%j stays as it i
   expect(decimalText(written)).toBe(written);
 });
 
-test('any double is written out as a number that is read back as the same double', () => {
+test('any double is read back equal from its decimal text', () => {
   fc.assert(
     fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
       const text = labelText(value);

@@ -10,7 +10,7 @@ const read = (text: string): string => {
   return found === undefined ? 'no number' : fractionKey(found);
 };
 
-describe('the number that a final message gives', () => {
+describe('The number of a final message', () => {
   test.each([
     // The last one that is said counts.
     ['First I thought the answer is 3. No: the answer is 4.', '4'],
@@ -120,7 +120,7 @@ describe('the number that a final message gives', () => {
     ['\\boxed{5!}', '120'],
     ['\\boxed{\\binom{5}{2}}', '10'],
     ['\\boxed{|-3|}', '3'],
-  ])('%j is %s', (text, number) => {
+  ])('is read from %j as %s', (text, number) => {
     expect(read(text)).toBe(number);
   });
 
@@ -284,11 +284,11 @@ describe('the number that a final message gives', () => {
     expect(givenAnswer(text)).toBe(given);
   });
 
-  test('an answer that is only said last is not marked', () => {
+  test('is not marked if it is only the last number', () => {
     expect(markedAnswer('It is 18')).toBeUndefined();
   });
 
-  test('is the same however it is spelt', () => {
+  test('is the same in any spelling', () => {
     const sign = fc.constantFrom('', '-');
     fc.assert(
       fc.property(sign, fc.nat(10 ** 9), fc.nat(999), (minus, whole, thousandths) => {
@@ -337,7 +337,7 @@ test.each([
   `First multiply the five remaining vacuum cleaners by two ${'to find out '.repeat(1000)}:`,
   '1,'.repeat(20_000),
   '.'.repeat(20_000),
-])('a long message ends at once (case %#)', (text) => {
+])('is found in linear time in a long message (case %#)', (text) => {
   const given = givenAnswer(text);
   expect(typeof given === 'object' ? answerText(given) : given).not.toBe('1');
 });

@@ -8,7 +8,7 @@ const read = (label: string): string | undefined => {
   return found && answerText(found);
 };
 
-describe('a label', () => {
+describe('A label', () => {
   test.each([
     ['18', '18'],
     ['-1,234.50', '-2469/2'],

@@ -25,11 +25,11 @@ test.each([
   ['a\r\nb\r\n', ['a', 'b']],
   ['a\rb\r\r\nc', ['a', 'b', '', 'c']],
   ['a\u2028b\nc', ['a\u2028b', 'c']],
-])('the lines of %j are %j', async (text, expected) => {
+])('the text %j has the lines %j', async (text, expected) => {
   expect(await linesOf(text)).toEqual(expected.map((line, index) => [index + 1, line]));
 });
 
-test('lines longer than a piece of the file come whole', async () => {
+test('lines longer than a chunk are complete', async () => {
   const long = 'é'.repeat(200_000);
   expect(await linesOf(`x\n${long}\n${long}`)).toEqual([
     [1, 'x'],
@@ -38,7 +38,7 @@ test('lines longer than a piece of the file come whole', async () => {
   ]);
 });
 
-test('a line that is too long is refused by its number', async () => {
+test('a line that is too long is refused with its number', async () => {
   const error = await rejectionOf(linesOf(`a\nb\n${'x'.repeat(300_000)}`, 200_000));
   expect(error).toMatchObject({ code: 'DATASET_INVALID' });
   expect(error.message).toMatch(/lines\.txt:3 is longer than 200000 bytes/);

@@ -54,8 +54,8 @@ describeExternalEnvironmentContract('A class marked by agent', {
   rightAnswer: '42',
 });
 
-describe('An agent that is a plugin', () => {
-  test('has settings of its own beside those of how it is judged', async () => {
+describe('An agent plugin', () => {
+  test('has its own settings in addition to the judging settings', async () => {
     const schema = environments.specOf(polite)?.settings as { properties: object } | undefined;
     expect(Object.keys(schema?.properties ?? {})).toEqual(
       expect.arrayContaining(['match', 'greeting']),
@@ -63,12 +63,12 @@ describe('An agent that is a plugin', () => {
     expect(await made(polite, { greeting: 'Hi' }).run(context())).toBe('Hi 42 k');
   });
 
-  test('may be a class, which is made anew for each rollout', async () => {
+  test('may be a class, with a new instance per rollout', async () => {
     const one = () => made(Counting as unknown as Class<ExternalEnvironment>).run(context());
     expect([await one(), await one()]).toEqual(['q 1', 'q 1']);
   });
 
-  test('finds its rollout wherever it asks', async () => {
+  test('reaches the model of its rollout from any context', async () => {
     const seen = agent({ name: 'seen', description })(async () => {
       await sleep(1);
       return rollouts.scope.getStore()?.fetch;
@@ -82,7 +82,7 @@ describe('An agent that is a plugin', () => {
     expect(rollouts.scope.getStore()).toBeUndefined();
   });
 
-  test('says which of its errors are of the model', () => {
+  test("decides which of its errors are the model's", () => {
     const environment = made(polite);
     expect(environment.isModelError(new RangeError('odd'))).toBe(true);
     expect(
@@ -91,7 +91,7 @@ describe('An agent that is a plugin', () => {
     expect(environment.isModelError(new Error('mine'))).toBe(false);
   });
 
-  test('leaves promises behind at no cost to its run, and the verdict says so', async () => {
+  test('may leave rejected promises, which the verdict reports', async () => {
     const stray = agent({ name: 'stray', description })(() => {
       // As the job does with a promise that is rejected and that nothing awaits.
       ownerOfStrays()?.(new StrayFailure('rejection', new Error('left behind')));
@@ -102,7 +102,7 @@ describe('An agent that is a plugin', () => {
     expect(record).toEqual({ unawaited: [expect.stringContaining('left behind')] });
   });
 
-  test('throws what it throws, at once too', async () => {
+  test('rethrows its errors, also synchronous ones', async () => {
     const broken = agent({ name: 'broken', description })(() => {
       throw new TypeError('broken');
     });

@@ -30,7 +30,7 @@ describeExternalEnvironmentContract('ExternalEnv', {
   rightAnswer: '42',
 });
 
-describe('an answer is judged as a final message is', () => {
+describe('An answer of an external agent', () => {
   test.each([
     ['42', {}, true],
     [42, {}, true],
@@ -39,12 +39,12 @@ describe('an answer is judged as a final message is', () => {
     ['It is 42.0', { match: 'number' }, true],
     [{ value: 42 }, { match: 'contains' }, true],
     [' ', {}, false],
-  ] as const)('%j with %j', async (answer, settings, success) => {
+  ] as const)('is judged like a final message: %j with %j', async (answer, settings, success) => {
     const verdict = await judged(undefined, settings).finish('done', signal, answer);
     expect(verdict).toMatchObject({ success, reward: success ? 1 : 0 });
   });
 
-  test('and none is no answer, whatever the rewards pay', async () => {
+  test('is unsolved if it is missing, whatever the rewards', async () => {
     for (const answer of [undefined, null, '']) {
       const verdict = await judged(undefined, { match: 'rewards', noAnswerPenalty: 0.5 }).finish(
         'done',
@@ -58,7 +58,7 @@ describe('an answer is judged as a final message is', () => {
     expect((await answered.finish('done', signal, { a: 1 })).solvedAt).toBe(0.7);
   });
 
-  test('with what the agent wrote to stderr beside it', async () => {
+  test("is recorded with the agent's stderr", async () => {
     const environment = judged('42', {}, 'asked once');
     const answer = await environment.run({} as never);
     const verdict = await environment.finish('done', signal, answer);
@@ -66,7 +66,7 @@ describe('an answer is judged as a final message is', () => {
   });
 });
 
-describe('whose failure an error is', () => {
+describe('An error of an external agent', () => {
   const named = (name: string, cause?: unknown) =>
     Object.assign(new Error('x', { cause }), { name });
 
@@ -78,12 +78,12 @@ describe('whose failure an error is', () => {
     'ModelBehaviorError',
     'MaxTurnsExceededError',
     'GraphRecursionError',
-  ])('%s is of the model, also as a cause', (name) => {
+  ])("counts as the model's if it is %s, also as a cause", (name) => {
     expect(isModelError(named(name))).toBe(true);
     expect(isModelError(named('Error', named('AI_RetryError', named(name))))).toBe(true);
   });
 
-  test('and others only where the agent says so', () => {
+  test("counts as the model's otherwise only if the agent says so", () => {
     const circle = named('A');
     circle.cause = circle;
     for (const thrown of [circle, named('AI_APICallError'), 'ModelBehaviorError', null])
@@ -104,15 +104,15 @@ describe('whose failure an error is', () => {
     ['ModelBehaviorError: handled\nKeyError: mine', 'KeyError'],
     ['about a ModelBehaviorError: it was handled', undefined],
     ['', undefined],
-  ])('a program that writes %j ended with %s', (stderr, name) => {
+  ])('a program that writes %j to stderr ended with %s', (stderr, name) => {
     expect(errorNameIn(stderr)).toBe(name);
   });
 });
 
 test.each([
-  [{}, 'names no agent. Add agent: FILE'],
-  [{ agent: 'a.ts', command: ['b'] }, 'names two agents, agent and command.'],
-  [{ command: ['b'], isolation: 'worker' }, 'isolation: worker is for a file'],
+  [{}, 'Add agent: FILE'],
+  [{ agent: 'a.ts', command: ['b'] }, 'both agent and command'],
+  [{ command: ['b'], isolation: 'worker' }, 'isolation: worker'],
 ] as const)('the settings %j are refused', (settings, problem) => {
   const configure = environments.specOf(ExternalEnv)?.configure;
   expect(() => configure?.(settings)).toThrow(problem);
@@ -120,12 +120,8 @@ test.each([
 
 test.each([
   [{ agent: '/no/such.mjs' }, 'PLUGIN_LOAD_FAILED', 'The agent /no/such.mjs does not exist'],
-  [
-    { command: ['nope'] },
-    'PLUGIN_LOAD_FAILED',
-    'The program nope of environment.command is not there',
-  ],
-  [{ command: ['./nope'] }, 'PLUGIN_LOAD_FAILED', 'Looked for: ./nope.'],
+  [{ command: ['nope'] }, 'PLUGIN_LOAD_FAILED', 'The program nope of environment.command'],
+  [{ command: ['./nope'] }, 'PLUGIN_LOAD_FAILED', './nope.'],
   [
     { command: ['x'], env: ['NOT_SET'] },
     'CONFIG_INVALID',
@@ -149,9 +145,9 @@ test.each([
 
 test.each([
   ['throws.mjs', 'could not be loaded: not today'],
-  ['no-agent.mjs', 'exports no agent. Export a function as default or as agent; it exports other.'],
+  ['no-agent.mjs', 'exports no agent. Export a function'],
   ['class-agent.mjs', 'exports a class; expected a function.'],
-])('a file that is no agent is refused when it is opened: %s', async (file, text) => {
+])('a file without an agent is refused when it is opened: %s', async (file, text) => {
   expect(await rejectionOf(open({ agent: ownLoop(file) }))).toMatchObject({
     code: 'PLUGIN_LOAD_FAILED',
     message: expect.stringContaining(text),

@@ -18,7 +18,7 @@ const played = async (prompt: string) => agent.play(prompt).answer;
 const aborting = (ms: number) => AbortSignal.timeout(ms);
 
 describe('An agent in a thread', () => {
-  test('is given its task, draws that repeat, and the address and the key of its rollout', async () => {
+  test('receives its task, keyed random numbers, and the URL and the key of its rollout', async () => {
     const [first, again] = await Promise.all([played('x'), played('x')]);
     expect(first).toEqual({
       prompt: 'x',
@@ -30,7 +30,7 @@ describe('An agent in a thread', () => {
     expect(await played('nothing')).toBeUndefined();
   });
 
-  test('asks the model of its rollout, whatever host it names', async () => {
+  test('reaches the model of its rollout at any host', async () => {
     const { baseURL } = stub;
     expect(await agent.play('ask', { baseURL, apiKey: 'k1' }).answer).toBe('42');
     expect(await agent.play('request', { baseURL, apiKey: 'k2' }).answer).toEqual({
@@ -43,7 +43,7 @@ describe('An agent in a thread', () => {
     ]);
   });
 
-  test('keeps rollouts apart that ask at the same time', async () => {
+  test('separates rollouts with concurrent requests', async () => {
     const { baseURL } = stub;
     const answers = Array.from({ length: 64 }, async (_, i) => {
       const task = { taskId: `${i}`, prompt: 'ask', answer: `${i}`, aliases: [], metadata: {} };
@@ -52,7 +52,7 @@ describe('An agent in a thread', () => {
     expect(await Promise.all(answers)).toEqual(Array.from({ length: 64 }, (_, i) => `${i}`));
   });
 
-  test('throws with the names of its errors, and those of the model are told', async () => {
+  test("reports its errors by name, and which are the model's", async () => {
     const { environment, answer } = agent.play('throw');
     const thrown = await thrownOf(answer);
     expect(thrown).toMatchObject({
@@ -66,26 +66,26 @@ describe('An agent in a thread', () => {
       expect(environment.isModelError(await thrownOf(played(prompt)))).toBe(true);
   });
 
-  test('inherits no environment variable but the usual and the named ones', async () => {
+  test('only inherits the usual and the named environment variables', async () => {
     const names = (await played('env')) as string[];
     expect(names).toContain('OWN_SETTING');
     expect(names).toContain('PATH');
     expect(names).not.toContain('OWN_SECRET');
   });
 
-  test('may leak listeners, print, and leave promises and timers behind', async () => {
+  test('may leak listeners, promises and timers, and print', async () => {
     for (const prompt of ['leak', 'print', 'late', 'stray'])
       await expect(played(prompt)).resolves.toBeDefined();
     expect(await played('y')).toMatchObject({ prompt: 'y' });
   });
 
-  test('may not answer what JSON cannot hold', async () => {
+  test('must answer with JSON', async () => {
     expect(await thrownOf(played('cyclic'))).toMatchObject({
       message: expect.stringContaining('circular'),
     });
   });
 
-  test('that hangs is left behind at the deadline, and the others go on', async () => {
+  test('is abandoned at its deadline if it hangs, and the others continue', async () => {
     const hanging = agent.play('hang', { signal: aborting(200) });
     expect(await thrownOf(hanging.answer)).toMatchObject({
       message: expect.stringMatching(/timeout/),
@@ -93,7 +93,7 @@ describe('An agent in a thread', () => {
     expect(await played('z')).toMatchObject({ prompt: 'z' });
   });
 
-  test('that dies takes its rollouts along, and the next has a new thread', async () => {
+  test('fails its rollouts if the thread dies, and the next one has a new thread', async () => {
     const hanging = agent.play('hang');
     const both = await Promise.all([thrownOf(played('die')), thrownOf(hanging.answer)]);
     for (const thrown of both)
@@ -103,19 +103,19 @@ describe('An agent in a thread', () => {
     expect(await played('after')).toMatchObject({ prompt: 'after' });
   });
 
-  test('that loops past the deadline of its rollout is ended, and the next has a new thread', async () => {
+  test('is ended if it blocks the thread past a deadline, and the next one has a new thread', async () => {
     const looping = agent.play('loop', { signal: aborting(200) });
     const other = agent.play('hang');
     expect(await thrownOf(looping.answer)).toMatchObject({
       message: expect.stringMatching(/timeout/),
     });
     expect(await thrownOf(other.answer)).toMatchObject({
-      message: expect.stringMatching(/ended: it was in a loop when a rollout had to end/),
+      message: expect.stringMatching(/ended: it was blocked when a rollout had to end/),
     });
     expect(await played('after')).toMatchObject({ prompt: 'after' });
   }, 30_000);
 
-  test('may be TypeScript that exports it by name', async () => {
+  test('may be exported by name from TypeScript', async () => {
     const typed = await open({ agent: ownLoop('typed-agent.ts') });
     expect(await typed.play('hello').answer).toMatch(/^hello \d$/);
   });

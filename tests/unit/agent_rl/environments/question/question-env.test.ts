@@ -49,7 +49,7 @@ describeEnvironmentContract('QuestionEnv', {
   winningTurns: [saying('24')],
 });
 
-describe('what was answered', () => {
+describe('The recorded answer', () => {
   test.each([
     ['number', 'So 6 / 8 of them', '3/4'],
     ['number', 'It is 0.75 litres', '3/4'],
@@ -68,14 +68,14 @@ describe('what was answered', () => {
     expect((await answered(said, { match })).answer).toBe(answer);
   });
 
-  test('is absent where the episode ended before an answer', async () => {
+  test('is absent if the episode ended before an answer', async () => {
     const environment = make();
     await environment.start();
     expect((await environment.finish('token-limit')).answer).toBeUndefined();
   });
 });
 
-describe('a final message', () => {
+describe('A final message', () => {
   test.each([
     ['whole', '24.0', true],
     ['whole', 'Two dozen.', true],
@@ -130,14 +130,14 @@ describe('a final message', () => {
     ['AT&T', '> AT&T', true],
     ['-5', '−5', true],
     ['+5', '5', true],
-  ])('judged by whole: to %j, %j is right: %j', async (answer, said, right) => {
+  ])('is judged by whole: for %j, %j is right: %j', async (answer, said, right) => {
     const environment = make({ match: 'whole' }, { ...task, answer, aliases: [] });
     await environment.start();
     await environment.step(saying(said));
     expect(await environment.finish('done')).toMatchObject({ success: right });
   });
 
-  test('leaves it to the rewards whether the question is solved, and none does not', async () => {
+  test('leaves the success to the rewards, but is never a success when missing', async () => {
     expect(await answered('24', { match: 'rewards', solvedAt: 0.5 })).toMatchObject({
       solvedAt: 0.5,
     });
@@ -160,11 +160,11 @@ describe('a final message', () => {
     });
   });
 
-  test('is undecided only where numbers are compared', async () => {
+  test('can only be undecided if numbers are compared', async () => {
     expect(await answered('\\boxed{24')).not.toHaveProperty('metrics.undecided');
   });
 
-  test('that says nothing is none, which costs what the settings say', async () => {
+  test('counts as missing when empty, with a penalty', async () => {
     expect(await answered(' ', { noAnswerPenalty: 0.25 })).toMatchObject({
       reward: -0.25,
       components: { noAnswer: -0.25 },
@@ -173,7 +173,7 @@ describe('a final message', () => {
   });
 });
 
-test('a question goes on while the policy calls tools, and an unreadable call is one', async () => {
+test('an episode continues while the policy calls tools, also after a malformed call', async () => {
   const environment = make({ systemPrompt: 'Be brief.', turnLimitPenalty: 0.5 });
   expect(await environment.start()).toEqual([
     { role: 'system', content: 'Be brief.' },
@@ -197,25 +197,21 @@ test('a question goes on while the policy calls tools, and an unreadable call is
   });
 });
 
-describe('an answer that nothing could be compared with', () => {
+describe('A task with an incomparable answer', () => {
   test.each([
     ['whole', {}, 'it has no answer.'],
-    [
-      'number',
-      { answer: 'two' },
-      'its answer "two" is not one number or expression that can be compared. Keep it with',
-    ],
-    ['number', { answer: 'x > 3' }, 'is not one number'],
-    ['number', { answer: '5 feet 3 inches' }, 'is not one number'],
+    ['number', { answer: 'two' }, 'its answer "two" is not a single number'],
+    ['number', { answer: 'x > 3' }, 'is not a single number'],
+    ['number', { answer: '5 feet 3 inches' }, 'is not a single number'],
     ['contains', { answer: '???' }, 'has no letter or digit'],
     ['whole', { answer: '3 * 8 = 24\n#### 24' }, 'is a worked solution'],
-  ] as const)('is told by %s: %j', (match, { answer }: { answer?: string }, told) => {
+  ] as const)('is refused by %s: %j', (match, { answer }: { answer?: string }, told) => {
     const { answer: _own, ...others } = task;
     const wrong = { ...others, aliases: [], ...(answer !== undefined && { answer }) };
     expect(answerProblem(wrong, { match })).toContain(told);
   });
 
-  test('is none where rewards judge, or numbers are looked for in a worked solution', () => {
+  test('is accepted if rewards judge, or if numbers are compared with a worked solution', () => {
     const { answer: _own, ...unanswered } = task;
     expect(
       answerProblem({ ...unanswered, aliases: [] } as QuestionTask, { match: 'rewards' }),

@@ -37,30 +37,30 @@ const sources = [
   { split: 'parquet', rows: 12, datasets: [{ dir: folder, columns }] },
 ] as const;
 
-describe.each(sources)('the questions of $split', ({ split, rows: count, datasets }) => {
+describe.each(sources)('The questions of $split', ({ split, rows: count, datasets }) => {
   test.each([
     ['right', 1],
     ['wrong', 0],
     ['unparsable', 0],
-  ] as const)('give a policy whose answers are %s the success rate %d', async (name, rate) => {
+  ] as const)('a policy whose answers are %s has the success rate %d', async (name, rate) => {
     const played = await ask({ environment, datasets }, { split, answer: policies[name] });
     expect([played.length, successRate(played)]).toEqual([count, rate]);
   });
 });
 
-describe('questions whose answer is cut out by a pattern', () => {
+describe('A question with an answer pattern', () => {
   const settings = {
     environment: { type: 'question' },
     datasets: [{ dir: folder, columns, answerPattern: '#### (.+)' }],
   };
 
-  test('are compared with what the pattern keeps', async () => {
+  test('is compared with the matched answer', async () => {
     const answer = policies.right;
     const played = await ask(settings, { split: 'csv', answer });
     expect(successRate(played)).toBe(1);
   });
 
-  test('are refused as worked solutions without it', async () => {
+  test('is refused as a worked solution without the pattern', async () => {
     const datasets = [{ dir: folder, columns }];
     const { code, message } = await rejectionOf(
       ask({ ...settings, datasets }, { split: 'csv', answer: policies.right }),
@@ -74,8 +74,8 @@ describe('questions whose answer is cut out by a pattern', () => {
   });
 });
 
-describe('questions of which one has a label that is not one number', () => {
-  test('are refused with its file and line, whatever its kind', async () => {
+describe('A question with an incomparable label', () => {
+  test('is refused with file and line, for any kind of file', async () => {
     const labels = [
       '"5 feet 3 inches"',
       '"x > 3"',
@@ -100,20 +100,20 @@ describe('questions of which one has a label that is not one number', () => {
     expect(code).toBe('DATASET_INVALID');
     const [first, second, , , , , more] = message.split('\n');
     expect(first).toBe('6 of 8 tasks cannot be judged:');
-    expect(second).toBe(
-      `  ${folder}/labels/eval.jsonl:3 Task "labels-eval-3": its answer "5 feet 3 inches" is not one number or expression that can be compared. Keep it with datasets[].answerPattern, or set environment.match to whole.`,
+    expect(second).toContain(
+      `  ${folder}/labels/eval.jsonl:3 Task "labels-eval-3": its answer "5 feet 3 inches" `,
     );
     expect(more).toBe('  …');
   });
 });
 
-describe('folders of questions', () => {
+describe('A folder of questions', () => {
   writeBelow(folder, 'maths/eval.csv', 'problem,answer\nM,#### 1\n');
   writeBelow(folder, 'words/eval.csv', 'ask,answer\nW,two\n');
   const answers: Readonly<Record<string, string>> = { M: '1', W: 'two' };
   const answer: Answer = ({ prompt }) => answers[prompt] ?? '';
 
-  test('are read each as its own block says', async () => {
+  test('is read by its own block', async () => {
     const settings = {
       environment: { type: 'question' },
       datasets: [
@@ -125,15 +125,15 @@ describe('folders of questions', () => {
     expect([played.length, successRate(played)]).toEqual([2, 1]);
   });
 
-  test('are refused with a pattern that is no regular expression', () => {
+  test('is refused with an invalid regular expression', () => {
     const settings = { environment, datasets: [{ dir: 'a', answerPattern: '(' }] };
     expect(() => loadConfig({ file: 'run.yaml', settings })).toThrow(
-      /datasets\.0\.answerPattern: Invalid regular expression: .*Give a regular expression of JavaScript/,
+      /datasets\.0\.answerPattern: Invalid regular expression/,
     );
   });
 });
 
-describe('questions that rewards alone judge', () => {
+describe('Questions judged only by rewards', () => {
   const settings = {
     environment: { type: 'question', match: 'rewards' },
     rewards: [{ type: 'numeric' }],
@@ -143,13 +143,16 @@ describe('questions that rewards alone judge', () => {
   test.each([
     ['right', 1],
     ['wrong', 0],
-  ] as const)('are solved where the sum of the rewards says so: %s', async (name, rate) => {
-    const played = await ask(settings, { split: 'gsm8k', answer: policies[name] });
-    expect(successRate(played)).toBe(rate);
-    expect(played[0]?.parts[0]).toMatchObject({
-      reward: rate,
-      outcome: rate === 1 ? 'completed' : 'wrong-answer',
-      scores: { environment: 0, numeric: rate },
-    });
-  });
+  ] as const)(
+    'a question is solved if the weighted sum of the rewards says so: %s',
+    async (name, rate) => {
+      const played = await ask(settings, { split: 'gsm8k', answer: policies[name] });
+      expect(successRate(played)).toBe(rate);
+      expect(played[0]?.parts[0]).toMatchObject({
+        reward: rate,
+        outcome: rate === 1 ? 'completed' : 'wrong-answer',
+        scores: { environment: 0, numeric: rate },
+      });
+    },
+  );
 });

@@ -72,7 +72,7 @@ describeEnvironmentContract('SearchEnv', {
   winningTurns: [turnOf(0, [found]), turnOf(1, [], 'It is 5895.')],
 });
 
-test('says what was answered, without the opening where the answer must be whole', async () => {
+test('the verdict has the answer, without the opening if the answer must be whole', async () => {
   const said = async (settings: Partial<SearchSettings>, answer?: string) =>
     (await play(make(settings), [[found]], answer)).answer;
   expect(await said({ match: 'whole' }, 'It is 5,895.')).toBe('5895');
@@ -81,7 +81,7 @@ test('says what was answered, without the opening where the answer must be whole
   expect(await said({})).toBeUndefined();
 });
 
-describe('an answer that must be whole', () => {
+describe('An answer that must be whole', () => {
   const whole = { match: 'whole' } as const;
 
   test.each([
@@ -96,42 +96,46 @@ describe('an answer that must be whole', () => {
     expect((await play(make(whole), [[found]], answer)).success).toBe(right);
   });
 
-  test('may stand in a sentence otherwise', async () => {
+  test('may be in a sentence if it need not be whole', async () => {
     expect((await play(make(), [[found]], 'I think it is 5895 metres.')).success).toBe(true);
   });
 });
 
-describe('a query that holds a form of the answer', () => {
+describe('A query with a form of the answer', () => {
   const who = { ...task, prompt: 'Who is mayor?', answer: 'Pelrina', aliases: [] };
 
-  test.each(['Pelrina', 'Pelrinas', "Pelrina's town", 'mayor PELRINAN'])('%s', async (query) => {
-    const verdict = await play(make({}, who), [[{ query, found: 'Mayor: Pelrina' }]], 'Pelrina');
-    expect(verdict).toMatchObject({ success: false, metrics: { quotedAnswer: 1 } });
-  });
+  test.each(['Pelrina', 'Pelrinas', "Pelrina's town", 'mayor PELRINAN'])(
+    'forfeits the reward: %s',
+    async (query) => {
+      const verdict = await play(make({}, who), [[{ query, found: 'Mayor: Pelrina' }]], 'Pelrina');
+      expect(verdict).toMatchObject({ success: false, metrics: { quotedAnswer: 1 } });
+    },
+  );
 
-  test.each(['mayor of Pel', 'Velrina', 'Pelrinaburgh'])('%s is none', async (query) => {
-    const verdict = await play(make({}, who), [[{ query, found: 'Mayor: Pelrina' }]], 'Pelrina');
-    expect(verdict).toMatchObject({ success: true, metrics: { quotedAnswer: 0 } });
-  });
+  test.each(['mayor of Pel', 'Velrina', 'Pelrinaburgh'])(
+    'does not contain it: %s',
+    async (query) => {
+      const verdict = await play(make({}, who), [[{ query, found: 'Mayor: Pelrina' }]], 'Pelrina');
+      expect(verdict).toMatchObject({ success: true, metrics: { quotedAnswer: 0 } });
+    },
+  );
 });
 
-test('a result that repeats the call does not count as a find: the answer may not be searched after it', async () => {
+test('a result that only repeats the call does not allow queries with the answer', async () => {
   const echo: Search = { query: '5895', found: '5895', name: 'calculator' };
   const verdict = await play(make(), [[echo], [{ ...found, query: '5895' }]], '5895');
   expect(verdict).toMatchObject({ success: false, forfeited: true, metrics: { quotedAnswer: 1 } });
 });
 
-describe('what is shown', () => {
-  test('the policy is given the question alone', async () => {
-    expect(await make().start()).toEqual([{ role: 'user', content: task.prompt }]);
+describe('The prompt of a search episode', () => {
+  test('is the question, after a system prompt if the settings have one', async () => {
+    const question = { role: 'user', content: task.prompt };
+    expect(await make().start()).toEqual([question]);
+    const system = { role: 'system', content: 'Search.' };
+    expect(await make({ systemPrompt: 'Search.' }).start()).toEqual([system, question]);
   });
 
-  test('a system prompt comes first when there is one', async () => {
-    const [first] = await make({ systemPrompt: 'Search.' }).start();
-    expect(first).toEqual({ role: 'system', content: 'Search.' });
-  });
-
-  test('documents of the task go to the search tool and to no other', () => {
+  test("omits the task's documents, which only the search tool receives", () => {
     const documents = [{ id: 'a', title: 'A', text: 'A.' }];
     const environment = make({}, { ...task, documents });
     const call = (name: string) => ({ id: 'call_0_0', name, arguments: {} });
@@ -141,7 +145,7 @@ describe('what is shown', () => {
   });
 });
 
-describe('what counts as an answer', () => {
+describe('The answer of a search episode', () => {
   test.each([
     ['the number in another form', 'It is 5895 metres.', true],
     ['an alias', 'About 5.9 kilometres.', true],
@@ -152,27 +156,27 @@ describe('what counts as an answer', () => {
     expect((await play(make(), [[found]], answer)).success).toBe(success);
   });
 
-  test('a message with a call is not an answer, whatever it says', async () => {
+  test('is never a message with a call', async () => {
     const environment = make();
     await environment.start();
     await environment.step(turnOf(0, [found], 'It is 5895.'));
     expect((await environment.finish('turn-limit')).success).toBe(false);
   });
 
-  test('a message longer than maxAnswerWords is wrong', async () => {
+  test('is wrong if it exceeds maxAnswerWords', async () => {
     const settings = { maxAnswerWords: 3 };
     expect((await play(make(settings), [[found]], 'It is 5895.')).success).toBe(true);
     const wordy = await play(make(settings), [[found]], 'It is 5895 or 12.');
     expect([wordy.success, wordy.metrics?.['wordyAnswer']]).toEqual([false, 1]);
   });
 
-  test('a right guess without a search earns nothing unless that is allowed', async () => {
+  test('earns nothing without a search, unless the settings allow it', async () => {
     expect((await play(make(), [], '5895')).reward).toBe(0);
     expect((await play(make({ requireSearch: false }), [], '5895')).reward).toBe(1);
   });
 });
 
-describe('an answer that is stated nowhere', () => {
+describe('The statement that no answer exists', () => {
   const settings = { match: 'whole', absentAnswer: 'not stated' } as const;
   const nowhere = { ...task, answer: 'not stated', aliases: [], metadata: { absent: true } };
 
@@ -181,7 +185,7 @@ describe('an answer that is stated nowhere', () => {
     ['not said where it is so', nowhere, 'It is 5895.', [false, { saidAbsentRightly: 0 }]],
     ['said where there is one', task, 'not stated', [false, { saidAbsentWrongly: 1 }]],
     ['not said where there is one', task, 'It is 5895.', [true, { saidAbsentWrongly: 0 }]],
-  ] as const)('%s', async (_, of, answer, [success, metrics]) => {
+  ] as const)('is counted when it is %s', async (_, of, answer, [success, metrics]) => {
     const verdict = await play(make(settings, of), [[found]], answer);
     expect(verdict).toMatchObject({ success, metrics });
     expect(Object.keys(verdict.metrics ?? {}).filter((name) => /Absent/u.test(name))).toEqual(
@@ -189,49 +193,34 @@ describe('an answer that is stated nowhere', () => {
     );
   });
 
-  test('is counted nowhere unless the setting says how it is said', async () => {
+  test('is only counted if the settings define it', async () => {
     const { metrics = {} } = await play(make({}, nowhere), [[found]], 'It is not stated.');
     expect(Object.keys(metrics).filter((name) => /Absent/u.test(name))).toEqual([]);
   });
 });
 
-describe('quoting the answer in a query', () => {
-  test('earns nothing before anything showed it', async () => {
-    const guess: Search = { query: 'is Velmora 5,895 high', found: 'Velmora is 5895 m high.' };
-    const verdict = await play(make(), [[guess]], 'It is 5895.');
-    expect([verdict.success, verdict.reward]).toEqual([false, 0]);
-    expect(verdict.metrics?.['quotedAnswer']).toBe(1);
-  });
+describe('Quoting the answer in a query', () => {
+  const guess: Search = { query: 'is Velmora 5,895 high', found: 'Velmora is 5895 m high.' };
+  const check: Search = { query: 'mountains of 5895 metres' };
+  const failed: Search = { query: 'height', found: 'Error: 5895 is no host', status: 'error' };
+  const asked = { ...task, prompt: 'Is it 12 or 5895?' };
 
-  test('is allowed once a search showed it', async () => {
-    const check: Search = { query: 'mountains of 5895 metres' };
-    expect((await play(make(), [[found], [check]], '5895')).success).toBe(true);
-  });
-
-  test('is one in the same turn as the search that shows it: its result had not been seen', async () => {
-    const check: Search = { query: 'mountains of 5895 metres' };
-    expect((await play(make(), [[found, check]], '5895')).success).toBe(false);
-  });
-
-  test('is allowed when another tool showed it', async () => {
-    const page: Search = { ...found, name: 'open_page' };
-    const check: Search = { query: 'mountains of 5895 metres' };
-    expect((await play(make(), [[page], [check]], '5895')).success).toBe(true);
-  });
-
-  test('is allowed when the question holds it', async () => {
-    const asked = { ...task, prompt: 'Is it 12 or 5895?' };
-    expect((await play(make({}, asked), [[{ query: '12 or 5895' }]], '5895')).success).toBe(true);
-  });
-
-  test('is one when the search that showed it had failed', async () => {
-    const failed: Search = { query: 'height', found: 'Error: 5895 is no host', status: 'error' };
-    expect((await play(make(), [[failed], [{ query: '5895' }]], '5895')).success).toBe(false);
+  test.each([
+    ['before the question or a result shows it', task, [[guess]], false],
+    ['after a search showed it', task, [[found], [check]], true],
+    ['in the same turn as the search that shows it', task, [[found, check]], false],
+    ['after another tool showed it', task, [[{ ...found, name: 'open_page' }], [check]], true],
+    ['that is in the question', asked, [[{ query: '12 or 5895' }]], true],
+    ['after a failed search showed it', task, [[failed], [{ query: '5895' }]], false],
+  ])('%s is allowed or forfeits the reward', async (_, of, turns, isAllowed) => {
+    const { success, reward, metrics } = await play(make({}, of), turns, '5895');
+    expect([success, reward]).toEqual([isAllowed, isAllowed ? 1 : 0]);
+    expect(metrics?.['quotedAnswer']).toBe(isAllowed ? 0 : 1);
   });
 });
 
-describe('what reaches the trainer', () => {
-  test('penalties are part of the reward and named', async () => {
+describe('The verdict of a search episode', () => {
+  test('has penalties as named parts of the reward', async () => {
     const settings = {
       freeSearches: 1,
       searchPenalty: 0.1,
@@ -253,12 +242,12 @@ describe('what reaches the trainer', () => {
     expect(verdict.outcome).toBe('truncated-turns');
   });
 
-  test('calls that never ran do not count as searches', async () => {
+  test('does not count calls that did not run as searches', async () => {
     const verdict = await play(make(), [[{ query: '5895', status: 'rejected' }], [found]], '5895');
     expect([verdict.success, verdict.metrics?.['searches']]).toEqual([true, 1]);
   });
 
-  test('the history of searches is kept, with what each found', async () => {
+  test('records the searches with their hits', async () => {
     const { record } = await play(make(), [[found]], '5895');
     expect(record).toEqual({
       search_history: [

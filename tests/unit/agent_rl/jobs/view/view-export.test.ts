@@ -102,7 +102,7 @@ describe('an export', () => {
     record(run, 'train', '{"schema":2,"taskId":"t"}\n');
     const error = await rejectionOf(exported(join(folder, 'none'), { runs: [run.path] }));
     expect(error).toMatchObject({ code: 'DATASET_INVALID' });
-    expect(error.message).toContain('no longer read (schema 2; this build reads 3)');
+    expect(error.message).toContain('(schema 2; this version reads 3)');
     expect(existsSync(join(folder, 'none'))).toBe(false);
     expect(readdirSync(run.trajectories)).toEqual(['train.jsonl']);
   });

@@ -70,7 +70,7 @@ describeToolCallFormatContract('plain', {
   marks: ['<tool_call>{"name": "add", "arguments": {}}</tool_call>', '```python\n1\n```'],
 });
 
-describe('llama3', () => {
+describe('The llama3 format', () => {
   const format = new Llama3Format({ settings: {} });
   const read = (text: string, known = tools) =>
     format.read({ text, turn: 0, inThought: false, tools: known });
@@ -93,13 +93,13 @@ describe('llama3', () => {
   });
 
   test.each(['{"answer": 4}', '{"name": "Ann", "age": 3}', '{', 'Use {"name": "add"}.', '[1, 2]'])(
-    'leaves %j as an answer',
+    'treats %j as an answer',
     (text) => {
       expect(read(text)).toEqual({ role: 'assistant', content: text });
     },
   );
 
-  test('gives code after the tag to the tool that takes code, words before it staying words', () => {
+  test('passes code after the tag to the code tool, and keeps text before it', () => {
     expect(read('Let me see.<|python_tag|>print(1)\nprint(2)')).toEqual({
       role: 'assistant',
       content: 'Let me see.',
@@ -107,23 +107,23 @@ describe('llama3', () => {
     });
   });
 
-  test('says why code has nowhere to go', () => {
+  test('explains why no tool can receive code', () => {
     const problem = (known: readonly ToolSpec[]) =>
       read('<|python_tag|>print(1)', [...known]).malformedCalls?.[0]?.problem;
     expect(problem([])).toMatch(/the run has no tools/);
     expect(problem([codeExec, search])).toMatch(/several tools .*code_exec.code, search.query/);
   });
 
-  test('ends turns with <|eom_id|> too', () => {
+  test('ends turns with <|eom_id|>, too', () => {
     expect(format.endsOfTurn).toContain('<|eom_id|>');
   });
 });
 
-describe('python-block', () => {
+describe('The python-block format', () => {
   const read = (text: string, settings = {}, known: readonly ToolSpec[] = tools) =>
     new PythonBlockFormat({ settings }).read({ text, turn: 1, inThought: false, tools: known });
 
-  test('keeps what stands around the blocks as words', () => {
+  test('keeps the text around the blocks', () => {
     expect(read('First:\n```python\nx = 1\nprint(x)\n```\nthen\n``` py\nprint(2)\n```')).toEqual({
       role: 'assistant',
       content: 'First:\n\nthen',
@@ -162,7 +162,7 @@ describe('python-block', () => {
   );
 
   test.each(['```python\nf()\n``', '````python\nf()\n```', '~~~python\nf()\n```'])(
-    'says which marks close %j',
+    'names the marks that close %j',
     (text) => {
       const [bad] = read(text).malformedCalls ?? [];
       const mark = /^[`~]*/.exec(text)?.[0];
@@ -172,7 +172,7 @@ describe('python-block', () => {
     },
   );
 
-  test('leaves other blocks alone, with whatever they show', () => {
+  test('ignores blocks of other languages and their contents', () => {
     const text = '```json\n{}\n```\n```\n```python\n```';
     expect(read(text)).toEqual({ role: 'assistant', content: text });
   });
@@ -194,7 +194,7 @@ describe('python-block', () => {
       { name: 'code_exec', arguments: { code: '1' } },
     ],
     [{ argument: 'query' }, { name: 'search', arguments: { query: '1' } }],
-  ])('gives code where settings %j say', (settings, call) => {
+  ])('passes code to the target of the settings %j', (settings, call) => {
     const known = [codeExec, search, add];
     expect(new PythonBlockFormat({ settings }).problemWith(known)).toBeUndefined();
     expect(read('```python\n1\n```', settings, known).toolCalls).toEqual([
@@ -202,7 +202,7 @@ describe('python-block', () => {
     ]);
   });
 
-  test('writes no call of a tool that takes no code', () => {
+  test('refuses to write calls of tools that do not take code', () => {
     const call = { name: 'add', arguments: { a: 1, b: 2 } };
     expect(() => new PythonBlockFormat({ settings: {} }).print(call, tools)).toThrow(
       /A call of add cannot be written as a block of Python: code goes to code_exec.code/,
@@ -210,7 +210,7 @@ describe('python-block', () => {
   });
 });
 
-test('plain writes no calls', () => {
+test('the plain format writes no calls', () => {
   expect(() => new PlainFormat().print({ name: 'add', arguments: {} })).toThrow(
     /policy.toolCallFormat is plain/,
   );

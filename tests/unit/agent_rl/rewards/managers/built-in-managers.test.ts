@@ -19,7 +19,7 @@ for (const plugin of builtInRewardManagers)
     assign: assigning(plugin),
   });
 
-describe('rank shares', () => {
+describe('Rank shares', () => {
   test.each([
     // Of three siblings the first is above all, the second above two, the third above one.
     ['fall evenly', [9, 5, 1, 0], [1, 2 / 3, 1 / 3, 0]],
@@ -34,7 +34,7 @@ describe('rank shares', () => {
     expect(rankShares(values)).toEqual(expected);
   });
 
-  test('are 1/2 on average, and as ordered as the values', () => {
+  test('the mean share is 1/2, and shares keep the order of the values', () => {
     const value = fc.double({ noNaN: true, min: -1e4, max: 1e4 });
     fc.assert(
       fc.property(fc.array(value, { minLength: 1, maxLength: 12 }), (values) => {
@@ -49,7 +49,7 @@ describe('rank shares', () => {
   });
 });
 
-test('ranking is by the weighted sum, which it reports', () => {
+test('the ranking manager ranks the weighted sum and reports it', () => {
   const episode = (reward: number) => ({
     messages: [],
     calls: [],
@@ -79,7 +79,7 @@ interface Drawn {
   penalty: number;
 }
 
-describe('in a run, for any group in any order', () => {
+describe('A built-in manager, for any group in any order,', () => {
   const score = fc.integer({ min: -20, max: 20 }).map((value) => value / 10);
   const member = fc.record({ environment: score, brevity: fc.option(score), penalty: score });
   const terms = ['environment', 'brevity'].map((name) => ({ name, weight: 1 }));

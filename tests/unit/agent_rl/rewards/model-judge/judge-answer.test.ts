@@ -5,7 +5,7 @@ import { answerSchema, scoreOf } from '#agent_rl/rewards/model-judge/judge-answe
 const json = { lowest: 0, highest: 10, reply: 'json' } as const;
 const bare = { lowest: -1, highest: 1, reply: 'number' } as const;
 
-describe('the score of an answer', () => {
+describe("The score of a judge's answer", () => {
   test.each([
     ['{"reason": "right", "score": 10}', json, 1],
     ['{"score": 0}', json, 0],
@@ -13,7 +13,7 @@ describe('the score of an answer', () => {
     ['0.5', bare, 0.75],
     [' -1 \n', bare, 0],
     ['+.5e0', bare, 0.75],
-  ])('%s is read', (answer, scale, score) => {
+  ])('is read from %s', (answer, scale, score) => {
     expect(scoreOf(answer, scale)).toBe(score);
   });
 
@@ -35,11 +35,11 @@ describe('the score of an answer', () => {
     ['Infinity', bare, 'it is not a number and nothing else'],
     ['', bare, 'it is not a number and nothing else'],
     ['2', bare, 'its score is 2; allowed: -1 to 1'],
-  ])('is not looked for in %s', (answer, scale, problem) => {
+  ])('is not searched in %s', (answer, scale, problem) => {
     expect(() => scoreOf(answer, scale)).toThrow(problem);
   });
 
-  test('is what the schema for the server describes', () => {
+  test('follows the schema for the server', () => {
     expect(answerSchema(json)).toMatchObject({
       properties: { score: { type: 'number', minimum: 0, maximum: 10 } },
       additionalProperties: false,

@@ -64,8 +64,8 @@ const unanswered: EpisodeView = {
   task: { taskId: 't2', prompt: '', metadata: {} },
 };
 
-describe('model_judge', () => {
-  test('asks an OpenAI-compatible server and puts its score on a scale from 0 to 1', async () => {
+describe('The reward model_judge', () => {
+  test('calls an OpenAI-compatible server and scales its score to [0, 1]', async () => {
     const { server, client, score } = await judge(() => scored(7));
     expect(await score(episode('Paris'))).toBe(0.7);
     const [{ method, path, headers, body } = {} as GotRequest] = server.requests;
@@ -90,7 +90,7 @@ describe('model_judge', () => {
     });
   });
 
-  test('can be told what to send and what to expect', async () => {
+  test('sends and expects what the settings say', async () => {
     const { server, score } = await judge(() => given('4'), {
       reply: 'number',
       lowest: 1,
@@ -108,27 +108,27 @@ describe('model_judge', () => {
     expect(JSON.stringify(body['messages'])).toContain('Judge politeness.');
   });
 
-  test('gives 0 without asking where the final message is judged and there is none', async () => {
+  test('is 0 without a request if the final message is judged but missing', async () => {
     const { server, score } = await judge(() => scored(10), { template: '{answer}' });
     expect(await score({ ...episode(''), messages: [] })).toBe(0);
     expect(server.requests).toEqual([]);
   });
 });
 
-test('is blind where its template has no reference answer, so that it may choose among attempts', () => {
+test('is blind without a reference answer in its template, so that it may choose among attempts', () => {
   const { blind } = rewards.specOf(ModelJudge) ?? {};
   const withTemplate = (template: string) => typeof blind === 'function' && blind({ template });
   expect(withTemplate('{task} {answer}')).toBe(true);
   expect(withTemplate('{task} {reference} {answer}')).toBe(false);
 });
 
-describe('what a judge said', () => {
+describe("A judge's answer", () => {
   const cassette = (mode: 'record' | 'replay') => ({
     mode,
     path: join(folder, `judge-${expect.getState().currentTestName?.length}.jsonl`),
   });
 
-  test('is remembered by what was asked, so that the same costs nothing again, in a replay too', async () => {
+  test('is recorded by request, so that repetitions and replays cost nothing', async () => {
     const first = await judge(() => scored(7), { cassette: cassette('record') });
     const same = [episode('Paris'), episode('Rome'), episode('Paris')];
     expect(await Promise.all(same.map(first.score))).toEqual([0.7, 0.7, 0.7]);
@@ -151,7 +151,7 @@ describe('what a judge said', () => {
       backoffFactor: 0,
       cassette: cassette('record'),
     }) as ModelJudgeSettings;
-    // A replay needs no key and asks nobody.
+    // A replay needs neither a key nor a server.
     const replayed = {
       ...settings,
       cassette: { ...cassette('replay'), path: settings.cassette?.path ?? '' },
@@ -163,7 +163,7 @@ describe('what a judge said', () => {
     expect(again.report()).toMatchObject({ networkCalls: 0, promptTokens: 0, cassetteHits: 1 });
   });
 
-  test('is read again and fails again where it holds no score', async () => {
+  test('fails again from the record if it has no score', async () => {
     const { server, score } = await judge(() => given('no idea'), { cassette: cassette('record') });
     await expect(score(episode('Paris'))).rejects.toThrow('no idea');
     await expect(score(episode('Paris'))).rejects.toThrow('no idea');
@@ -171,7 +171,7 @@ describe('what a judge said', () => {
   });
 });
 
-describe('a judge that fails', () => {
+describe('A failing judge', () => {
   const failing = async (answer: DoubleAnswer, changes: Partial<ModelJudgeSettings> = {}) => {
     const { server, score } = await judge(() => answer, { maxRetries: 1, ...changes });
     const thrown: unknown = await score(episode('Paris')).catch((error: unknown) => error);
@@ -179,52 +179,46 @@ describe('a judge that fails', () => {
   };
 
   test.each([
-    ['a server that is busy', { status: 503, json: {} }, { requests: 2, text: 'answers 503' }],
-    ['too many requests', { status: 429, json: {} }, { requests: 2, text: 'answers 429' }],
-    ['a connection that breaks', 'cut', { requests: 2, text: 'cannot be reached' }],
+    ['a busy server', { status: 503, json: {} }, 2, 'answers 503'],
+    ['too many requests', { status: 429, json: {} }, 2, 'answers 429'],
+    ['a broken connection', 'cut', 2, 'cannot be reached'],
     [
-      'a request that is refused',
+      'a refused request',
       { status: 400, json: { error: { message: 'maximum context length is 4096' } } },
-      { requests: 1, text: 'maximum context length is 4096' },
+      1,
+      'maximum context length is 4096',
     ],
     [
-      'what is no chat completion',
+      'an invalid chat completion',
       { status: 200, json: { choices: [] } },
-      { requests: 1, text: 'is not a chat completion' },
+      1,
+      'is not a chat completion',
     ],
-    [
-      'no content',
-      { status: 200, json: chatCompletion(null) },
-      { requests: 1, text: 'is not a chat completion' },
-    ],
-  ] as const)('with %s throws what may pass', async (_, answer, expected) => {
-    const { thrown, message, requests } = await failing(answer);
-    expect(message).toContain(expected.text);
-    expect(requests).toBe(expected.requests);
-    expect(failureOf(thrown).retryable).toBe(true);
+    ['no content', { status: 200, json: chatCompletion(null) }, 1, 'is not a chat completion'],
+  ] as const)('throws a temporary failure: %s', async (_, answer, requests, text) => {
+    const failure = await failing(answer);
+    expect(failure.message).toContain(text);
+    expect(failure.requests).toBe(requests);
+    expect(failureOf(failure.thrown).retryable).toBe(true);
   });
 
   test.each([
     ['no score', given('I refuse.'), 'it is not JSON'],
-    [
-      'an answer that is cut off',
-      given('{"reason": "', { finishReason: 'length' }),
-      'it has more than maxTokens = 512',
-    ],
-    ['another end', given('{"score": 10}', { finishReason: 'abort' }), 'ended by "abort"'],
-  ])('with %s throws what would come again', async (_, answer, text) => {
-    const { thrown, message, requests } = await failing(answer);
-    expect(message).toContain(text);
-    expect(requests).toBe(1);
-    expect(failureOf(thrown).retryable).toBe(false);
+    ['a truncated answer', given('{"reason": "', { finishReason: 'length' }), 'maxTokens = 512'],
+    ['another end', given('{"score": 10}', { finishReason: 'abort' }), '"abort"'],
+  ])('throws a permanent failure: %s', async (_, answer, text) => {
+    const failure = await failing(answer);
+    expect(failure.message).toContain(text);
+    expect(failure.requests).toBe(1);
+    expect(failureOf(failure.thrown).retryable).toBe(false);
   });
 
-  test('by not answering fails at its deadline', async () => {
+  test('fails at its deadline without an answer', async () => {
     const { message } = await failing(undefined, { timeoutS: 0.02, maxRetries: 0 });
     expect(message).toContain('no answer within 0.02 s');
   });
 
-  test('by refusing the key ends the run, without the key in the message', async () => {
+  test('ends the run if it rejects the key, without the key in the message', async () => {
     const { thrown, message } = await failing({ status: 401, json: { error: `bad key ${key}` } });
     expect((thrown as { code?: string }).code).toBe('WEB_REQUEST_DENIED');
     expect(message).toContain('Check url, model and apiKeyEnv');
@@ -232,12 +226,12 @@ describe('a judge that fails', () => {
   });
 });
 
-describe('settings that contradict each other are refused when the judge is opened', () => {
+describe('Opening a judge refuses', () => {
   test.each([
-    [{ template: 'How was it?' }, 'template shows nothing of the episode'],
+    [{ template: 'How was it?' }, 'template does not contain'],
     [{ lowest: 1, highest: 1 }, 'lowest is 1 and highest 1'],
-    [{ parameters: { stream: true } }, 'parameters.stream cannot be given'],
-    [{ url: 'http://me:pass@host/v1' }, 'url may hold no password'],
+    [{ parameters: { stream: true } }, 'parameters.stream is'],
+    [{ url: 'http://me:pass@host/v1' }, 'url must not contain'],
     [{ url: 'http://' }, 'is not a URL'],
     [{ budget: { maxCost: 1, costPerCall: 0 } }, 'budget.costPerCall'],
   ])('%j', (changes, problem) => {
@@ -249,7 +243,7 @@ describe('settings that contradict each other are refused when the judge is open
     expect(() => new JudgeClient(settings, {})).toThrow(problem);
   });
 
-  test('a key that is not set', async () => {
+  test('an unset key', async () => {
     const open = rewards.specOf(ModelJudge)?.open;
     const settings = Value.Default(ModelJudgeSettings, {
       url: 'http://127.0.0.1:1/v1',

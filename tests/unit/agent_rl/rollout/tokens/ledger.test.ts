@@ -40,7 +40,7 @@ describe('keepLedger', () => {
     expect(() => keepLedger([entry], 4)).toThrow('5 booked as trained, 4 with a weight');
   });
 
-  test('knows whose fault an outcome is', () => {
+  test('classifies outcomes by who caused them', () => {
     expect(failureUse('aborted')).toBe('aborted');
     expect(failureUse('agent-failed')).toBe('infrastructure');
     expect(failureUse('agent-error')).toBeUndefined();
@@ -49,7 +49,7 @@ describe('keepLedger', () => {
   });
 });
 
-test('a line of a part is JSON, with null for what is absent', () => {
+test('writes a part as JSON, with null for absent values', () => {
   const line = trajectoryLine(member({ run: 'run-1', sampled: 2, outcome: 'aborted' }));
   expect(JSON.parse(JSON.stringify(line))).toEqual(line);
   expect(line).toMatchObject({

@@ -8,14 +8,14 @@ const turn = (start: number, end: number): Span => ({ start, end, source: 'sampl
 const repetitionIn = (tokens: number[], spans: Span[]) =>
   repetitionOf({ sequences: [{ tokens, spans, logProbs: [] }] });
 
-describe('repetition within turns', () => {
-  test('counts a 4-gram that its turn has had', () => {
+describe('The repetition within turns', () => {
+  test('counts a 4-gram that occurred earlier in the turn', () => {
     // 1212, 2121, 1212, 2121, 1212: five, of which three come again.
     const tokens = [1, 2, 1, 2, 1, 2, 1, 2];
     expect(repetitionIn(tokens, [turn(0, 8)])).toEqual({ fourGrams: 5, repeated: 3 });
   });
 
-  test('leaves out what another turn said, what was not sampled, and what spans two turns', () => {
+  test('ignores other turns, tokens that were not sampled, and 4-grams across turns', () => {
     const tokens = [1, 2, 3, 4, 9, 9, 9, 9, 9, 1, 2, 3, 4, 5, 6, 7];
     const spans: Span[] = [
       turn(0, 4),
@@ -26,7 +26,7 @@ describe('repetition within turns', () => {
     expect(repetitionIn(tokens, spans)).toEqual({ fourGrams: 2, repeated: 0 });
   });
 
-  test('tells apart 4-grams whose pairs come in another order', () => {
+  test('distinguishes 4-grams with the same pairs in another order', () => {
     // 1 2 3 4 and 3 4 1 2 have the same pairs.
     const tokens = [1, 2, 3, 4, 1, 2];
     expect(repetitionIn(tokens, [turn(0, 6)])).toEqual({ fourGrams: 3, repeated: 0 });

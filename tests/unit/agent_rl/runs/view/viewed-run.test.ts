@@ -212,7 +212,7 @@ test('a run that an older build recorded is listed with that reason once, and is
   const viewed = new ViewedRun('old', old.path, () => undefined);
   await viewed.update();
   const { index, problem, state, stateWhy } = viewed.head();
-  expect(problem).toMatch(/^The run was recorded by an older build, in a form that is no longer/);
+  expect(problem).toMatch(/^The run was recorded by an older version/);
   expect({ state, stateWhy }).toEqual({ state: 'unknown', stateWhy: problem });
   expect(viewed.facts().head).toMatchObject({ problem });
   expect(index).toMatchObject({ ready: true, unreadable: [], unreadableCount: 0 });

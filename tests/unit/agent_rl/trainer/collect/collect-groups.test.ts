@@ -1,30 +1,28 @@
 import { expect, test } from '@jest/globals';
 
-import { mixed, never, options, type Script, setUp } from '#tests/support/grpo-trainer-setup.ts';
+import { mixed, options, type Script, trained } from '#tests/support/grpo-trainer-setup.ts';
 import { played } from '#tests/support/rollouts.ts';
 import { builtinSelection } from '#tests/support/algorithm-parts.ts';
 
-test('every group is played with a seed of its own, also one that takes the place of another', async () => {
+test('every group has its own seed, also a replacement', async () => {
   const script: Script = ({ task, key: { sample } }) =>
     played({ reward: ['t0', 't1'].includes(task.taskId) ? 0 : sample });
-  const { trainer, rollouts } = setUp(script, {
+  const { rollouts } = await trained(script, {
     algorithm: { ...options.algorithm, selection: builtinSelection('dynamic', { cap: 1 }) },
   });
-  await trainer.train(never);
   const drawn = rollouts.requests.map(({ task, seed }) => `${task.taskId} ${seed}`);
   expect(new Set(drawn).size).toBe(6);
   expect(new Set(rollouts.requests.map(({ seed }) => seed)).size).toBe(6);
 });
 
-test('drawing again does not change what the next iteration trains on', async () => {
+test('resampling does not change the tasks of the next iteration', async () => {
   const firstTasks = async (enabled: boolean): Promise<string[]> => {
-    const { trainer, rollouts } = setUp(() => played({ reward: 0 }), {
+    const { rollouts } = await trained(() => played({ reward: 0 }), {
       algorithm: {
         ...options.algorithm,
         selection: enabled ? builtinSelection('dynamic', { cap: 2 }) : builtinSelection('all'),
       },
     });
-    await trainer.train(never);
     const ofIteration = rollouts.requests.filter(
       ({ key }) => key.iteration === 2 && key.round === 0 && key.sample === 0,
     );
@@ -34,9 +32,8 @@ test('drawing again does not change what the next iteration trains on', async ()
   expect(await firstTasks(false)).toEqual(['t2', 't3']);
 });
 
-test('an episode knows where in the run it was drawn', async () => {
-  const { trainer, rollouts } = setUp(mixed);
-  await trainer.train(never);
+test('the key of an episode locates it in the run', async () => {
+  const { rollouts } = await trained(mixed);
   expect(rollouts.requests[6]?.key).toEqual({
     run: 'run',
     when: 'train',
@@ -47,9 +44,8 @@ test('an episode knows where in the run it was drawn', async () => {
   });
 });
 
-test('an iteration that taught nothing is followed by one with other seeds, by the same weights', async () => {
-  const { trainer, rollouts } = setUp(() => played({ reward: 0 }));
-  await trainer.train(never);
+test('an iteration without learning is followed by one with other seeds and the same weights', async () => {
+  const { rollouts } = await trained(() => played({ reward: 0 }));
   const ofGroups = rollouts.requests.filter(({ key: { sample } }) => sample === 0);
   expect(ofGroups.map(({ step }) => step)).toEqual([0, 0, 0, 0]);
   expect(new Set(ofGroups.map(({ seed }) => seed)).size).toBe(4);

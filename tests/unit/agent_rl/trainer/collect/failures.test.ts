@@ -4,7 +4,7 @@ import type { Outcome } from '#agent_rl/core/outcome.ts';
 import type { Part, Rollout } from '#agent_rl/core/rollout.ts';
 import { FailureGuard } from '#agent_rl/trainer/collect/failure-guard.ts';
 import type { GrpoOptions } from '#agent_rl/trainer/training-options.ts';
-import { never, options, type Script, setUp } from '#tests/support/grpo-trainer-setup.ts';
+import { never, options, type Script, setUp, trained } from '#tests/support/grpo-trainer-setup.ts';
 import { part, played, rollout, sequence } from '#tests/support/rollouts.ts';
 import { groupRelativeBy } from '#tests/support/algorithm-parts.ts';
 
@@ -35,14 +35,14 @@ const thirdFails =
   ({ key: { sample } }) =>
     sample === 2 ? played({ outcome }) : played({ reward: sample === 0 ? 1 : 0 });
 
-describe('An episode that the system failed', () => {
-  test('left out changes nothing for its siblings', async () => {
+describe('A failed episode', () => {
+  test('does not affect its siblings when it is left out', async () => {
     // Rewards 1, 0, 0 have the mean 1/3.
     const { advantages } = await trainOne(thirdFails('grader-error'), rolloutWith({}));
     expect(advantages.map((one) => one?.toFixed(4))).toEqual(['0.6667', '-0.3333', '-0.3333']);
   });
 
-  test('is replaced by the next sample of its group where the run says so', async () => {
+  test('is replaced by the next sample of its group, if the run says so', async () => {
     const { advantages, rollouts, metrics } = await trainOne(
       thirdFails('grader-error'),
       rolloutWith({ 'grader-error': 'replace' }),
@@ -66,7 +66,7 @@ describe('An episode that the system failed', () => {
     expect(advantages).toEqual([-0.5, 0.5]);
   });
 
-  test('is trained on the penalty where the run says so', async () => {
+  test('is trained on the penalty, if the run says so', async () => {
     // Rewards 1, 0, -1, 0 have the mean 0.
     const { advantages, metrics } = await trainOne(
       thirdFails('infrastructure-error'),
@@ -104,20 +104,19 @@ const failures: [string, Partial<Part>][] = [
   ['after attempts that failed too', { retries: ['busy', 'busy'] }],
 ];
 
-describe('What the learner is sent of its siblings', () => {
+describe('The data of its siblings', () => {
   const sent = async (script: Script, groupSize: number) => {
-    const { trainer, learner } = setUp(script, {
+    const { learner } = await trained(script, {
       rollout: { ...options.rollout, tasksPerStep: 2, groupSize },
       train: { ...options.train, iterations: 1 },
       algorithm: { ...options.algorithm, advantage: groupRelativeBy({ std: 'sample', eps: 1e-4 }) },
     });
-    await trainer.train(never);
     return learner.batches.flat();
   };
   const rewarded = (sample: number) => played({ reward: [1, 0.3, 0][sample] ?? 0 });
 
   test.each(failures)(
-    'is bit for bit what it is without an episode that fails %s',
+    'equal the data without an episode that fails %s, bit for bit',
     async (_, kind) => {
       const without = await sent(({ key: { sample } }) => rewarded(sample), 3);
       const withFailed = await sent(
@@ -137,17 +136,14 @@ describe('What the learner is sent of its siblings', () => {
 
 describe('An episode that ended badly', () => {
   const badly: Script = ({ key: { sample } }) =>
-    played({
-      reward: sample === 0 ? 1 : 0,
-      outcome: sample === 3 ? 'invalid-calls' : 'completed',
-    });
+    played({ reward: sample === 0 ? 1 : 0, outcome: sample === 3 ? 'invalid-calls' : 'completed' });
 
   test.each([
     ['train', ['0.7500', '-0.2500', '-0.2500', '-0.2500']],
     ['mask', ['0.7500', '-0.2500', '-0.2500']],
     // Rewards 1, 0, 0, -3 have the mean -0.5.
     ['penalise', ['1.5000', '0.5000', '0.5000', '-2.5000']],
-  ] as const)('with %s is compared so', async (action, expected) => {
+  ] as const)('has the expected advantages with the action %s', async (action, expected) => {
     const { advantages } = await trainOne(
       badly,
       rolloutWith({ 'invalid-calls': action }, { penalty: -3 }),
@@ -181,7 +177,7 @@ describe('FailureGuard', () => {
     expect(() => guard().check(failing(count, of))).toThrow(`${count} of ${of} episodes failed`);
   });
 
-  test('adds up iterations, so that few failures each are noticed in the end', () => {
+  test('adds up iterations, so that a few failures in each are noticed', () => {
     const before = Array.from({ length: 9 }, () => ({ episodes: 16, failed: 2 }));
     expect(() => guard().check(failing(2, 16))).not.toThrow();
     expect(() => guard().check(failing(2, 16), before)).toThrow(
@@ -189,7 +185,7 @@ describe('FailureGuard', () => {
     );
   });
 
-  test('counts an episode whose tool failed, though it has a reward', () => {
+  test('counts an episode whose tool failed, even with a reward', () => {
     const call = {
       call: { id: 'call_0_0', name: 'look', arguments: {} },
       status: 'error',
@@ -201,10 +197,12 @@ describe('FailureGuard', () => {
     expect(() => guard().check(broken)).toThrow('completed: Tool "look" failed: no index');
   });
 
-  test('stops at once after a run of failures, which a success ends', () => {
+  test('stops after consecutive failures, which a success resets', () => {
     const one = guard();
     const [bad, good] = failing(1, 2) as [Rollout, Rollout];
     for (const next of [bad, bad, good, bad, bad]) one.note(next);
-    expect(() => one.note(bad)).toThrow('3 episodes in a row failed (rollout.failures.maxInARow)');
+    expect(() => one.note(bad)).toThrow(
+      '3 consecutive episodes failed (rollout.failures.maxInARow)',
+    );
   });
 });

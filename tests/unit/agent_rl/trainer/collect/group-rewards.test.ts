@@ -32,20 +32,16 @@ const by = (assign: Assign, more: Partial<GroupRewarding> = {}): GroupRewarding 
 const rewarded = (members: readonly RewardedPart[], rewarding: GroupRewarding | undefined) =>
   groupRewards(task, members, { rewarding, signal });
 
-describe('the rewards a group is compared by', () => {
-  test('are those of the episodes without a manager', async () => {
+describe('The rewards of a group', () => {
+  test("the group has the episodes' own rewards without a manager", async () => {
     const members = [judged({ reward: 0.1 + 0.2, scores: { mrr: 9 } }), failed];
     const { rewards } = await rewarded(members, undefined);
     expect(rewards).toEqual([0.1 + 0.2, undefined]);
   });
 
-  test('are combined of the scores, less what invalid calls cost', async () => {
+  test("the manager's rewards combine the scores minus the penalty for invalid calls", async () => {
     const members = [
-      judged({
-        reward: 5,
-        components: { invalidCalls: -0.4 },
-        scores: { environment: 1, mrr: 0 },
-      }),
+      judged({ reward: 5, components: { invalidCalls: -0.4 }, scores: { environment: 1, mrr: 0 } }),
       failed,
       judged({ reward: 6, scores: { environment: 0, mrr: 10, other: 99 } }),
     ];
@@ -55,14 +51,10 @@ describe('the rewards a group is compared by', () => {
         members,
         by((group) => normalised(group)),
       ),
-    ).toEqual({
-      rewards: [-2.4, undefined, 2],
-      weights: { environment: 1, mrr: 3 },
-      retries: 0,
-    });
+    ).toEqual({ rewards: [-2.4, undefined, 2], weights: { environment: 1, mrr: 3 }, retries: 0 });
   });
 
-  test('are to the last bit those of the episodes where their weighted sum is taken', async () => {
+  test("the weighted sum equals the episodes' own rewards exactly", async () => {
     // The sum and then the penalty, as an episode's own reward is made: 0.1 + 0.6 - 0.3 is not 0.1 + (0.6 - 0.3).
     const reward = 0.1 + 3 * 0.2 - 0.3;
     const scores = { environment: 0.1, mrr: 0.2 };
@@ -78,7 +70,7 @@ describe('the rewards a group is compared by', () => {
   });
 });
 
-describe('a manager', () => {
+describe('A reward manager', () => {
   const three = [judged({ reward: 1 }), failed, judged({ reward: 0 })];
 
   test('sees the task and the judged episodes, before the penalty for invalid calls', async () => {
@@ -96,7 +88,7 @@ describe('a manager', () => {
     expect(Object.keys(seen?.episodes[0] ?? {})).not.toContain('sample');
   });
 
-  test('is not asked about a group without a judged episode', async () => {
+  test('is not called for a group without judged episodes', async () => {
     const { rewards } = await rewarded(
       [failed, failed],
       by(() => {
@@ -106,7 +98,7 @@ describe('a manager', () => {
     expect(rewards).toEqual([undefined, undefined]);
   });
 
-  test('may leave out an episode, and what it says of the others is at their places', async () => {
+  test('may leave out an episode, and keeps the index of the others', async () => {
     const components = [{ rank: 1 }, { rank: 0 }];
     const given = await rewarded(
       three,
@@ -125,7 +117,7 @@ describe('a manager', () => {
     ['text', [1, '2'], 'rewards[1] is "2"; expected a number between'],
     ['what is not finite', [1, Number.NaN], 'rewards[1] is NaN; expected a number between'],
     ['a number that would drown all others', [1, 1e300], 'rewards[1] is 1e+300; expected'],
-  ])('that gives %s fails, in words', async (_, rewards, problem) => {
+  ])('fails with a message if it returns %s', async (_, rewards, problem) => {
     const given = await rewarded(
       three,
       by(() => ({ rewards }) as GroupRewards),
@@ -136,7 +128,7 @@ describe('a manager', () => {
     expect(given.failed?.failure).toEqual({ owner: 'plugin', retryable: false });
   });
 
-  test('that takes too long fails by the deadline of grading, and its signal is aborted', async () => {
+  test('fails at the grading deadline, and its signal is aborted', async () => {
     let told = false;
     const waits: Assign = (_, until) =>
       new Promise(() => until.addEventListener('abort', () => (told = true)));
@@ -147,7 +139,7 @@ describe('a manager', () => {
     expect(told).toBe(true);
   });
 
-  test('is asked again for what may pass, and the times are counted', async () => {
+  test('is retried after a temporary failure, with a count', async () => {
     let asked = 0;
     const busy: Assign = () => {
       asked += 1;

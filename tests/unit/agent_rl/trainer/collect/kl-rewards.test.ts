@@ -4,7 +4,7 @@ import { referenceOf, type Scorer } from '#agent_rl/core/services/scorer.ts';
 import { withKlRewards } from '#agent_rl/trainer/collect/kl-rewards.ts';
 import { rolloutMetrics } from '#agent_rl/trainer/collect/rollout-metrics.ts';
 import { FakeLearner } from '#tests/support/fake-learner.ts';
-import { options, setUp, mixed, never } from '#tests/support/grpo-trainer-setup.ts';
+import { options, setUp, trained, mixed, never } from '#tests/support/grpo-trainer-setup.ts';
 import { groupOf, member } from '#tests/support/rollouts.ts';
 
 const group = (...lengths: readonly (number | undefined)[]) => {
@@ -16,7 +16,7 @@ const group = (...lengths: readonly (number | undefined)[]) => {
   return [groupOf(members, { zeroVariance: true })];
 };
 
-test('each reward loses weight times the KL of its episode, and what has no reward is not scored', async () => {
+test('each reward loses weight times the KL of its episode, and episodes without a reward are not scored', async () => {
   const learner = new FakeLearner();
   learner.ofPolicy = -0.75;
   const groups = [group(3, undefined), group(5, 2)];
@@ -49,7 +49,7 @@ test('each reward loses weight times the KL of its episode, and what has no rewa
   expect(metrics['rollout/klPenaltyMean']).toBeCloseTo(-0.5 / 3, 12);
 });
 
-test('a trainer compares rewards less KL, and its loss has no KL term', async () => {
+test('the trainer compares rewards minus KL, and its loss has no KL term', async () => {
   const klInReward = { kind: 'k2', weight: 2 } as const;
   const at = (algorithm: object) =>
     setUp(mixed, { ...options, algorithm: { ...options.algorithm, ...algorithm } });
@@ -74,7 +74,7 @@ test('a trainer compares rewards less KL, and its loss has no KL term', async ()
 test.each([
   ['in the loss', { kl: { kind: 'k3', weight: 0.1 } as const }],
   ['in the reward', { klInReward: { kind: 'k1', weight: 0.1 } as const }],
-])('a trainer that is given a reference of its own pulls towards that one %s', async (_, kl) => {
+])('the trainer uses a separate reference %s', async (_, kl) => {
   const scored: number[] = [];
   const reference: Scorer = {
     score: async (tokens) => {
@@ -83,8 +83,7 @@ test.each([
     },
   };
   const algorithm = { ...options.algorithm, ...kl };
-  const { trainer, learner, metrics } = setUp(mixed, { algorithm }, {}, { reference });
-  await trainer.train(never);
+  const { learner, metrics } = await trained(mixed, { algorithm }, {}, { reference });
   // Two iterations of two groups of two.
   expect(scored).toEqual([4, 4]);
   expect(learner.forwards.filter(({ which }) => which === 'reference')).toEqual([]);

@@ -44,7 +44,7 @@ const failingOnce = (group: JudgedGroup) => {
   return ranking(group);
 };
 
-test('a group is trained on what its manager gave it, and the records say it beside the sum', async () => {
+test("a group is trained on its manager's rewards, which the records have beside the sum", async () => {
   const { members, recorded, advantages } = await trainOne(ranking);
   // 8, 1 and 0 become 1, 1/2 and 0; the middle one has no advantage and is not sent.
   expect(advantages).toEqual([0.5, -0.5, 0.5, -0.5]);
@@ -62,7 +62,7 @@ test('a group is trained on what its manager gave it, and the records say it bes
   });
 });
 
-test('a manager that fails leaves its group without rewards as grader errors, and the others learn', async () => {
+test('a failing manager makes its group grader errors, and the others learn', async () => {
   const { members, recorded, advantages, totals, ended } = await trainOne(failingOnce);
   expect(ended).toBeUndefined();
   expect(advantages).toEqual([0.5, -0.5]);
@@ -81,16 +81,14 @@ test('a manager that fails leaves its group without rewards as grader errors, an
   expect(totals.ledger).toMatchObject({ grader: 9, trained: 6, 'zero-advantage': 3 });
 });
 
-test('its failures count as those of episodes, and end the run when they are too many in a row', async () => {
+test('failures of a manager count as failed episodes, and end the run if too many are consecutive', async () => {
   const failures = { ...options.rollout.failures, maxInARow: 3 };
   const { ended } = await trainOne(failingOnce, { failures });
-  expect(ended).toMatch(/3 episodes in a row failed .*no comparison/);
+  expect(ended).toMatch(/3 consecutive episodes failed .*no comparison/);
 });
 
-test('an episode that the manager leaves out takes no part in its group', async () => {
-  const { recorded, advantages, totals } = await trainOne(() => ({
-    rewards: [4, undefined, 2],
-  }));
+test('an episode that the manager leaves out is not compared', async () => {
+  const { recorded, advantages, totals } = await trainOne(() => ({ rewards: [4, undefined, 2] }));
   expect(advantages).toEqual([1, -1, 1, -1]);
   expect(recorded[1]).toMatchObject({ outcome: 'completed', reward: 1 });
   expect(recorded[1]?.groupReward).toEqual({ manager: 'mine', reward: undefined });

@@ -23,7 +23,7 @@ const calls = (...statuses: ExecutedCall['status'][]): { calls: ExecutedCall[] }
   })),
 });
 
-test('means are over the episodes that have a reward, counts over all', () => {
+test('means cover the episodes with a reward, counts cover all', () => {
   const solved = member({ reward: 2, ...calls('ok', 'error'), turns: 3 });
   const failed = member({ reward: 0, sampled: 5, ...calls('rejected'), turns: 1 });
   const system = { outcome: 'infrastructure-error', sampled: 7, turns: 9 } as const;
@@ -59,7 +59,7 @@ test('means are over the episodes that have a reward, counts over all', () => {
   });
 });
 
-test('a part of the reward that an episode lacks is 0 in its mean', () => {
+test('a component that an episode lacks counts as 0 in its mean', () => {
   const both = member({ components: { tests: 1, brevity: 0.5 }, metrics: { errors: 4 } });
   const one = member({ components: { tests: 0 } });
   expect(rolloutMetrics({ groups: [group([both, one])], discarded: [] })).toMatchObject({
@@ -69,7 +69,7 @@ test('a part of the reward that an episode lacks is 0 in its mean', () => {
   });
 });
 
-test('answers that are undecided are counted where answers are compared', () => {
+test('undecided answers are counted if answers are compared', () => {
   const told = (...undecided: (number | undefined)[]) =>
     rolloutMetrics({
       groups: [
@@ -84,11 +84,11 @@ test('answers that are undecided are counted where answers are compared', () => 
   expect(told(undefined)['answer/undecided']).toBeUndefined();
 });
 
-test('the entropy is estimated over every sampled token, whatever became of its episode', () => {
+test('the entropy is estimated over every sampled token', () => {
   const drawn = (count: number, logProb: number, sketch: Parameters<typeof member>[0] = {}) =>
     member({ ...sketch, sequences: [drawnWith(logProb, count)] });
   const metrics = rolloutMetrics({
-    // Those of the second group agree, and are not sent to the learner.
+    // The second group is flat, and not sent to the learner.
     groups: [group([drawn(2, -1, { reward: 1 }), drawn(1, -4)]), group([drawn(3, 0)], true)],
     discarded: [group([drawn(4, -2, { outcome: 'aborted' })], true)],
   });
@@ -98,7 +98,7 @@ test('the entropy is estimated over every sampled token, whatever became of its 
   expect(none['rollout/entropyEstimate']).toBeUndefined();
 });
 
-test('agents that do not learn count in the numbers of tokens and in those of their name alone', () => {
+test('agents that do not learn only count in token counts and in metrics by agent', () => {
   const mine = part({ agent: 'mine', reward: 0, sequences: [drawnWith(-0.001, 4)] });
   const theirs = part({
     agent: 'theirs',
@@ -137,7 +137,7 @@ test('agents that do not learn count in the numbers of tokens and in those of th
   });
 });
 
-test('the share of failed episodes is a metric, and a group that failed is neither right nor wrong', () => {
+test('the share of failed episodes is a metric, and a failed group is neither right nor wrong', () => {
   const broken = () => member({ outcome: 'grader-error' });
   const right = () => member({ reward: 1 });
   expect(
@@ -153,7 +153,7 @@ test('the share of failed episodes is a metric, and a group that failed is neith
   });
 });
 
-test('requests of agents with loops of their own are counted, and nothing of them without any', () => {
+test('requests of external agents are counted, and absent without any', () => {
   const facts = { turns: 4, replayed: 1, delivered: 3, drift: { thoughts: 2 }, ignored: {} };
   const branched = member({
     sequences: [sequence(2, 3), sequence(3, 2)],

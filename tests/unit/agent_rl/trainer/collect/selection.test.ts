@@ -1,14 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { builtinSelection } from '#tests/support/algorithm-parts.ts';
-import { mixed, never, options, setUp } from '#tests/support/grpo-trainer-setup.ts';
+import { mixed, never, options, setUp, trained } from '#tests/support/grpo-trainer-setup.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
 import { played } from '#tests/support/rollouts.ts';
 
 const { algorithm } = options;
 const train = { ...options.train, iterations: 1 };
 
-describe('rejection-sampling fine-tuning', () => {
+describe('Rejection-sampling fine-tuning', () => {
   const rft = {
     ...algorithm,
     advantage: {
@@ -19,9 +19,8 @@ describe('rejection-sampling fine-tuning', () => {
     selection: builtinSelection('best-of', { above: 0 }),
   };
 
-  test('learns from what was good enough, weighs its tokens alone, and books the others', async () => {
-    const { trainer, learner, metrics } = setUp(mixed, { algorithm: rft, train });
-    await trainer.train(never);
+  test('trains on good episodes, weights only their tokens, and books the others', async () => {
+    const { learner, metrics } = await trained(mixed, { algorithm: rft, train });
     const data = learner.batches.flat();
     expect(data).toHaveLength(2);
     expect(data.map(({ advantages }) => Math.max(...advantages))).toEqual([1, 1]);
@@ -33,20 +32,19 @@ describe('rejection-sampling fine-tuning', () => {
   });
 });
 
-test('long episodes lose before they are compared, and what they lose is logged', async () => {
+test('the length penalty applies before episodes are compared, and is logged', async () => {
   // At most 8 tokens: 8 sampled lose 1, 2 lose nothing.
-  const { trainer, learner, metrics } = setUp(
+  const { learner, metrics } = await trained(
     ({ key: { sample } }) => played({ reward: 1, sampled: sample === 0 ? 2 : 8 }),
     { algorithm: { ...algorithm, overlong: { share: 0.5, penalty: 1 } }, train },
   );
-  await trainer.train(never);
   const advantages = learner.batches.flat().map(({ advantages: all }) => all.at(-1));
   expect(advantages).toEqual([0.5, -0.5, 0.5, -0.5]);
   expect(metrics[0]?.['rollout/overlongPenaltyMean']).toBeCloseTo(0.5, 9);
 });
 
-describe('a selection of one’s own', () => {
-  test('that never settles ends the run by its name', async () => {
+describe('A selection of the user', () => {
+  test('ends the run by its name if it never accepts a group', async () => {
     const { trainer } = setUp(() => played({ reward: 1 }), {
       algorithm: { ...algorithm, selection: { name: 'never', of: () => ({ again: true }) } },
       rollout: { ...options.rollout, tasksPerStep: 1 },
@@ -56,11 +54,11 @@ describe('a selection of one’s own', () => {
     expect([code, message]).toEqual(['PLUGIN_LOAD_FAILED', expect.stringContaining('"never"')]);
   });
 
-  test('that forgets an episode is refused', async () => {
+  test('is refused if it omits an episode', async () => {
     const { trainer } = setUp(mixed, {
       algorithm: { ...algorithm, selection: { name: 'short', of: () => ({ members: [true] }) } },
     });
     const { message } = await rejectionOf(trainer.train(never));
-    expect(message).toContain('gave 1 members for 2 episodes');
+    expect(message).toContain('returned 1 members for 2 episodes');
   });
 });

@@ -11,7 +11,7 @@ import { member, played } from '#tests/support/rollouts.ts';
 const numeric = (a = Number.NaN, b = Number.NaN): number => a - b;
 
 describe('Shuffled rewards', () => {
-  test('are the same rewards, and episodes without one stay without', () => {
+  test('the multiset of rewards stays the same, and failed episodes get none', () => {
     const reward = fc.option(fc.integer(), { nil: undefined });
     fc.assert(
       fc.property(fc.array(reward), fc.integer(), (rewards, seed) => {
@@ -25,7 +25,7 @@ describe('Shuffled rewards', () => {
     );
   });
 
-  test('cross groups: of four episodes, the two successes of one task reach the other', async () => {
+  test('rewards cross groups: the two successes of one task reach the other', async () => {
     const tasks = ['easy', 'hard'].map((taskId) => ({ taskId, prompt: '', metadata: {} }));
     const groupsWith = async (control: 'none' | 'shuffled-rewards', seed: number) => {
       const rollouts = new ScriptedRollouts(({ task, key: { sample } }) =>
@@ -64,7 +64,7 @@ describe('Shuffled rewards', () => {
     expect(ofEasy.every(({ part }) => part.reward === 1)).toBe(true);
   });
 
-  test('within groups stay in their group, and each group is shuffled in a way of its own', () => {
+  test('rewards stay in their group with its own order, if shuffled within groups', () => {
     // 20 groups of four with one success each; the second member of each has no reward.
     const members = Array.from({ length: 80 }, (_, i) =>
       member({
@@ -91,7 +91,7 @@ describe('Shuffled rewards', () => {
     expect(new Set(winners)).toEqual(new Set([0, 2, 3]));
   });
 
-  test('within groups leave a group of equal rewards without anything to learn', async () => {
+  test('a group of equal rewards stays flat, if shuffled within groups', async () => {
     const { trainer, learner, metrics } = setUp(
       ({ task }) => played({ reward: task.taskId === 't0' ? 1 : 0 }),
       { train: { ...options.train, iterations: 1, control: 'shuffled-within-groups' } },

@@ -5,7 +5,7 @@ import { thrownBy } from '#tests/support/thrown.ts';
 
 const gap = { tokens: 4, max: 0.4, sum: 0.8, worst: 'token 2' };
 
-test('a run may have the largest and the mean gap it is allowed, and not more of either', () => {
+test('a gap at the bounds is accepted, and a larger maximum or mean is refused', () => {
   expect(() => requireParity(gap, { max: 0.4, mean: 0.2 })).not.toThrow();
   const refused = [
     { max: 0.39, mean: 0.2 },

@@ -24,7 +24,7 @@ const at = (texts: readonly string[], samples: number, seed = 1) =>
     seed,
   );
 
-test('k counts in powers of two, and the samples themselves are the last', () => {
+test('k takes powers of two and the number of samples', () => {
   expect([1, 2, 4, 6, 8].map(countsUpTo)).toEqual([
     [1],
     [1, 2],
@@ -34,8 +34,8 @@ test('k counts in powers of two, and the samples themselves are the last', () =>
   ]);
 });
 
-describe('pass@k and avg@k', () => {
-  test('one success in four attempts at one task', () => {
+describe('The figures pass@k and avg@k', () => {
+  test('pass@k is exact for one success in four attempts', () => {
     // pass@2 = 1 - C(3, 2) / C(4, 2) = 1 - 3 / 6; the success is the third attempt.
     expect(at(['0010'], 4)).toMatchObject({
       passAtK: { 1: 0.25, 2: 0.5, 4: 1 },
@@ -43,7 +43,7 @@ describe('pass@k and avg@k', () => {
     });
   });
 
-  test('are means over tasks', () => {
+  test('each figure is a mean over tasks', () => {
     // pass@2 of 1000 is 1/2, of 1100 it is 1 - C(2, 2) / 6 = 5/6, of 0000 it is 0.
     const { passAtK, avgAtK } = at(['1000', '0110', '0000'], 4);
     expect(passAtK[1]).toBeCloseTo((1 / 4 + 1 / 2) / 3, 12);
@@ -54,12 +54,12 @@ describe('pass@k and avg@k', () => {
     expect(avgAtK[4]).toBeCloseTo((1 / 4 + 1 / 2) / 3, 12);
   });
 
-  test('leave out a task with an attempt that has no verdict', () => {
+  test('each figure excludes tasks with an attempt without a verdict', () => {
     expect(at(['11', '0'], 2)).toMatchObject({ passAtK: { 1: 1, 2: 1 }, avgAtK: { 2: 1 } });
     expect(at(['0'], 2)).toEqual({ passAtK: {}, avgAtK: {}, intervalsAtK: {} });
   });
 
-  test('have intervals that the seed decides, and none with one attempt, whose rate has its own', () => {
+  test('an interval depends on the seed, and is absent with one attempt', () => {
     const texts = ['1000', '0110', '0000', '1111', '0001', '0101'];
     expect(at(texts, 4)).toEqual(at(texts, 4));
     expect(at(texts, 4).intervalsAtK).not.toEqual(at(texts, 4, 2).intervalsAtK);
@@ -75,7 +75,7 @@ describe('pass@k and avg@k', () => {
     });
   });
 
-  test('an interval takes families for its clusters where that is wider', () => {
+  test('an interval over families is used if it is wider', () => {
     // Families are wholly solved or not at all: over 2 of them resamples are 0, 1/2 or 1, over 8 tasks hardly ever 0 or 1.
     const attempts = Array.from({ length: 8 }, (_, i) =>
       attemptsAt(i < 4 ? '11' : '00', i, i < 4 ? 'easy' : 'hard'),
@@ -90,7 +90,7 @@ describe('pass@k and avg@k', () => {
     expect(intervalsAtK[2]?.pass.narrower95).toMatchObject({ over: 'tasks', clusters: 8 });
   });
 
-  test('hold for all attempts what is known of them', () => {
+  test('both figures have the known bounds and extreme values for any attempts', () => {
     const texts = fc.integer({ min: 1, max: 6 }).chain((samples) =>
       fc.record({
         samples: fc.constant(samples),

@@ -11,15 +11,15 @@ const attempt = (logProb: number, more: Partial<Part> = {}): Rollout =>
 const answering = (answer: string | undefined, logProb: number): Rollout =>
   attempt(logProb, { answer });
 
-describe('the mean log-probability', () => {
-  test('is over sampled tokens alone', () => {
+describe('The mean log-probability', () => {
+  test('covers sampled tokens only', () => {
     const one = { ...sequence(3, 2), logProbs: [0, 0, 0, -1, -2] };
     // The prompt's three tokens do not count: (-1 - 2) / 2.
     expect(meanLogProb(played({ sequences: [one] }))).toBe(-1.5);
     expect(meanLogProb(played({ sampled: 0 }))).toBe(0);
   });
 
-  test('is over the agents that learn', () => {
+  test('covers learning agents only', () => {
     const drawnAt = (logProb: number) => [{ ...sequence(0, 1), logProbs: [logProb] }];
     const learner = part({ sequences: drawnAt(-1) });
     const opponent = part({ sequences: drawnAt(-9), learns: false });
@@ -27,69 +27,77 @@ describe('the mean log-probability', () => {
   });
 });
 
-describe('majority', () => {
-  const majority = { name: 'majority' } as const;
+const majority = { name: 'majority' } as const;
+const likeliest = { name: 'best-of-n', selector: 'log-probability' } as const;
+const byJudge = { name: 'best-of-n', selector: 'judge' } as const;
+const long = { ...sequence(0, 4), logProbs: [-0.2, -0.2, -0.2, -0.2] };
 
-  test('takes the answer that most attempts gave, and of those attempts the likeliest', () => {
-    const attempts = [
-      answering('7', -0.1),
-      answering('8', -0.9),
-      answering('8', -0.5),
-      answering(undefined, -0.01),
-    ];
-    expect(chooseAttempt(attempts, majority)).toEqual({ index: 2, undecided: false });
-  });
-
-  test('breaks a tie of answers by the log-probability, and a tie of both by the order', () => {
-    const tied = [answering('7', -0.4), answering('8', -0.2), answering('9', -0.3)];
-    expect(chooseAttempt(tied, majority).index).toBe(1);
-    const alike = [answering('7', -0.4), answering('8', -0.4)];
-    expect(chooseAttempt(alike, majority).index).toBe(0);
-  });
-
-  test('says where no attempt answered', () => {
-    const silent = [answering(undefined, -0.9), answering(undefined, -0.5)];
-    expect(chooseAttempt(silent, majority)).toEqual({ index: 1, undecided: true });
-  });
-});
-
-describe('best-of-n', () => {
-  test('by log-probability takes the likeliest attempt, however many tokens it has', () => {
-    const long = { ...sequence(0, 4), logProbs: [-0.2, -0.2, -0.2, -0.2] };
-    const attempts = [attempt(-0.3), played({ sequences: [long] }), attempt(-0.25)];
-    const strategy = { name: 'best-of-n', selector: 'log-probability' } as const;
-    expect(chooseAttempt(attempts, strategy)).toEqual({ index: 1, undecided: false });
-  });
-
-  const byJudge = { name: 'best-of-n', selector: 'judge' } as const;
-
-  test('by a reward takes the highest score before any weight', () => {
-    const attempts = [
+test.each([
+  [
+    'majority takes the most frequent answer, and its likeliest attempt',
+    majority,
+    [answering('7', -0.1), answering('8', -0.9), answering('8', -0.5), answering(undefined, -0.01)],
+    { index: 2, undecided: false },
+  ],
+  [
+    'majority breaks a tie by the log-probability',
+    majority,
+    [answering('7', -0.4), answering('8', -0.2), answering('9', -0.3)],
+    { index: 1 },
+  ],
+  [
+    'majority breaks a tie of log-probabilities by the order',
+    majority,
+    [answering('7', -0.4), answering('8', -0.4)],
+    { index: 0 },
+  ],
+  [
+    'majority reports if no attempt answered',
+    majority,
+    [answering(undefined, -0.9), answering(undefined, -0.5)],
+    { index: 1, undecided: true },
+  ],
+  [
+    'best-of-n takes the likeliest attempt by mean log-probability',
+    likeliest,
+    [attempt(-0.3), played({ sequences: [long] }), attempt(-0.25)],
+    { index: 1, undecided: false },
+  ],
+  [
+    'best-of-n takes the highest unweighted score of a reward',
+    byJudge,
+    [
       attempt(-0.1, { scores: { environment: 1, judge: 0.2 } }),
       attempt(-0.9, { scores: { environment: 0, judge: 0.8 } }),
-    ];
-    expect(chooseAttempt(attempts, byJudge).index).toBe(1);
-  });
-
-  test('an attempt it does not apply to comes last, below a negative score', () => {
-    const attempts = [attempt(-0.1), attempt(-0.9, { scores: { judge: -3 } })];
-    expect(chooseAttempt(attempts, byJudge)).toEqual({ index: 1, undecided: false });
-    expect(chooseAttempt([attempt(-0.5), attempt(-0.1)], byJudge)).toEqual({
-      index: 1,
-      undecided: true,
-    });
-  });
-
-  test('what a forfeited episode was not paid counts: that it was forfeited tells what is right', () => {
-    const attempts = [
+    ],
+    { index: 1 },
+  ],
+  [
+    'best-of-n ranks an attempt without a score below negative scores',
+    byJudge,
+    [attempt(-0.1), attempt(-0.9, { scores: { judge: -3 } })],
+    { index: 1, undecided: false },
+  ],
+  [
+    'best-of-n takes the likeliest attempt if none has a score',
+    byJudge,
+    [attempt(-0.5), attempt(-0.1)],
+    { index: 1, undecided: true },
+  ],
+  [
+    'best-of-n counts withheld scores, since forfeiting would reveal the verdict',
+    byJudge,
+    [
       attempt(-0.1, { scores: { judge: 0.5 } }),
       attempt(-0.9, { scores: { judge: 0 }, unpaid: { judge: 0.9 } }),
-    ];
-    expect(chooseAttempt(attempts, byJudge).index).toBe(1);
-  });
+    ],
+    { index: 1 },
+  ],
+])('%s', (_, strategy, attempts, chosen) => {
+  expect(chooseAttempt(attempts, strategy)).toMatchObject(chosen);
 });
 
-test('nothing that says whether an attempt was right moves the choice', () => {
+test('no strategy depends on the verdict', () => {
   const attempts = fc.array(
     fc.record({
       answer: fc.constantFrom('a', 'b', 'c', undefined),
@@ -99,13 +107,8 @@ test('nothing that says whether an attempt was right moves the choice', () => {
     }),
     { minLength: 1, maxLength: 6 },
   );
-  const strategies = [
-    { name: 'majority' },
-    { name: 'best-of-n', selector: 'log-probability' },
-    { name: 'best-of-n', selector: 'judge' },
-  ] as const;
   fc.assert(
-    fc.property(attempts, fc.constantFrom(...strategies), (sketches, strategy) => {
+    fc.property(attempts, fc.constantFrom(majority, likeliest, byJudge), (sketches, strategy) => {
       const ended = (solved: (one: (typeof sketches)[number]) => boolean) =>
         sketches.map((one) => {
           const success = solved(one);
@@ -115,17 +118,9 @@ test('nothing that says whether an attempt was right moves the choice', () => {
           const reward = Number(success);
           return attempt(one.logProb, { success, reward, scores, answer });
         });
-      expect(
-        chooseAttempt(
-          ended(({ success }) => success),
-          strategy,
-        ),
-      ).toEqual(
-        chooseAttempt(
-          ended(({ success }) => !success),
-          strategy,
-        ),
-      );
+      const right = ended(({ success }) => success);
+      const wrong = ended(({ success }) => !success);
+      expect(chooseAttempt(right, strategy)).toEqual(chooseAttempt(wrong, strategy));
     }),
   );
 });

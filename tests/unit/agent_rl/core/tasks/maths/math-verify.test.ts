@@ -97,19 +97,19 @@ const found = (wanted: readonly Pair[]): string[] =>
     ...new Set(wanted.map(({ label, answer }) => [label, answer].toSorted().join(' | '))),
   ].toSorted();
 
-describe('pairs of labels and answers that math-verify has judged', () => {
-  test('are many, of both kinds', () => {
+describe('Pairs of labels and answers judged by math-verify', () => {
+  test('the pairs contain many right and wrong answers', () => {
     expect(pairs.length).toBeGreaterThan(1200);
     expect(pairs.filter(({ equal }) => equal).length).toBeGreaterThan(500);
   });
 
-  test('are paid here and not there only where they are the same', () => {
+  test('a pair that is right only here is equal', () => {
     expect(found(pairs.filter((pair) => !pair.equal && ours(pair) === 'right'))).toEqual(
       listed(paidHereAlone),
     );
   });
 
-  test('are paid there and not here only for a reason', () => {
+  test('a pair that is right only there has a listed reason', () => {
     expect(found(pairs.filter((pair) => pair.equal && ours(pair) !== 'right'))).toEqual(
       listed(paidThereAlone),
     );

@@ -11,7 +11,7 @@ const read = (text: string): Answer => {
 };
 const compare = (a: string, b: string): boolean | undefined => sameAnswer(read(a), read(b));
 
-describe('two answers', () => {
+describe('The comparison of answers', () => {
   test.each([
     ['\\frac{\\sqrt{2}}{2}', '\\frac{1}{\\sqrt2}'],
     ['\\sqrt{12}', '2\\sqrt{3}'],
@@ -44,7 +44,7 @@ describe('two answers', () => {
     ['50\\%', '50'],
     ['\\text{5}', '5'],
     ['25 cm^2', '25'],
-  ])('%j and %j are the same', (a, b) => {
+  ])('finds that %j and %j are the same', (a, b) => {
     expect(compare(a, b)).toBe(true);
     expect(compare(b, a)).toBe(true);
   });
@@ -66,7 +66,7 @@ describe('two answers', () => {
     ['50\\%', '5000\\%'],
     ['50\\%', '5'],
     ['2^{-1}', '1'],
-  ])('%j and %j differ', (a, b) => {
+  ])('finds that %j and %j differ', (a, b) => {
     expect(compare(a, b)).toBe(false);
   });
 
@@ -83,7 +83,7 @@ describe('two answers', () => {
     ['(1,2)', '1,2'],
     ['\\{5\\}', '5'],
     ['2x+3y=6', '6'],
-  ])('%j and %j cannot be told apart or together', (a, b) => {
+  ])('cannot decide %j and %j', (a, b) => {
     expect(compare(a, b)).toBeUndefined();
   });
 
@@ -112,7 +112,7 @@ describe('two answers', () => {
     `${'9'.repeat(999)}^{2}`,
     '\\begin{pmatrix}1\\\\2\\end{pmatrix}',
     'x > 1',
-  ])('%j is not read', (text) => {
+  ])('does not read %j', (text) => {
     expect(readAnswer(text)).toBeUndefined();
   });
 });
@@ -164,8 +164,8 @@ const verdict = (a: string, b: string): boolean | undefined => {
   return one && other && sameAnswer(one, other);
 };
 
-describe('random expressions', () => {
-  test('are the same only where their values are', () => {
+describe('Random expressions', () => {
+  test('two expressions are the same only if their values are', () => {
     let compared = 0;
     fc.assert(
       fc.property(expression, expression, (a, b) => {
@@ -181,7 +181,7 @@ describe('random expressions', () => {
     expect(compared).toBeGreaterThan(300);
   });
 
-  test('are the same as what is computed from them in another order, and as nothing else', () => {
+  test('an expression equals its value computed in another order, and no other value', () => {
     let decided = 0;
     fc.assert(
       fc.property(expression, expression, ({ text: a }, { text: b }) => {
@@ -199,7 +199,7 @@ describe('random expressions', () => {
     expect(decided).toBeGreaterThan(300);
   });
 
-  test('have one text however they are written', () => {
+  test('each expression has one canonical text in any spelling', () => {
     fc.assert(
       fc.property(expression, ({ text }) => {
         const [one, other] = [readAnswer(text), readAnswer(`0+(${text}) \\cdot 1`)];
