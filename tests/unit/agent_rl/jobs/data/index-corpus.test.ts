@@ -158,7 +158,7 @@ describe('agent-rl data index', () => {
     ['a setting that is none', [documents, '--set', 'chunks=3'], 'CONFIG_INVALID'],
     ['a set that is none', [documents, '--set', 'chunks'], 'CONFIG_INVALID'],
     [
-      'a language nobody knows',
+      'an unknown language',
       [documents, '--set', 'text.language=Klingon'],
       'expected one of Arabic, Danish',
     ],

@@ -12,7 +12,7 @@ import { writeRun } from '#tests/support/written-run.ts';
 
 const folder = temporaryFolder();
 
-describe('the report of a run', () => {
+describe('The report of a run', () => {
   const run = writeRun(folder, 'one', wholeRun);
 
   test('lies in the folder of the run and begins with what came of it', async () => {
@@ -95,7 +95,7 @@ describe('the report of a run', () => {
     );
   });
 
-  test('describes each curve for those who do not see it', async () => {
+  test('describes each curve in text', async () => {
     const { document } = await reportPage({ runs: [run] });
     const described = [...document.querySelectorAll('svg[role=img] > desc')];
     expect(described.map((one) => one.textContent)).toEqual([
@@ -145,7 +145,7 @@ describe('the report of a run', () => {
     );
   });
 
-  test('refuses controls and curves that are none', async () => {
+  test('refuses invalid controls and unknown curves', async () => {
     const refused = async (options: Partial<ReportOptions>) => {
       const { code, message } = await rejectionOf(
         reportRuns({ runs: [run], format: 'html', print: () => undefined, ...options }),
@@ -167,7 +167,7 @@ describe('the report of a run', () => {
     );
   });
 
-  test('as Markdown has tables and fences', async () => {
+  test('has tables and fences as Markdown', async () => {
     const out = join(folder, 'one.md');
     const { text } = await writtenReport({ runs: [run], format: 'md', out });
     expect(text).toContain(
@@ -177,7 +177,7 @@ describe('the report of a run', () => {
     expect(text).toContain(String.raw`| 2 | 75.0 % \[30.0, 95.0\] | 50.0 % |`);
   });
 
-  test('as Markdown says how many rows of a curve it shows', async () => {
+  test('says in Markdown how many rows of a curve it shows', async () => {
     const metrics = Array.from({ length: 20 }, () => ({ 'rollout/rewardMean': 0.5 }));
     const long = writeRun(folder, 'long', { metrics });
     const { text } = await writtenReport({ runs: [long], format: 'md' });
@@ -201,7 +201,7 @@ describe('the report of a run', () => {
     ]);
   });
 
-  test('as a picture has the curves asked for, and what they are drawn from', async () => {
+  test('has, as a picture, the requested curves and their data', async () => {
     const out = join(folder, 'one.svg');
     const { text } = await writtenReport({ runs: [run], format: 'svg', out, curves: ['reward'] });
     const { document } = parseHTML(text);

@@ -25,15 +25,15 @@ const labels = (spec: ChartSpec, ...runs: ShownRun[]) =>
 const one = run('one', 5, { 'a/x': [1, 2], 'a/y': [3, 4], 'a/z': [0, 0] });
 const two = run('two', 6, { 'a/x': [1, 2], 'a/y': [3, 4] });
 
-describe('lines of a chart', () => {
-  test('have a colour for each metric of one run', () => {
+describe('A chart', () => {
+  test('gives each metric of one run a colour', () => {
     expect(labels({ title: '', metrics: ['a/x', 'a/y'] }, one)).toEqual([
       ['x', 0, 0],
       ['y', 1, 0],
     ]);
   });
 
-  test('have a colour for each run and a dash for each metric of several', () => {
+  test('gives each run a colour and each of several metrics a dash', () => {
     expect(labels({ title: '', metrics: ['a/x', 'a/y'] }, one, two)).toEqual([
       ['one: x', 5, 0],
       ['one: y', 5, 1],
@@ -42,7 +42,7 @@ describe('lines of a chart', () => {
     ]);
   });
 
-  test('have the same dash for a metric in all runs, also where a run lacks it', () => {
+  test('gives a metric the same dash in all runs, also where a run lacks it', () => {
     const other = run('other', 1, { 'a/y': [1, 2] });
     expect(labels({ title: '', metrics: ['a/x', 'a/y'] }, one, other)).toEqual([
       ['one: x', 5, 0],
@@ -51,30 +51,30 @@ describe('lines of a chart', () => {
     ]);
   });
 
-  test('bear the name of the run where there is one metric', () => {
+  test('labels lines with the run where it has one metric', () => {
     expect(labels({ title: '', metrics: ['a/x'] }, one, two)).toEqual([
       ['one', 5, 0],
       ['two', 6, 0],
     ]);
   });
 
-  test('leave out members of a family that are 0 throughout, and the chart names them', () => {
+  test('leaves out members of a family that are 0 throughout, and names them', () => {
     const chart = chartOf({ title: '', metrics: ['a/*'] }, [one]);
     expect(chart?.lines.map(({ label }) => label)).toEqual(['x', 'y']);
     expect(chart?.note).toBe('always 0: z');
   });
 
-  test('are those of the first run where they are stacked', () => {
+  test('shows only the first run where lines are stacked', () => {
     expect(labels({ title: '', metrics: ['a/x'], isStacked: true }, one, two)).toHaveLength(1);
   });
 
-  test('are shares of another metric, and null where that is 0', () => {
+  test('shows shares of another metric, and null where that is 0', () => {
     const groups = run('one', 0, { 'g/zero': [1, 2], 'g/count': [4, 0] });
     const spec = { title: '', metrics: ['g/zero'], shareOf: 'g/count' };
     expect(chartOf(spec, [groups])?.lines[0]?.ys).toEqual([0.25, null]);
   });
 
-  test('are the seconds that have a share of an iteration where these are stacked', () => {
+  test('stacks the seconds that are parts of an iteration', () => {
     const seconds = { 'seconds/collect': [1, 1], 'seconds/tools': [9, 9], 'busy/collect': [1, 1] };
     const names = (title: string) =>
       labels(specOf(title), run('one', 0, seconds))?.map(([label]) => label);
@@ -82,7 +82,7 @@ describe('lines of a chart', () => {
     expect(names('Time in episodes, summed over parallel episodes')).toEqual(['tools']);
   });
 
-  test('of rewards are not drawn where only the environment judges', () => {
+  test('has no lines of rewards where only the environment judges', () => {
     const scores = (columns: Record<string, number[]>) =>
       labels(specOf('Rewards before weighting'), run('one', 0, columns))?.map(([label]) => label);
     expect(scores({ 'score/environment': [0], 'score/search/mrr': [0.5] })).toEqual(['search/mrr']);
@@ -93,7 +93,7 @@ describe('lines of a chart', () => {
   });
 });
 
-test('success on held-out tasks is that before and after training, and of the metrics between', () => {
+test('takes held-out success from before and after training and from metrics in between', () => {
   const rate = (value: number, low: number, high: number) => ({ value, low, high, n: 20 });
   const columns = {
     'eval/successRate': [null, 0.5, 0.95],
@@ -113,7 +113,7 @@ test('success on held-out tasks is that before and after training, and of the me
   ]);
 });
 
-test('every metric that a chart names is one that runs record', () => {
+test('names only metrics that runs record', () => {
   const names = chartGroups.flatMap(({ charts }) =>
     charts.flatMap(({ metrics, shareOf, interval = [] }) => [
       ...metrics.map((name) => name.replace('*', 'any')),

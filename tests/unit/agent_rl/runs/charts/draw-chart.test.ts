@@ -23,8 +23,8 @@ const chartOf = (lines: readonly Line[], more: Partial<Chart> = {}): Chart => ({
 const frame = { left: 52, right: 452, top: 52, bottom: 252 };
 const axes = (chart: Chart) => axesOf(chart, curvesOf(chart, plainLook).curves, frame, plainLook);
 
-describe('the axes of a chart', () => {
-  test('go from 0 to the last iteration, and of shares from 0 to 1', () => {
+describe('An axis', () => {
+  test('goes from 0 to the last iteration, and for shares from 0 to 1', () => {
     const { x, y, xTicks, yTicks } = axes(chartOf([line([0.5, 0.25])], { isShare: true }));
     expect([x(0), x(1), x(2)]).toEqual([52, 252, 452]);
     expect([y(0), y(0.5), y(1)]).toEqual([252, 152, 52]);
@@ -39,18 +39,18 @@ describe('the axes of a chart', () => {
     ]);
   });
 
-  test('are there without any number', () => {
+  test('exists without any number', () => {
     const { xTicks, yTicks } = axes(chartOf([line([null, null])]));
     expect(xTicks.map(({ at }) => at)).toEqual([0, 1, 2]);
     expect(yTicks.length).toBeGreaterThan(0);
   });
 
-  test('have ticks that differ from each other, however close they are', () => {
+  test('has ticks that differ from each other, however close they are', () => {
     const { yTicks } = axes(chartOf([line([0.9999995, 1.0000005])]));
     expect(new Set(yTicks.map(({ label }) => label)).size).toBe(yTicks.length);
   });
 
-  test('show the iterations that the reader zooms in to', () => {
+  test('shows the iterations that the reader zooms in to', () => {
     const look = { ...plainLook, zoom: [1, 2] as const };
     const { axes: zoomed } = drawChart(chartOf([line([5, 6, 7])]), frame, look);
     expect([zoomed.x(1), zoomed.x(2), zoomed.iterationAt(252)]).toEqual([52, 452, 1.5]);
@@ -72,7 +72,7 @@ describe('the range of an axis', () => {
     expect(to).toBeCloseTo(expected[1], 12);
   });
 
-  test('of what is stacked begins at 0', () => {
+  test('begins at 0 for stacked lines', () => {
     expect(rangeOf(5, 9, { isStacked: true })).toEqual([0, 9]);
   });
 });
@@ -92,19 +92,19 @@ describe('a curve', () => {
     expect(dots).toBe(4);
   });
 
-  test('of two evaluations is two dots with intervals: nothing is known of what lay between', () => {
+  test('is two dots with intervals for two evaluations', () => {
     const measured = line([0.5, 0.5], { xs: [0, 2], low: [0.25, 0.25], high: [0.75, 0.75] });
     // An interval has a line and two ends.
     expect(drawn(chartOf([measured]))).toEqual({ path: '', dots: 2, intervals: 6 });
   });
 
-  test('of many intervals is an area', () => {
+  test('is an area for many intervals', () => {
     const ys = Array.from({ length: 13 }, () => 0.5);
     const { shapes } = drawChart(chartOf([line(ys, { low: ys, high: ys })]), frame);
     expect(shapes.filter(({ attributes }) => attributes['class'] === 'area c0')).toHaveLength(1);
   });
 
-  test('of many points is the means of neighbours', () => {
+  test('is the means of neighbours for many points', () => {
     const points = Array.from({ length: 401 }, (_, at): Point => ({
       x: at + 1,
       y: at,
@@ -127,7 +127,7 @@ describe('a curve', () => {
   });
 });
 
-describe('what is drawn of lines', () => {
+describe('A drawing', () => {
   const ysOf = (chart: Chart, look = plainLook) => {
     const { curves, notes } = curvesOf(chart, look);
     return { ys: curves.map(({ points }) => points.map(({ y }) => y)), notes };
@@ -142,21 +142,21 @@ describe('what is drawn of lines', () => {
     expect(curvesOf(chart, plainLook).curves[1]?.points[0]).toMatchObject({ low: 3, high: 7 });
   });
 
-  test('leaves out what a log scale cannot show, and says so', () => {
+  test('leaves out values that a log scale cannot show, and says so', () => {
     expect(ysOf(chartOf([line([0, -1, 2])]), { ...plainLook, isLog: true })).toEqual({
       ys: [[null, null, 2]],
       notes: ['2 values at or below 0 are not shown on a log scale'],
     });
   });
 
-  test('leaves out what is not finite, and says so', () => {
+  test('leaves out non-finite values, and says so', () => {
     expect(ysOf(chartOf([line(['NaN', 2])]))).toEqual({
       ys: [[null, 2]],
       notes: ['all: 1 non-finite value omitted (NaN)'],
     });
   });
 
-  test('has what was measured behind its average', () => {
+  test('shows the measured values behind their average', () => {
     const { curves } = curvesOf(chartOf([line([4, 1])]), { ...plainLook, smoothing: 0.5 });
     expect(curves.map(({ isFaint, points }) => [isFaint, points.map(({ y }) => y)])).toEqual([
       [true, [4, 1]],
@@ -176,15 +176,15 @@ describe('smoothing', () => {
   });
 });
 
-describe('colours of runs', () => {
+describe('The colour of a run', () => {
   const listed = Array.from({ length: 10 }, (_, at) => `run${at}`);
 
-  test('stay when another run is laid over', () => {
+  test('stays when another run is laid over', () => {
     expect(runColours(listed, ['run3']).get('run3')).toBe(3);
     expect(runColours(listed, ['run1', 'run3']).get('run3')).toBe(3);
   });
 
-  test('are not shared by two that are shown', () => {
+  test('is not shared by two runs that are shown', () => {
     const given = runColours(listed, ['run1', 'run9']);
     expect([given.get('run1'), given.get('run9')]).toEqual([1, 2]);
   });
