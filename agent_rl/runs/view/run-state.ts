@@ -11,7 +11,7 @@ import type { Rate, RunHead, RunState } from './api.ts';
 /** What is read of each end of a file that may be long. */
 const endBytes = 64 * 2 ** 10;
 
-/** The beginning or the end of a file as text; empty where there is none. */
+/** The beginning or the end of a file as text; empty without one. */
 function endOfFile(file: string, end: 'first' | 'last', bytes = endBytes): string {
   if (!existsSync(file)) return '';
   const descriptor = openSync(file, 'r');
@@ -102,7 +102,7 @@ export function lastIteration({ metrics }: RunFolder): number {
   return Number([...numbers].at(-1)?.[1] ?? 0);
 }
 
-/** Success rates of held-out tasks: those of the summary, or what the log says while there is none. */
+/** Success rates of held-out tasks: from the summary, or what the log says without a summary. */
 export function headlineOf({ log }: RunFolder, summary: Summary): RunHead['headline'] {
   const { before, after, difference } = summary?.eval ?? {};
   const headline = {

@@ -382,14 +382,14 @@ describe('The output', () => {
     }
   });
 
-  test('names the run whose config eval uses, or says that there is none', async () => {
+  test('names the run whose config eval uses, or says that no run exists', async () => {
     const { code, stderr } = await commandLine(['eval', folder]);
     expect([code, stderr]).toEqual([2, expect.stringContaining('CHECKPOINT_INVALID')]);
     expect(stderr).toContain('is neither a run folder nor a checkpoint');
     const gone = await commandLine(['train', '--resume', `${folder}/gone`]);
     expect([gone.code, gone.stderr]).toEqual([
       2,
-      expect.stringMatching(/There is no .*\/gone\. .*started again/),
+      expect.stringMatching(/There is no .*\/gone\. .*start it again/),
     ]);
   });
 });

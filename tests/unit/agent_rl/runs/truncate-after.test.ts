@@ -68,7 +68,7 @@ test.each([
 
 test.each([
   ['half a line', '{"iteration": 2, "rollout/e'],
-  ['what is no record', '[1, 2]'],
+  ['an invalid record', '[1, 2]'],
   ['a record of no iteration', '{"when": "before"}'],
   ['zeros that a power cut left', '\u0000\u0000\u0000'],
 ])('%s between whole ones is refused with its place, and nothing is cut', async (_, text) => {

@@ -12,7 +12,7 @@ import { linuxRow, parsePs, sumTree } from '#agent_rl/telemetry/process-tree.ts'
 import { liveText, type ProgressOptions } from '#agent_rl/telemetry/progress.ts';
 import { EmulatedTerminal } from '#tests/support/emulated-terminal.ts';
 
-/** A clock that stands still until it is told otherwise. */
+/** A clock that stands still until a test moves it. */
 const fakeClock = () => {
   let now = 0;
   return { clock: () => now, wait: (ms: number) => void (now += ms) };

@@ -87,14 +87,14 @@ const full = '/dev/full';
 });
 
 describe('The metrics', () => {
-  test('have a unit and a description each', () => {
+  test('all have a unit and a description', () => {
     for (const { unit, description } of Object.values(metricNames)) {
       expect(unit).not.toBe('');
       expect(description).toMatch(/^[A-Z|]/);
     }
   });
 
-  test('are looked up by name or by family', () => {
+  test('each belong to a name or a family', () => {
     expect(metricDefinition('rollout/rewardMean')?.unit).toBe('reward');
     expect(metricDefinition('outcome/tool-timeout')?.unit).toBe('episodes');
     expect(metricDefinition('eval/group/held-out/strings')?.unit).toBe('1');
@@ -104,7 +104,7 @@ describe('The metrics', () => {
     expect(metricDefinition('toString')).toBeUndefined();
   });
 
-  test('are refused under an unknown name before they are written', () => {
+  test('under an unknown name are refused before they are written', () => {
     const file = join(folder, 'metrics.jsonl');
     const writer = new MetricsWriter(file);
     const wrong = { 'rollout/rewardmean': 1 } as Record<string, number>;

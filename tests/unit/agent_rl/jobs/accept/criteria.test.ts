@@ -41,7 +41,7 @@ describe('A model', () => {
   });
 
   test.each<[Partial<Found>, RegExp]>([
-    [{ texts: { texts: 6, changed: ['na?ve'] } }, /text comes back/],
+    [{ texts: { texts: 6, changed: ['na?ve'] } }, /decodes texts/],
     [{ lines: [line(1), line(2, { 'rollout/failed': 1 }), line(3), line(4)] }, /episodes end/],
     [
       {

@@ -96,7 +96,7 @@ describe('The comparison of held-out tasks', () => {
     const { result, text } = await compared(a, b);
     expect(result['heldOut']).toMatchObject([{ paired: 1, onlyA: 1, onlyB: 1, otherPrompt: 1 }]);
     expect(text).toContain('left out: 1 task only in A, 1 only in B, 1 with the same id');
-    expect(text).toContain('Neither run has a checkpoint with an evaluation before training');
+    expect(text).toContain('Slices are unknown');
   });
 });
 
@@ -151,7 +151,7 @@ describe('The comparison of training', () => {
       otherProbabilities: 2,
     });
     expect(text).toContain('identical tokens in all 2 episodes of the 2 iterations');
-    expect(text).toContain('other probabilities from iteration 2 on');
+    expect(text).toContain('From iteration 2 on, the same tokens have different probabilities');
   });
 
   test('names the end of an episode that is shorter', async () => {

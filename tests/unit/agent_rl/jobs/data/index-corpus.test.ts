@@ -155,8 +155,8 @@ describe('agent-rl data index', () => {
   test.each([
     ['an input that is not there', [join(folder, 'nowhere.jsonl')], 'DATASET_INVALID'],
     ['a folder without data', [join(folder, 'index')], 'DATASET_INVALID'],
-    ['a setting that is none', [documents, '--set', 'chunks=3'], 'CONFIG_INVALID'],
-    ['a set that is none', [documents, '--set', 'chunks'], 'CONFIG_INVALID'],
+    ['an unknown setting', [documents, '--set', 'chunks=3'], 'CONFIG_INVALID'],
+    ['a malformed --set', [documents, '--set', 'chunks'], 'CONFIG_INVALID'],
     [
       'an unknown language',
       [documents, '--set', 'text.language=Klingon'],

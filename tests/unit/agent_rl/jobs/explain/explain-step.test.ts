@@ -153,7 +153,7 @@ describe('agent-rl runs explain --step', () => {
     expect(text).toContain('"#1 #2»#10«#11 #12", p 0.5, in train/2/0/0/1');
   });
 
-  test('shows figures of the update beside those of the iterations around it', async () => {
+  test('shows figures of the update beside the iterations around it', async () => {
     expect((await explained(2)).text).toMatch(/gradient norm before clipping.* 0\.8 {2}\(0\.4\)/);
   });
 

@@ -8,7 +8,7 @@ import { played } from '#tests/support/rollouts.ts';
 
 const tasks = ['a', 'b', 'c', 'd'].map((taskId) => ({ taskId, prompt: '', metadata: {} }));
 
-/** A model that solves a task in its first so many attempts. */
+/** A model that solves a task in its first attempts. */
 async function model(name: string, solved: number, samples: number): Promise<EvaluatedModel> {
   const rollouts = new ScriptedRollouts(({ task, key: { sample } }) =>
     played({ reward: task.taskId !== 'd' && sample < solved ? 1 : 0 }),

@@ -103,9 +103,9 @@ describe("A model's text", () => {
   });
 
   test('may hold bytes that are not UTF-8', async () => {
-    const run = hostile('mended');
+    const run = hostile('repaired');
     const file = join(run, 'trajectories', 'eval.jsonl');
-    const bytes = readFileSync(file, 'latin1').replaceAll('mended', 'a\u00ffb');
+    const bytes = readFileSync(file, 'latin1').replaceAll('repaired', 'a\u00ffb');
     writeFileSync(file, bytes, 'latin1');
     const { document } = parseHTML(await reportOf(run));
     expect(document.querySelector('.entry pre')?.textContent).toBe('a\ufffdb');

@@ -52,7 +52,7 @@ describe('The report of several runs', () => {
     ]);
     expect(rows).toContainEqual(['Cost', 'one', 'two']);
     expect(words[1]).toBe(
-      'The policies of 2 runs solved 25.0 % (25.0 % to 25.0 %) before training and 87.5 % (75.0 % to 100.0 %) after it: means, with the range in parentheses.',
+      'Of the held-out tasks, the policies of 2 runs solved 25.0 % (25.0 % to 25.0 %) before training and 87.5 % (75.0 % to 100.0 %) after it: means, with the range in parentheses.',
     );
   });
 
@@ -62,7 +62,7 @@ describe('The report of several runs', () => {
       runs: [...runs, writeRun(folder, 'several/going', going)],
     });
     expect(words[1]).toMatch(
-      /^The policies of 2 runs .* Runs without a summary or without a held-out evaluation in it: 1\.$/,
+      /^Of the held-out tasks, the policies of 2 runs .* Runs without a summary or without a held-out evaluation in it: 1\.$/,
     );
     expect(words.slice(2, 4)).toEqual([
       'going: Attempts solved in each evaluation, including slices (from trajectories/eval.jsonl): 1 of 1 = 100.0 %, before training (iteration 0); 3 of 4 = 75.0 %, after training (iteration 2). Without a summary.json there are no intervals.',

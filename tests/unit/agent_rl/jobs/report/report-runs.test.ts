@@ -74,7 +74,7 @@ describe('The report of a run', () => {
     }));
     expect(articles.map(({ about }) => about)).toEqual([
       'Episode after/2/0/3/0 of easy: completed, reward 1.00, 1 turn',
-      'Episode after/2/0/2/0 of mended: completed, reward 1.00, 1 turn',
+      'Episode after/2/0/2/0 of repaired: completed, reward 1.00, 1 turn',
       'Episode after/2/0/1/0 of lost: wrong-answer, reward 0.00, 1 turn',
     ]);
     expect(articles[1]?.said).toEqual([

@@ -40,7 +40,7 @@ test('a file of another name is refused, and so is more than the model has, in o
   await expect(more).rejects.toMatchObject({ status: 413 });
   const folder = inbox.whole('one', { 'model.safetensors': sha256(60) });
   expect(readdirSync(folder)).toEqual(['model.safetensors']);
-  // One in place of another does not count twice.
+  // One that replaces another does not count twice.
   await inbox.put('one', 'model.safetensors', of(90));
 });
 

@@ -8,7 +8,7 @@ import { evidenceOf } from './evidence.ts';
 const { settings, prompt, series } = evidenceOf();
 const [healthy = { metrics: {} }] = series.iterations;
 
-/** What is told, and after which iteration, of a run whose metrics change. */
+/** The warnings, and after which iteration, of a run whose metrics change. */
 function watched(
   changes: readonly Metrics[],
   { tools = true, settings: of = settings } = {},

@@ -15,7 +15,7 @@ import { sickRuns } from '#scripts/sick-runs/sick-runs.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 
 /*
- * Runs that were trained for real and went wrong on purpose (scripts/make-sick-runs.ts): what each is told first, while it
+ * Runs that were trained for real and went wrong on purpose (scripts/make-sick-runs.ts): the first warning of each, while it
  * trains and afterwards, is what is wrong with it.
  */
 

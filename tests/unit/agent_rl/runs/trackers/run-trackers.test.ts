@@ -24,7 +24,7 @@ const named = (tracker: Tracker, limits: Partial<QueuedTracker> = {}): QueuedTra
   ...limits,
 });
 
-/** What a tracker is told, as short texts. */
+/** The events of a tracker, as short texts. */
 function notebook() {
   const told: string[] = [];
   const track = (one: TrackedEvent): void => {
@@ -39,7 +39,7 @@ function queueOf(tracker: Tracker, limits: Partial<QueuedTracker> = {}, now?: ()
   return { queue, said };
 }
 
-/** Resolves when it is told to. */
+/** Resolves when it is opened. */
 function gate() {
   let open = (): void => undefined;
   const opened = new Promise<void>((resolve) => {

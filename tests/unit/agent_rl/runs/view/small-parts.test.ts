@@ -31,8 +31,8 @@ describe('The file of an exported answer', () => {
   });
 });
 
-describe('The metrics of the viewer', () => {
-  test('are read further, by column, with descriptions; numbers that JSON lacks are texts', async () => {
+describe('The reader of metrics', () => {
+  test('reads on, by column, with descriptions; numbers that JSON lacks are texts', async () => {
     const metrics = join(folder, 'metrics.jsonl');
     const history = new MetricHistory({ metrics });
     expect(await history.after(0)).toMatchObject({ iterations: [], columns: {} });

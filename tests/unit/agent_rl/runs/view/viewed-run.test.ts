@@ -223,7 +223,7 @@ describe('A run with damaged records', () => {
   const damaged = recordedFolder(runs, 'damaged');
   const viewed = new ViewedRun('damaged', damaged.path, () => undefined);
 
-  test('counts lines of metrics that cannot be read among those of episodes', async () => {
+  test('counts unreadable lines of metrics together with lines of episodes', async () => {
     record(damaged, 'train', 'no episode\n');
     writeFileSync(damaged.metrics, '{"iteration":1}\n{"iteration":\n{"loss":1}\n{"iteration":4}\n');
     const before = viewed.stamp();
