@@ -46,7 +46,7 @@ test('what a command leaves running for longer does not keep the program, nor ch
     "setTimeout(() => console.log('Ended.'), 20_000); return 2;",
   );
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-  expect(stderr).toMatch(/^Something that was started, .* is still running\. Ending\.\n$/);
+  expect(stderr).toMatch(/^A timer, socket or process, .* is still active\. Exiting anyway\.\n$/);
 });
 
 test('what a command leaves running and then fails makes it a failure', () => {

@@ -146,7 +146,7 @@ test.each([
   });
   const { code, message } = await rejectionOf(checkInputs(run, { ...sources, readings }));
   expect(code).toBe('CHECKPOINT_INVALID');
-  expect(message).toContain(`read otherwise than it began (${change})`);
+  expect(message).toContain(`tasks are read has changed (${change})`);
   expect(await checkInputs(run, sources)).toEqual([]);
 });
 
@@ -190,7 +190,9 @@ describe('a run whose tasks a generator makes', () => {
     const error = await rejectionOf(check(run.config, 'datasets.0.generator.evalTasks=3'));
     expect([error.code, error.message]).toEqual([
       'CHECKPOINT_INVALID',
-      expect.stringMatching(/\(settings of datasets\.0: \{.*2.*\} -> \{.*3.*\}\)\. Use the task/),
+      expect.stringMatching(
+        /\(settings of datasets\.0: \{.*2.*\} -> \{.*3.*\}\)\. Restore the generator/,
+      ),
     ]);
     const { generators = [], ...sources } = sourcesOf(await resolveMade());
     const later = generators.map((one) => Object.assign({}, one, { version: one.version + 1 }));
@@ -257,7 +259,7 @@ describe('a run on another machine', () => {
     const sources = await sourcesWith('run.engineThreads=5', override);
     const { code, message } = await rejectionOf(checkInputs(run, sources));
     expect(code).toBe('CHECKPOINT_INVALID');
-    expect(message).toContain(`what it computes on changed (${change})`);
+    expect(message).toContain(`hardware settings changed (${change})`);
     expect(message).toContain(`Give ${flag}, or --allow-other-machine`);
     expect(await checkInputs(run, sources, true)).toEqual([
       `Allowed by --allow-other-machine: ${change}.`,

@@ -185,9 +185,9 @@ test('servers that are killed halfway cost a run nothing but what they would hav
   }
   const log = readFileSync(join(runs, 'killed', 'run.log'), 'utf8');
   for (const text of [stderr, log]) {
-    expect(text).toMatch(/Tracker "mlflow".* cannot be asked: .*The training goes on/);
+    expect(text).toMatch(/Tracker "mlflow".* cannot be asked: .*Training continues/);
     expect(text).toMatch(/Tracker "mlflow": \d+ of 17 events recorded/);
-    expect(text).toMatch(/Tracker "wandb".* is gone: it ended with SIGKILL.*The training goes on/);
+    expect(text).toMatch(/Tracker "wandb".* is gone: it ended with SIGKILL.*Training continues/);
     expect(text).toMatch(/Tracker "wandb": \d+ of 17 events recorded/);
   }
   expect(conformance('read_tensorboard.py', realpathSync(join(runs, 'killed')))).toMatch(
