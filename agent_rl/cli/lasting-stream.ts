@@ -1,7 +1,7 @@
 import { nodeCodeOf } from '../core/errors.ts';
 import type { Io } from './io.ts';
 
-/** What writing to a pipe that nobody reads any more fails with; on Windows, the second. */
+/** The error codes of writing to a pipe whose reader has closed it; on Windows, the second. */
 const readerGone = new Set(['EPIPE', 'EOF']);
 
 /**

@@ -191,7 +191,7 @@ async function inWords(message: string, args: string[], called: Called): Promise
   }
   const names = /^Unknown arguments?: (.*)$/.exec(message)?.[1]?.split(', ');
   if (names !== undefined) return explainUnknown(names, args, command);
-  // A misspelt flag is also a missing one, and the spelling is what to mend.
+  // A misspelt flag is also a missing one, and the spelling is the mistake.
   const misspelt = unknownFlags(args, command);
   if (misspelt.length > 0) return explainUnknown(misspelt, args, command);
   const got = /^Not enough non-option arguments: got (\d+)/.exec(message)?.[1];

@@ -50,7 +50,7 @@ export async function prepare(
 /**
  * The `config.yaml` of the run that a run folder or one of its checkpoints belongs to.
  *
- * @throws AgentRlError `CHECKPOINT_INVALID` when there is none.
+ * @throws AgentRlError `CHECKPOINT_INVALID` when it does not exist.
  */
 function configOfRun(folder: string): string {
   const file = runFileOf(folder);
@@ -69,7 +69,7 @@ function configOfRun(folder: string): string {
 /**
  * Run file for a command on a run or checkpoint: that of `--config`, or else that of the run.
  *
- * @param usual the one of `configs/` that is meant where there is no run either, which the user is told
+ * @param usual the one of `configs/` to use without a run either, with a note to the user
  * @throws AgentRlError `CHECKPOINT_INVALID` for a folder of no run
  */
 export function configFor(

@@ -84,7 +84,7 @@ export async function runProgram(programName: string, only?: Command): Promise<v
   setTimeout(leave, 1000 * longestEndS).unref();
 }
 
-/** Reports every failure of this process that nothing caught, in place of Node, which would end the process at once. */
+/** Reports every failure of this process that nothing caught, instead of Node, which would end the process at once. */
 function onStrayFailure(report: (failure: StrayFailure) => void): void {
   let last = '';
   const take =

@@ -23,7 +23,7 @@ export interface EvaluateAgentOptions<Row extends object = object> extends Agent
  *
  * @param checkpoint a run folder, a checkpoint or a model folder
  * @returns success rate, interval and means, as `agent-rl eval --json` prints them.
- * @throws AgentRlError for what the user can mend
+ * @throws AgentRlError for what the user can fix
  * @example
  * ```ts
  * const { successRate } = await evaluateAgent('runs/trainAgent-seed42', { tasks, tools: [add], reward });

@@ -28,7 +28,7 @@ export interface CheckResult extends JobResult {
 export interface TrainingOptions extends JobOptions {
   /** Folder of the run to resume; `newest` takes the newest run of this config's output folder. */
   resume?: string | undefined;
-  /** Resumes with other engine threads or on another device all the same. */
+  /** Resumes with other engine threads or on another device anyway. */
   allowOtherMachine?: boolean;
   /** Only prints the resolved plan. */
   dryRun: boolean;
@@ -36,6 +36,6 @@ export interface TrainingOptions extends JobOptions {
   measure?: boolean;
   /** Writes what each thread did to `profile.json` of the run. */
   profile?: boolean;
-  /** Is told what happens in a run. Must not throw. */
+  /** Receives the events of a run. Must not throw. */
   onEvent?: Subscriber | undefined;
 }

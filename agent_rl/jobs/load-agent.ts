@@ -4,7 +4,7 @@ import type { LoadAgentOptions, LoadedAgent } from './code/open-loaded-agent.ts'
  * Opens a trained agent to be asked.
  *
  * @param checkpoint a run folder, a checkpoint or a model folder
- * @throws AgentRlError for what the user can mend
+ * @throws AgentRlError for what the user can fix
  * @example
  * ```ts
  * const agent = await loadAgent('runs/trainAgent-seed42', { tools: [add] });

@@ -22,7 +22,7 @@ export interface TrainingControls {
   overrides?: Readonly<Record<string, unknown>>;
   /** Run folder to continue; `newest` for the newest run of the config's output folder. */
   resume?: string;
-  /** Resumes with other engine threads or on another device than before all the same. */
+  /** Resumes with other engine threads or on another device than before anyway. */
   allowOtherMachine?: boolean;
   /** Checks all that the run needs and only gives the plan: nothing is trained, and no run is written. */
   dryRun?: boolean;
@@ -40,7 +40,7 @@ export interface TrainingControls {
 export interface TrainFileOptions extends TrainingControls {
   /** Path of a run file (YAML). */
   config: string;
-  /** Packages, or files relative to the working directory, that bring plugins besides those of the file. */
+  /** Packages, or files relative to the working directory, that bring plugins in addition to the plugins of the file. */
   plugins?: readonly string[];
 }
 
@@ -63,7 +63,7 @@ export interface TrainingUnderWay extends Promise<JobResult>, AsyncIterable<Trai
  *
  * @returns what the run's `summary.json` holds, and its folder as `run`. Iterated over, it gives the events of the run
  * as they happen; what ends the run with an error is then thrown from the loop.
- * @throws AgentRlError for what the user can mend, as the command does.
+ * @throws AgentRlError for what the user can fix, as the command does.
  * @example
  * ```ts
  * const summary = await trainAgent({ config: 'configs/workspace_grpo.yaml', print: console.log });

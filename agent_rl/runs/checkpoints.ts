@@ -125,7 +125,7 @@ function filesOf(manifest: unknown): Manifest['files'] {
  * The newest whole checkpoint of a run.
  *
  * @param warn is given a warning for each corrupt one that is skipped
- * @throws AgentRlError `CHECKPOINT_INVALID` when there is none
+ * @throws AgentRlError `CHECKPOINT_INVALID` when no checkpoint exists
  */
 export async function newestCheckpoint(
   folder: string,

@@ -20,7 +20,7 @@ function oneLine(text: string): string {
 
 const reasonOf = (rollout: Rollout): string => oneLine(failureText(rollout));
 
-/** `HEAD:` and a line for each reason with its count, the most frequent first; nothing where there are none. */
+/** `HEAD:` and a line for each reason with its count, the most frequent first; empty without any. */
 function counted(head: string, reasons: readonly string[]): string[] {
   if (reasons.length === 0) return [];
   const counts = new Map<string, number>();
@@ -34,7 +34,7 @@ function counted(head: string, reasons: readonly string[]): string[] {
   ];
 }
 
-/** Episodes without a reward and tools that failed, by reason; nothing where there were none. */
+/** Episodes without a reward and tools that failed, by reason; empty without any. */
 export function failedText(rollouts: readonly Rollout[]): string | undefined {
   const failed = rollouts.filter(isFailed);
   const broken = rollouts.filter((one) => toolProblems(one).length > 0);

@@ -133,8 +133,8 @@ export class OpenRun {
   }
 
   /**
-   * Runs what the session is for; a failure goes into the log file, with how to continue, before it is rethrown. The user is
-   * told by whoever takes it.
+   * Runs what the session is for; a failure goes into the log file, with how to continue, before it is rethrown. The caller that
+   * handles it shows it to the user.
    */
   async logging<Result>(work: () => Promise<Result>): Promise<Result> {
     try {

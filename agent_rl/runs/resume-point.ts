@@ -20,7 +20,7 @@ export interface ResumeRequest {
   file: string;
   /** What it is resumed with, which must be what it began with. */
   sources: RunSources;
-  /** Goes on with other engine threads or on another device all the same. */
+  /** Goes on with other engine threads or on another device anyway. */
   allowOtherMachine?: boolean | undefined;
   /** Shows a warning to the user. */
   print: (text: string) => void;
@@ -128,8 +128,8 @@ export const defaultRunName = (configFile: string, seed: number): string =>
 
 /**
  * Removes what a process that was killed left half written in a folder (`NAME.<pid>.partial`), and puts back what it
- * was about to replace (`NAME.<pid>.partial.old`) where nothing has taken its place. Nobody may be writing there: the
- * ids are of processes that have ended, whoever has them now.
+ * was about to replace (`NAME.<pid>.partial.old`) where nothing has taken its place. No process may be writing there: the
+ * ids belong to processes that have ended, even if they were reused.
  *
  * @returns what was done, a sentence each.
  * @throws AgentRlError `OUTPUT_UNWRITABLE`

@@ -9,7 +9,7 @@ export interface RunUsage {
   sessions: number;
   wallSeconds: number;
   cpuSeconds: number;
-  /** Of these, those of evaluations. */
+  /** The part of evaluations. */
   evaluationCpuSeconds: number;
   /** The highest of any session. */
   memory: PeakMemory;
@@ -58,7 +58,7 @@ export class SessionUsage {
   #started = performance.now();
   /** Processor seconds of evaluations that have ended. */
   #evaluated = Promise.resolve(0);
-  /** Those of the session when the evaluation under way began. */
+  /** The processor seconds of the session when the evaluation under way began. */
   #evaluatedFrom: Promise<number> | undefined;
 
   private constructor(

@@ -7,7 +7,7 @@ const lookMs = 10;
 const busyFrom = 0.5;
 
 /**
- * Records when the main thread runs JavaScript in place of waiting, to about 10 ms: while it does, nobody is answered and no
+ * Records when the main thread runs JavaScript instead of waiting, to about 10 ms: while it does, no request is answered and no
  * episode goes on.
  *
  * @returns stops it; again it does nothing

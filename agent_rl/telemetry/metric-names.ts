@@ -9,7 +9,7 @@ const metric = (unit: string, description: string): MetricDefinition => ({ unit,
 
 /**
  * Every metric by name. A name that ends in `*` stands for a family whose members come from a run's plugins.
- * Means over episodes leave out those the system failed. Those of `sent/*` are over the sampled tokens sent to the
+ * Means over episodes leave out those the system failed. The means of `sent/*` are over the sampled tokens sent to the
  * learner, each weighted as in the loss: episodes without advantage are not sent unless a KL term pulls on them. Where an
  * episode has several agents, members of families of rewards, scores and of the environment begin with the agent's name, and agents
  * that do not learn are left out of all others but the counts of tokens.

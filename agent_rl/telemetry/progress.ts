@@ -28,7 +28,7 @@ export interface ProgressOptions extends Display {
   from?: number;
   /** When the work began, in the clock's milliseconds; by default now. */
   since?: number;
-  /** Without a panel, a line is written for every so many that are done, and for the last. */
+  /** Without a panel, a line is written each time this many are done, and for the last. */
   lineEvery?: number;
 }
 

@@ -95,7 +95,7 @@ export function lockRun(folder: string): RunLock {
  * Whether a process holds a run, for those who only look: nothing is written, and the age of a lock of another machine is by
  * this machine's clock.
  *
- * @returns `why` a lock that is there is held by nobody, or who holds it; undefined where there is none
+ * @returns `why` a lock that is there is stale, or which process holds it; undefined without a lock
  */
 export function holderOfRun(folder: string): { held: boolean; why: string } | undefined {
   const file = join(folder, 'run.lock');
@@ -147,7 +147,7 @@ function textOf(file: string): string | undefined {
   }
 }
 
-/** Removes a lock that was left behind, and no lock that somebody took meanwhile. */
+/** Removes a lock that was left behind, but not a lock that another process took meanwhile. */
 function takeAway(folder: string, file: string, text: string): void {
   const renamed = `${file}.${process.pid}.stale`;
   renameSync(file, renamed);
@@ -159,7 +159,7 @@ function takeAway(folder: string, file: string, text: string): void {
   rmSync(renamed);
 }
 
-/** Why nobody holds a lock any more, or `undefined` while somebody does. */
+/** Why a lock is stale, or `undefined` while a process holds it. */
 function leftBehind(file: string, text: string, age = ageOf): string | undefined {
   const holder = holderOf(text);
   if (holder === undefined) return 'its file is incomplete';

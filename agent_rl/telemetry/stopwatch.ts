@@ -9,7 +9,7 @@ export interface StopwatchOptions {
   shown?: { track: string; group?: string };
 }
 
-/** Seconds since it was made, and those of activities in it. Activities that overlap each count in full. */
+/** Seconds since it was made, and the seconds of activities in it. Activities that overlap each count in full. */
 export class Stopwatch<Activity extends string = never> {
   readonly seconds: Record<Activity, number>;
   readonly #started: number;

@@ -176,7 +176,7 @@ export function describeTrackerContract(
           expect(report).toMatchObject({ recorded: 0, escaped: 0 });
           expect((report?.failed ?? 0) + (report?.lost ?? 0)).toBe(whole(folder).length);
           expect(report?.lost).toBeGreaterThan(0);
-          expect(said.join(' ')).toMatch(/The training goes on/);
+          expect(said.join(' ')).toMatch(/Training continues/);
           expect(said.at(-1)).toMatch(/ 0 of \d+ events recorded/);
         });
       });

@@ -134,7 +134,7 @@ describe('The command attack', () => {
     const error = await rejectionOf(attacked('it breaks on every turn'));
     expect(error).toMatchObject({ code: 'ROLLOUTS_FAILED' });
     expect(error.message).toMatch(
-      /^None of 4 honest episodes has a reward, so that .* The first \(task a\) ended as grader-error.*: .*there is no judge/,
+      /^None of 4 honest episodes has a reward, so .* The first \(task a\) ended as grader-error.*: .*there is no judge/,
     );
   });
 

@@ -53,7 +53,7 @@ test('demonstrations contain exactly the sampled tokens and the tools of each ep
   });
 
   // The second command is the one that the first names. It has another tool, which rows do without.
-  const command = /Imitate them: agent-rl (sft .*)/.exec(said)?.[1]?.split(' ') ?? [];
+  const command = /To train on them: agent-rl (sft .*)/.exec(said)?.[1]?.split(' ') ?? [];
   const settings = ['--max-iterations', '1', '--set', `train.batchSize=${rows.length}`];
   await agentRl(...command, ...settings, '--set', 'tools.1.type=calculator', ...named('imitated'));
   const taken = new Set(rows.map(({ metadata }) => (metadata as { episode: string }).episode));

@@ -112,8 +112,8 @@ describe('The command agent-rl runs explain', () => {
 
   test.each([
     ['deaf', /could not be read/, 'deaf'],
-    ['other-format', /looks like a call, and none is read/, 'python-block'],
-  ])('finds calls that are never parsed: %s', async (name, says, format) => {
+    ['other-format', /looks like a call, but no call is parsed/, 'python-block'],
+  ])('names calls that are never parsed: %s', async (name, says, format) => {
     const [first] = await explained(name);
     expect(first).toMatchObject({
       check: 'unread-calls',

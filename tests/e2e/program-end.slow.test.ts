@@ -46,7 +46,7 @@ test('work that a command leaves running for longer neither blocks the program n
     "setTimeout(() => console.log('Ended.'), 20_000); return 2;",
   );
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-  expect(stderr).toMatch(/^Something that was started, .* is still running\. Ending\.\n$/);
+  expect(stderr).toMatch(/^A timer, socket or process, .* is still active\. Exiting anyway\.\n$/);
 });
 
 test('work that a command leaves running makes it fail when it throws', () => {

@@ -135,23 +135,20 @@ test.each([
   ['datasets.0.format=question', 'format of datasets.0, "plain" -> "question"'],
   ['datasets.0.columns={"prompt":"prompt"}', 'columns of datasets.0, none -> {"prompt":"prompt"}'],
   ['datasets.0.answerPattern=is (.+)', 'answerPattern of datasets.0, none -> "is (.+)"'],
-])(
-  'a resume with %s, which makes other tasks of the same files, is refused',
-  async (set, change) => {
-    const sources = sourcesOf(await resolve(run.config));
-    const whole = await resolve(run.config);
-    const { config } = whole;
-    const other = loadConfig({ file: run.config, overrides: [set] }).config;
-    const { readings } = sourcesOf({
-      ...whole,
-      config: { ...config, datasets: other.datasets },
-    });
-    const { code, message } = await rejectionOf(checkInputs(run, { ...sources, readings }));
-    expect(code).toBe('CHECKPOINT_INVALID');
-    expect(message).toContain(`read otherwise than it began (${change})`);
-    expect(await checkInputs(run, sources)).toEqual([]);
-  },
-);
+])('is not resumed with %s, which makes other tasks of the same files', async (set, change) => {
+  const sources = sourcesOf(await resolve(run.config));
+  const whole = await resolve(run.config);
+  const { config } = whole;
+  const other = loadConfig({ file: run.config, overrides: [set] }).config;
+  const { readings } = sourcesOf({
+    ...whole,
+    config: { ...config, datasets: other.datasets },
+  });
+  const { code, message } = await rejectionOf(checkInputs(run, { ...sources, readings }));
+  expect(code).toBe('CHECKPOINT_INVALID');
+  expect(message).toContain(`tasks are read has changed (${change})`);
+  expect(await checkInputs(run, sources)).toEqual([]);
+});
 
 describe('A run with generated tasks', () => {
   const text = [
@@ -193,7 +190,9 @@ describe('A run with generated tasks', () => {
     const error = await rejectionOf(check(run.config, 'datasets.0.generator.evalTasks=3'));
     expect([error.code, error.message]).toEqual([
       'CHECKPOINT_INVALID',
-      expect.stringMatching(/\(settings of datasets\.0: \{.*2.*\} -> \{.*3.*\}\)\. Use the task/),
+      expect.stringMatching(
+        /\(settings of datasets\.0: \{.*2.*\} -> \{.*3.*\}\)\. Restore the generator/,
+      ),
     ]);
     const { generators = [], ...sources } = sourcesOf(await resolveMade());
     const later = generators.map((one) => Object.assign({}, one, { version: one.version + 1 }));
@@ -260,7 +259,7 @@ describe('A run on another machine', () => {
     const sources = await sourcesWith('run.engineThreads=5', override);
     const { code, message } = await rejectionOf(checkInputs(run, sources));
     expect(code).toBe('CHECKPOINT_INVALID');
-    expect(message).toContain(`what it computes on changed (${change})`);
+    expect(message).toContain(`hardware settings changed (${change})`);
     expect(message).toContain(`Give ${flag}, or --allow-other-machine`);
     expect(await checkInputs(run, sources, true)).toEqual([
       `Allowed by --allow-other-machine: ${change}.`,

@@ -63,7 +63,7 @@ describe('The lock of a run', () => {
       0,
       /was an earlier process with the same id/,
     ],
-    ['a process that was killed while it wrote', '{"pid"', 0, /cut off while it was written/],
+    ['a process that was killed while it wrote', '{"pid"', 0, /its file is incomplete/],
     [
       'a machine that gave no sign of life',
       started(7, 'boot 1', 'other'),
@@ -74,7 +74,7 @@ describe('The lock of a run', () => {
       'a process that no system tells of, untouched',
       started(process.ppid, null),
       6,
-      /has not touched it for 6 min/,
+      /has not renewed it for 6 min/,
     ],
   ])('is replaced with a note when %s left it behind', (_, text, minutes, why) => {
     const folder = lockedFolder(text, minutes);

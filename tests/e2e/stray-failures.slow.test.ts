@@ -101,7 +101,7 @@ export const careless = tracker({ name: 'careless', description: 'Fails in every
   };
   // Told of: start, two iterations with a checkpoint each, summary, end.
   expect(trackers).toEqual({ careless: { recorded: 5, failed: 2, lost: 0, escaped: 3 } });
-  expect(stderr).toMatch(/^Tracker "careless": .*refused for \[redacted\].* The training goes on/m);
+  expect(stderr).toMatch(/^Tracker "careless": .*refused for \[redacted\].* Training continues/m);
   expect(stdout + stderr).not.toContain(canary);
 });
 

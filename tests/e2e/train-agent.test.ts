@@ -35,7 +35,7 @@ describe('A job run from code', () => {
     const overrides = { 'model.path': model };
     await expect(trainAgent({ config, overrides, resume, dryRun: true })).rejects.toMatchObject({
       code: 'CHECKPOINT_INVALID',
-      message: expect.stringContaining(`${resume} is not the folder of a run`),
+      message: expect.stringContaining(`${resume} is not a run folder`),
     });
   });
 

@@ -140,7 +140,7 @@ const sandbox = { workers: 1, limits: { wallS: 5, memoryMiB: 256 } } as const;
 const provocations: Readonly<Record<string, () => Promise<string>>> = {
   'PLUGIN_UNKNOWN: … unknown tool "code_exce"': () =>
     shown(() => choosePlugins(config('tools: [{type: code_exce}]'), builtinPlugins())),
-  '… calls in … episodes named no tool': () => warnings({ script: calls('ecko') }),
+  '… calls in … episodes named an unknown tool': () => warnings({ script: calls('ecko') }),
   'DATASET_INVALID: … prompts leave no room': () => {
     const task = { taskId: 'a', prompt: '', metadata: {} };
     const tasks = { ...noTasks, train: [task] };
@@ -215,7 +215,7 @@ const provocations: Readonly<Record<string, () => Promise<string>>> = {
       }));
       await program.run({ x: Float32Array.of(1) }).finally(() => engine.close());
     }),
-  '… % of the time goes into episodes': () =>
+  'collection takes … % of the time': () =>
     warnings({
       script: calls('echo'),
       tool: async () => {

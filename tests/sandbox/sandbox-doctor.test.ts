@@ -52,6 +52,6 @@ test('The sandbox doctor says why a level is not available', async () => {
   expect(findings.map(({ available }) => available)).toEqual([false, false, true]);
   expect(lines[0]).toMatch(/^no   native:ns .*\/nowhere\/python3/);
   expect(lines.at(-1)).toMatch(
-    /^sandbox\.type auto takes pyodide here, not native:ns or native:lite: [^\n]*\/nowhere\/python3[^\n]*$/,
+    /^sandbox\.type auto selects pyodide on this machine, not native:ns or native:lite: [^\n]*\/nowhere\/python3[^\n]*$/,
   );
 }, 120_000);

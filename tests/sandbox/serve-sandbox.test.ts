@@ -22,7 +22,7 @@ test('A served sandbox can be used by another run', async () => {
   });
   try {
     const said = await printed;
-    expect(said).toMatch(/^Sandbox pyodide\S*, Python 3\.14, 1 program at once, at http:/);
+    expect(said).toMatch(/^Sandbox pyodide\S*, Python 3\.14, 1 program in parallel, at http:/);
     const url = /http:\/\/[\d.]+:\d+/.exec(said)?.[0] ?? '';
     const tokenEnv = 'TEST_SERVED_TOKEN';
     const limits = unhurriedLimits;

@@ -100,7 +100,7 @@ export const wholeRun: WrittenRun = {
       when: 'after',
       iteration: 2,
       episode: toldEpisode({
-        taskId: 'corrected',
+        taskId: 'repaired',
         success: true,
         thought: 'A thought.',
         calls: [

@@ -5,7 +5,7 @@ import { runFileOf } from '../../runs/run-folder.ts';
 import { type Flag, quietFlag, textFlag, textOf, textsOf } from '../flags/flag.ts';
 import { configFor, prepare } from '../prepare.ts';
 
-/** The checkpoint that a command takes in place of the model of a run file. */
+/** The checkpoint that a command takes instead of the model of a run file. */
 export const checkpointWord = textFlag(
   'Run folder or checkpoint (default: the model of the run file)',
 );

@@ -6,7 +6,7 @@ import { listFlag, numberOption, type Parsed, textFlag, textsOf } from './flag.t
 
 const text = (describe: string): Options => textFlag(describe).option;
 
-/** The setting that a flag stands for, and the flag. They go over the file and over `--set`. */
+/** The setting that a flag stands for, and the flag. They override the file and `--set`. */
 const settingFlags: Readonly<Record<string, [path: string, option: Options]>> = {
   model: [
     'model.path',

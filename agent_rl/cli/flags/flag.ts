@@ -127,7 +127,7 @@ export interface NumberRange {
   whole?: boolean;
   /** Without `from` itself. */
   above?: boolean;
-  /** A word that is allowed in place of a number; it is named in messages, and read by whoever allows it. */
+  /** A word that is allowed instead of a number; it is named in messages, and read by the command that allows it. */
   orWord?: string;
 }
 

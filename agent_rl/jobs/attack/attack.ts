@@ -33,7 +33,7 @@ const defaultTasks = 8;
  * once or after a call.
  *
  * @returns `ok: false` when a cheat earns more, loses less, counts as a success, or leaves its group without a reward
- * @throws AgentRlError for what the user can mend; `ROLLOUTS_FAILED` when no honest episode has a reward to compare with
+ * @throws AgentRlError for what the user can fix; `ROLLOUTS_FAILED` when no honest episode has a reward to compare with
  */
 export async function attack(options: AttackOptions): Promise<CheckResult> {
   const { print, signal } = options;

@@ -4,7 +4,7 @@ import { Transcript } from '../../core/transcript.ts';
 
 const anyToken = 1;
 
-/** A policy without a model: says what it was told to say, turn by turn, and then nothing. One token stands for a turn. */
+/** A policy without a model: says its given text, turn by turn, and then nothing. One token stands for a turn. */
 export class Attacker implements Policy {
   constructor(private readonly turns: readonly AssistantMessage[]) {}
 

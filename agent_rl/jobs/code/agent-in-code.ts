@@ -31,7 +31,7 @@ export type RewardInCode<Row = object> = (
 /** A block of the run file. */
 export type SettingsInCode = Readonly<Record<string, unknown>>;
 
-/** What an agent is made of, given by a program in place of a run file. */
+/** What an agent is made of, given by a program instead of a run file. */
 export interface AgentParts<Row = object> {
   /** Model folder, or the block `model:` of a run file; the starter model by default. */
   model?: string | SettingsInCode;

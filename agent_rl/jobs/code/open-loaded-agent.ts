@@ -35,7 +35,7 @@ export interface LoadAgentOptions extends Omit<
 
 /** How one question is asked. */
 export interface AskOptions {
-  /** In place of the run's own. */
+  /** Instead of the run's own. */
   sampling?: Partial<Sampling>;
   /** Keys the answer: the same seed and weights give the same answer. 0 by default. */
   seed?: number;

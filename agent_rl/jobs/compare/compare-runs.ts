@@ -21,7 +21,7 @@ import {
 import { whereTheyPart } from './where-they-part.ts';
 
 export interface CompareOptions {
-  /** Folders of runs: what is told is B less A. */
+  /** Folders of runs: differences are B - A. */
   a: string;
   b: string;
   print: (text: string) => void;

@@ -26,7 +26,7 @@ export interface HeldOutTask {
 /** Which groups tasks are reported in; of a run that kept it. */
 export type TaskGroups = ReadonlyMap<string, Pick<TaskAttempts, 'groups' | 'ofSlice' | 'family'>>;
 
-/** The evaluations of a run but for those of selection tasks, in the order they were made. */
+/** The evaluations of a run without the evaluations on selection tasks, in the order they were made. */
 export async function heldOutEvaluations(
   folder: Pick<RunFolder, 'trajectories'>,
 ): Promise<HeldOutEvaluation[]> {

@@ -38,8 +38,8 @@ type Batches = ReturnType<typeof batchesOf>;
 const shownTokens = 8;
 
 /**
- * Plays the training episodes of two runs beside one another, iteration by iteration, until some differ. Of those of the
- * same iteration the first in A is told.
+ * Plays the training episodes of two runs beside one another, iteration by iteration, until some differ. Within an iteration,
+ * the first difference in A is returned.
  */
 export async function whereTheyPart(
   a: Pick<RunFolder, 'trajectories'>,

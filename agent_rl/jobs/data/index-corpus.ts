@@ -17,7 +17,7 @@ export interface IndexOptions extends JobContext {
   output: string;
   /** YAML file of settings. */
   config?: string;
-  /** Settings as `path=value`, over those of the file. */
+  /** Settings as `path=value`, which override the settings of the file. */
   sets?: readonly string[];
   /** Replaces an index that is there. */
   rebuild?: boolean;
@@ -69,7 +69,7 @@ export async function indexCorpus(options: IndexOptions): Promise<JobResult> {
   };
 }
 
-/** Settings of a YAML file, if one is named, with those of `--set` over them. */
+/** Settings of a YAML file, if one is named, overridden by `--set`. */
 function buildSettings(file: string | undefined, sets: readonly string[]): BuildSettings {
   const tree = file === undefined ? readYaml('{}', 'defaults') : readYaml(textOf(file), file);
   if (tree.problems.length > 0) throw configInvalid(tree.problems);

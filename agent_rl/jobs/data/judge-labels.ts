@@ -21,7 +21,7 @@ export function parseLabelled(json: string): unknown {
 }
 
 /**
- * Reads `{"prompt": "…", "response": "…", "label": 0.5, "answer"?: "…", "aliases"?: ["…"]}`, or with `messages` in place of
+ * Reads `{"prompt": "…", "response": "…", "label": 0.5, "answer"?: "…", "aliases"?: ["…"]}`, or with `messages` instead of
  * `response`.
  */
 export function readLabelledEpisode(): ReadRow<LabelledEpisode> {

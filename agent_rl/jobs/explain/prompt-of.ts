@@ -2,7 +2,7 @@ import { builtinPlugins } from '../../compose/plugins/builtin-plugins.ts';
 import { RunSettings } from '../../runs/query/run-settings.ts';
 
 /**
- * Where the user says what the policy is told, in the words of a sentence. A system prompt is a setting of some
+ * Where the user writes the instructions of the policy, in the words of a sentence. A system prompt is a setting of some
  * environments; of one of the user's own, its code says.
  */
 export function promptOf(config: object): string {

@@ -14,7 +14,7 @@ export interface ImportGgufOptions extends JobContext {
   folder: string;
   /** `F32` by default, `BF16` or `F16`. */
   dtype?: string;
-  /** File of a chat template, in place of the model's own. */
+  /** File of a chat template, instead of the model's own. */
   chatTemplate?: string;
 }
 

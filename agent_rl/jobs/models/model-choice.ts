@@ -13,7 +13,7 @@ export interface ModelChoice {
   quantize?: Quantization | undefined;
   /** `cpu`, `cuda`, `cuda:n`, `webgpu` or `tensorflow`. */
   device: string;
-  /** Threads of matrix products; those of the machine by default. */
+  /** Threads of matrix products; by default one per processor. */
   engineThreads?: number;
 }
 

@@ -10,7 +10,7 @@ export interface Chat {
   reply?: () => Promise<string | undefined>;
   /** Shows a turn of the policy, with what its calls gave, before the person replies. */
   onTurn?: (turn: Turn) => void;
-  /** In place of those of the run. */
+  /** Instead of the limits of the run. */
   limits?: Partial<EpisodeLimits>;
 }
 
@@ -27,7 +27,7 @@ const chatEnvironment = (chat: Chat): Environment => ({
   finish: async () => ({ outcome: 'completed', reward: 0, components: {}, success: false }),
 });
 
-/** The agent's episodes with a person in place of their environment. */
+/** The agent's episodes with a person instead of their environment. */
 export const chatTask =
   (make: EpisodeMaker, chat: Chat): EpisodeMaker =>
   async (request) => {

@@ -35,7 +35,7 @@ const written: Readonly<Record<ReportFormat, (report: Report) => string>> = {
  * Writes what came of one run, or of several side by side, as one file.
  *
  * @throws AgentRlError `CHECKPOINT_INVALID` when there is no run, `DATASET_INVALID` for a line of it that cannot be read,
- * `CONFIG_INVALID` for controls or curves that are none or a run given twice, `OUTPUT_UNWRITABLE`
+ * `CONFIG_INVALID` for invalid controls or curves or a run given twice, `OUTPUT_UNWRITABLE`
  */
 export async function reportRuns(options: ReportOptions): Promise<JobResult> {
   const { format, curves = [], print } = options;

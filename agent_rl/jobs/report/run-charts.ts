@@ -11,7 +11,7 @@ const specs = chartGroups
   .flatMap((spec) => (spec.name === undefined ? [] : [{ spec, name: spec.name }]));
 
 /**
- * The curves of runs over their iterations, those of several over each other; none that no run measured.
+ * The curves of runs over their iterations, several runs over each other; none that no run measured.
  *
  * @param names of the curves to draw; an empty list draws all
  * @throws AgentRlError `CONFIG_INVALID` for an unknown name, or one that no run measured

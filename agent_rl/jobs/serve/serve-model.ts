@@ -60,7 +60,7 @@ export interface ServeModelOptions extends JobOptions {
  * Serves a model to clients of the OpenAI API until the signal is aborted.
  *
  * @returns the address, and how many requests were answered with which status
- * @throws AgentRlError for what the user can mend
+ * @throws AgentRlError for what the user can fix
  */
 export async function serveModel(options: ServeModelOptions): Promise<JobResult> {
   const { host, apiKeyEnv, print, signal } = options;

@@ -11,7 +11,7 @@ import { SftTraining } from './sft-training.ts';
 
 /**
  * Supervised training on conversations, `<dataset.trainSplit>.jsonl` of each folder, with the loss on what
- * assistants said. The prompt shows the tools of the conversation, or else those of the config, as in rollouts.
+ * assistants said. The prompt shows the tools of the conversation, or else the tools of the config, as in rollouts.
  */
 export async function sft(options: TrainingOptions): Promise<JobResult> {
   refuseIdleFlags(options);

@@ -28,7 +28,7 @@ export interface DemonstrationsOptions {
   minReward?: number;
   /** Only episodes of this iteration. */
   step?: number;
-  /** At most so many of a task, those of the highest reward. */
+  /** At most this many of a task, by the highest reward. */
   perTask?: number;
   /** New JSONL file; `demonstrations/train.jsonl` in the run's folder by default. */
   output?: string;

@@ -15,7 +15,7 @@ export function refuseExisting(file: string, flag = '--output'): void {
 
 /**
  * Runs what writes the lines of a JSONL file. The file appears whole under its name when that ends well or not at all,
- * and never in place of another. A text is a line of JSON as it is. It is data to be read back, so nothing in it is redacted.
+ * and never replaces another. A text is a line of JSON as it is. It is data to be read back, so nothing in it is redacted.
  *
  * @throws AgentRlError `OUTPUT_UNWRITABLE`, and what the action throws; there is no file then.
  */

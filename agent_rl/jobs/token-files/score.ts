@@ -121,7 +121,7 @@ export const readScoreRow =
 /**
  * Cuts rows into stretches that can be held at once.
  *
- * @yields Consecutive rows that together have at least so many tokens; at the end fewer.
+ * @yields Consecutive rows that together have at least this number of tokens; at the end fewer.
  */
 export async function* windowsOf(
   rows: AsyncIterable<InputRow<ScoreRow>>,

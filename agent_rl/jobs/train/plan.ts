@@ -51,7 +51,7 @@ type PlanFacts = Omit<ReturnType<typeof planFacts>, 'agents' | 'endless'> & {
   leftOut?: number;
 };
 
-/** How many tasks are trained on; made without end, in place of a number, by what. */
+/** How many tasks are trained on; for an endless set, its generator instead of a number. */
 function trainedText({ trainTasks, endless = [] }: PlanFacts): string {
   const made = endless.length === 0 ? [] : [`an endless supply from ${endless.join(' and ')}`];
   const listed = trainTasks === 0 && made.length > 0 ? [] : [`${trainTasks}`];

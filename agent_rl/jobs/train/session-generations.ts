@@ -11,7 +11,7 @@ export interface RecordedSession {
   changed: readonly string[];
 }
 
-/** Of changes, `path: before -> after`: those of where something runs and what is recorded. With any other, weights of one version may be others. */
+/** Of changes, `path: before -> after`: the changes of where something runs and what is recorded. With any other, weights of one version may be others. */
 const drawsTheSame = (change: string): boolean =>
   /^(?:generator\.(?:urls?|weightsFolder|deadlineS|patienceS|requestsAtOnce|apiKeyEnv)|sandbox|trackers|checkpoint|run\.(?:logLevel|logRollouts|prices|previewTasks))\b/.test(
     change,

@@ -26,7 +26,7 @@ export interface ReadyTraining<State extends { iteration: number }> {
   learner: Learner;
   /** What the run will do, in words and as a dry run's result. */
   plan(beginning: Beginning): Promise<{ text: string; facts: JobResult }>;
-  /** Logs what it begins with. @returns who is told what happens, besides those of every session */
+  /** Logs what it begins with. @returns the subscribers, in addition to the subscribers of every session */
   begin(session: Session<State>): Promise<readonly Subscriber[]>;
   /** What a checkpoint holds besides the trainer's state and the learner's own. */
   progress(session: Session<State>): Promise<Omit<SavedProgress, 'iteration'>>;

@@ -14,7 +14,7 @@ import { pageFiles, readPageFile } from './page-files.ts';
 export interface ExportOptions {
   /** Must not exist, or be empty. */
   folder: string;
-  /** Training episodes of each run that can be opened, the newest; those of evaluations all can. */
+  /** Training episodes of each run that can be opened, the newest; evaluation episodes all can. */
   mostEpisodes: number;
   page: string;
   print: (text: string) => void;
@@ -62,14 +62,14 @@ export async function exportView(
   return { folder: target, files: count, bytes, leftOut };
 }
 
-/** From so many bytes on it is said how an export becomes smaller. */
+/** From this many bytes on, a note says how an export becomes smaller. */
 const largeBytes = 50e6;
 
 /** Episodes of a run that can be opened in an export, and how many cannot. */
 function openedOf(run: ViewedRun, most: number) {
   const all = run.index.all();
   const leftOut = Math.max(0, run.index.count('train') - most);
-  // Those of training come first, the oldest first.
+  // Training episodes come first, the oldest first.
   return { opened: all.slice(leftOut), leftOut };
 }
 

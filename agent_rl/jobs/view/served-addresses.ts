@@ -4,14 +4,14 @@ import { hostname, networkInterfaces } from 'node:os';
 
 import { urlOf } from '../../http/listen.ts';
 
-/** Whether a host means every address of this machine, which is none that another one could open. */
+/** Whether a host means every address of this machine, which another machine cannot open. */
 function isWildcard(host: string): boolean {
   const address = host.includes(':') ? `http://[${host}]` : `http://${host}`;
   // Spells it as a server does: `0` is 0.0.0.0.
   return URL.canParse(address) && ['0.0.0.0', '[::]'].includes(new URL(address).hostname);
 }
 
-/** Names and addresses that other machines may know this one by; those of a single link are left out, which need its name. */
+/** Names and addresses that other machines may know this one by; link-local addresses are left out, which need its name. */
 function ownNames(families: readonly string[] = ['IPv4', 'IPv6']): string[] {
   const addresses = Object.values(networkInterfaces())
     .flatMap((all) => all ?? [])

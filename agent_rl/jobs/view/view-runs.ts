@@ -46,7 +46,7 @@ const mostRequests = 256;
  * Serves a page over runs until the signal is aborted, or writes a static copy of it.
  *
  * @returns the address or the folder, and the runs
- * @throws AgentRlError for what the user can mend
+ * @throws AgentRlError for what the user can fix
  */
 export async function viewRuns(options: ViewRunsOptions): Promise<JobResult> {
   const { print, runs: folders = [], page = builtPage() } = options;

@@ -6,7 +6,7 @@ import {
   type TrainingDisplayOptions,
 } from './training-display.ts';
 
-/** An evaluation is a line for every so many episodes. */
+/** An evaluation is a line each time this many episodes are done. */
 const lineEvery = 50;
 
 /** A plain line for every iteration, and for many episodes of an evaluation. */

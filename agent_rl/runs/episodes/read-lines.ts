@@ -20,7 +20,7 @@ export class Unreadable {
 /**
  * Reads a file of a run line by line, a record each; one that does not exist has none.
  *
- * @param parse throws for what is no record
+ * @param parse throws for an invalid record
  * @param unreadable takes lines that cannot be read, which are then left out; without it such a line is an error
  * @yields a record and its place, `FILE:LINE`
  * @throws AgentRlError `DATASET_INVALID` for a line that cannot be read, with its place. A last line that is cut short is left

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { AgentRlError } from '../../core/errors.ts';
 import { showValue } from '../../core/show-value.ts';
 
-/** What the tasks of a generator follow from, in place of the hashes of files. Plain JSON. */
+/** What the tasks of a generator follow from, instead of the hashes of files. Plain JSON. */
 export interface GeneratorIdentity {
   /** Its place in `datasets`. */
   datasets: number;

@@ -3,7 +3,7 @@ import { cpus } from 'node:os';
 import { AgentRlError } from '../../core/errors.ts';
 import { packageVersion } from '../../core/package-root.ts';
 
-/** What decides the last bits of a run's weights besides its config and inputs. Plain JSON. */
+/** What decides the rounding of a run's weights besides its config and inputs. Plain JSON. */
 export interface Machine {
   device: string;
   /** Threads of a matrix product: they decide in which order a sum is taken. */

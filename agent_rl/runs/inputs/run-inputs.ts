@@ -41,12 +41,12 @@ export interface RunInputs {
     evalTasks: readonly string[];
     /** Of weights, config and tokenizer of the model the run starts from, and of its adapters, all together. */
     startModel: string;
-    /** The same of each model whose weights stay as they are, by the setting that names it; absent where there is none. */
+    /** The same of each model whose weights stay as they are, by the setting that names it; absent without any. */
     frozenModels?: Readonly<Record<string, string>>;
   };
   /** How the rows of each source of tasks are read. */
   readings: readonly TaskReading[];
-  /** What makes the tasks of sources that are no folders. Absent where there is none. */
+  /** What makes the tasks of sources that are no folders. Absent without any. */
   generators?: readonly GeneratorIdentity[];
   /** What it was computed on: each that a session changed to, in order. */
   machines: readonly Machine[];

@@ -33,9 +33,9 @@ export interface PartQuery {
 }
 
 /**
- * Reads the parts of a run in the order they were written, those of one iteration or evaluation at a time.
+ * Reads the parts of a run in the order they were written, one iteration or evaluation at a time.
  *
- * @yields those of one iteration or evaluation
+ * @yields the parts of one iteration or evaluation
  * @throws AgentRlError `DATASET_INVALID` when the files do not belong together, or a line cannot be read
  */
 export async function* batchesOf(

@@ -22,7 +22,7 @@ export type Found =
 export class RecordedTurns {
   readonly #sequences = new Map<string, PlayedSequence[]>();
 
-  /** @throws AgentRlError `CHECKPOINT_INVALID` for what is no run, `DATASET_INVALID` for a line that cannot be read */
+  /** @throws AgentRlError `CHECKPOINT_INVALID` for a folder that is not a run, `DATASET_INVALID` for a line that cannot be read */
   static async read(run: string): Promise<RecordedTurns> {
     const folder = runWithEpisodes(run);
     const turns = new RecordedTurns();

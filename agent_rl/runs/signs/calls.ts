@@ -115,7 +115,7 @@ function toolAvoided({ settings, series }: RunEvidence): Answer | undefined {
   if (calls?.fell !== true || calls.late > 0.6 * calls.early || success?.rose === true)
     return undefined;
   const worse = success?.fell === true || (success?.late ?? 0) < 0.1;
-  // Where most is solved all the same, the tool was not needed.
+  // Where most tasks are solved anyway, the tool was not needed.
   if (!worse && (success?.late ?? 0) >= 0.5) return undefined;
   const costs = series
     .familyNames('reward/')

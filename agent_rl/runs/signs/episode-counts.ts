@@ -23,7 +23,7 @@ export interface Spread {
   most: number;
 }
 
-/** What the checks ask of training episodes that metrics do not say. Those of agents that do not learn are left out. */
+/** What the checks ask of training episodes that metrics do not say. Episodes of agents that do not learn are left out. */
 export interface EpisodeTally {
   /** What is counted: agents' parts where several agents learn. */
   unit: 'episode' | 'part';
@@ -43,7 +43,7 @@ export interface EpisodeTally {
   solvedWithoutCall: number;
   /** Paid above 0 for no words and no call. */
   paidForNothing: number;
-  /** Scored episodes whose last words hold what a tool last said, and those of them that solved their task. */
+  /** Scored episodes whose last words hold what a tool last said, and how many of these solved their task. */
   repeatedTool: number;
   repeatedToolSolved: number;
   /** Sampled tokens of masked episodes by outcome, where it is recorded what became of them. */

@@ -76,7 +76,7 @@ export const entropy: Check = {
         example: 'unsolved',
       };
     const fell = trendOf(series, 'rollout/successRate')?.fell === true;
-    // What a run has not learned yet is told of one that has ended.
+    // Only a run that has ended is judged by what it has not learned.
     if (trusted && hasSummary && late > 0.9 * early && rise < 0.05 && success < 0.8 && !fell) {
       const grows = late > 1.1 * early;
       // More of what is wrong with the steps, or of what raises entropy, would not help.

@@ -4,7 +4,7 @@ import type { EpisodeTally, Spread } from './episode-counts.ts';
 import { type Answer, type Check, ok, unknown, verdictOf } from './check.ts';
 import { leastIterations, trendOf } from './trend.ts';
 
-/** From so many episodes on, agreement is no accident: with success of one in ten, 0.9 ** 8 is 43 %, and with a half 0.4 %. */
+/** From this many episodes on, agreement is no accident: with success of one in ten, 0.9 ** 8 is 43 %, and with a half 0.4 %. */
 const leastEpisodes = 8;
 
 const isConstant = ({ count, least, most }: Spread): boolean =>

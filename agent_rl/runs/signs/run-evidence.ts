@@ -31,7 +31,7 @@ export interface RunEvidence {
   trainedParameters?: number | undefined;
   /** Whether the policy has tools. */
   tools: boolean;
-  /** Where the user says what the policy is told, in the words of a sentence. */
+  /** Where the user writes the instructions of the policy, in the words of a sentence. */
   prompt: string;
 }
 
@@ -63,7 +63,7 @@ export async function runEvidence(
   };
 }
 
-/** Reads all episodes and holds those of one iteration. */
+/** Reads all episodes and holds the episodes of one iteration. */
 export async function tallyEpisodes(
   batches: AsyncIterable<readonly RecordedPart[]>,
 ): Promise<EpisodeTally> {

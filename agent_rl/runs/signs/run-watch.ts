@@ -19,7 +19,7 @@ const saidElsewhere: ReadonlySet<string> = new Set(['control', 'failures', 'pari
 export type WatchedRun = Pick<RunEvidence, 'settings' | 'tools' | 'prompt' | 'trainedParameters'>;
 
 /**
- * Looks for the signs that `agent-rl runs explain` knows while a run trains. Each is told once, of several the first cause
+ * Looks for the signs that `agent-rl runs explain` knows while a run trains. Each is reported once, of several the first cause
  * first, and effects only where no cause is found: what is surely wrong at once, what may be right once there are enough
  * iterations for a trend.
  */

@@ -41,7 +41,7 @@ export class RunTrackers {
   };
 
   /**
-   * Waits for each as long as it is allowed, once they were told of the end.
+   * Waits for each as long as it is allowed, once they have received the end.
    *
    * @returns what became of the events; undefined where there are no trackers
    */
@@ -57,7 +57,7 @@ export class RunTrackers {
   }
 }
 
-/** What trackers are told of an event, without rollouts. */
+/** What trackers receive of an event, without rollouts. */
 function reported(event: RunEvent): ReportedEvent | undefined {
   if (event.type === 'iteration') {
     const { learned: _learned, ...told } = event;

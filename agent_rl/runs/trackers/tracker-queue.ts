@@ -36,7 +36,7 @@ const mostNotes = 20;
 
 /**
  * One tracker and what it has not been told yet. Telling it costs the training nothing but the time that the tracker
- * itself holds the thread, which is measured; past the bound it is told nothing more.
+ * itself holds the thread, which is measured; past the bound it receives nothing more.
  */
 export class TrackerQueue {
   readonly #tracker: Tracker;
@@ -100,7 +100,7 @@ export class TrackerQueue {
     this.#report.lost += this.#waiting.splice(0).length;
     this.#ended.abort(late);
     await this.#telling;
-    // What it has opened is not left open, though nobody waits for it.
+    // What it has opened is not left open, though the run does not wait for it.
     this.#close().catch((thrown: unknown) => this.#complain(messageOf(thrown)));
     const { recorded, failed, lost, escaped } = this.#report;
     const events = recorded + failed + lost;
@@ -153,7 +153,7 @@ export class TrackerQueue {
     }
   }
 
-  /** Any text is said once, and no more than so many. */
+  /** Any text is said once, and no more than a fixed number of them. */
   #say(note: unknown): void {
     if (typeof note !== 'string' || note === '' || this.#notes.has(note)) return;
     if (this.#notes.size > mostNotes) return;

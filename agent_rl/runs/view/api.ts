@@ -164,7 +164,7 @@ export interface Timeline {
   iteration: number;
   /** Of `profile.json`, a thread each; null where the run was not profiled, or not in this iteration. */
   tracks: readonly { name: string; spans: readonly TimelineSpan[]; leftOut: number }[] | null;
-  /** Of the metrics `seconds/*`: wall-clock seconds by activity; those of episodes are summed over all that ran at once. */
+  /** Of the metrics `seconds/*`: wall-clock seconds by activity; the seconds of episodes are summed over all that ran at once. */
   activities: readonly { name: string; seconds: number; meaning: string }[];
   /** Tool calls of the iteration by tool. */
   tools: readonly { name: string; calls: number; errors: number; ms: number }[];

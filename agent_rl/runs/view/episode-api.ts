@@ -80,7 +80,7 @@ export interface EpisodePage {
 }
 
 /**
- * A search through the text of episodes reads their lines, and ends early after so many bytes. Ask again with
+ * A search through the text of episodes reads their lines, and ends early after a number of bytes. Ask again with
  * `offset=next` of the answer, and rows go on where they ended.
  */
 export interface TextSearch {

@@ -1,4 +1,4 @@
-/** Long names are not allowed by file systems; what is cut off is told apart by a hash. */
+/** Long names are not allowed by file systems; a hash distinguishes names that are cut. */
 const longest = 100;
 
 /**

@@ -23,7 +23,7 @@ export class MetricHistory {
     return this.#reading;
   }
 
-  /** Those of iterations above a number. */
+  /** The metrics of iterations above a number. */
   async after(iteration: number): Promise<MetricColumns> {
     await this.update();
     return columnsOf(this.#lines.filter((line) => line.iteration > iteration));

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { AgentRlError } from '../../core/errors.ts';
 
 /**
- * Refuses a run's folder that holds what is neither a file nor a folder. A symbolic link leads out of the run: whoever made the
- * folder would have the viewer show, and an export hold, whatever file it names.
+ * Refuses a run's folder that holds what is neither a file nor a folder. A symbolic link leads out of the run: the
+ * maker of the folder
+ * would have the viewer show, and an export hold, whatever file it names.
  *
  * @throws AgentRlError `CHECKPOINT_INVALID`
  */

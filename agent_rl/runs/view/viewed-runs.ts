@@ -21,7 +21,7 @@ const pollMs = 1000;
 /** An answer waits so long for an index that is being made, and then says how far it is. */
 const indexWaitMs = 300;
 
-/** The runs of a viewer. Files are looked at when somebody asks or listens, at most once a second. */
+/** The runs of a viewer. Files are looked at when a client asks or listens, at most once a second. */
 export class ViewedRuns {
   readonly #byPath = new Map<string, ViewedRun>();
   readonly #byId = new Map<string, ViewedRun>();
@@ -30,7 +30,7 @@ export class ViewedRuns {
   readonly #looked = new Map<ViewedRun, { at: number; isOwn: boolean }>();
   #indexing: Promise<void> | undefined;
 
-  /** @throws AgentRlError `CHECKPOINT_INVALID` for a folder that is no run's, or where there is none at all */
+  /** @throws AgentRlError `CHECKPOINT_INVALID` for a folder that is no run's, or where no run exists at all */
   constructor(private readonly options: ViewedRunsOptions) {
     const { folders, parent } = options;
     for (const folder of folders ?? []) {
@@ -71,7 +71,7 @@ export class ViewedRuns {
     const update = run.update().finally(() => waiting.abort());
     await Promise.race([
       update,
-      // Whoever waits for it hears of a failure by the next update.
+      // The request that waits for it hears of a failure by the next update.
       setTimeout(indexWaitMs, undefined, { signal: waiting.signal }).catch(() => undefined),
     ]);
     return run;
@@ -87,7 +87,7 @@ export class ViewedRuns {
     return this.#indexing;
   }
 
-  /** The rows of one task in every run, those of runs that are not indexed yet included once they are. */
+  /** The rows of one task in every run, without the runs that are not indexed yet included once they are. */
   async task(taskId: string): Promise<TaskEverywhere> {
     await this.indexAll();
     const runs = this.all().map((run) => ({ run: run.id, rows: rowsOf(run, taskId) }));

@@ -3,7 +3,7 @@ import stringWidth from 'string-width';
 import { largest, smallest } from '../../core/long-lists.ts';
 import { visibleControls } from '../visible-controls.ts';
 
-/** A line cut to what a terminal of so many columns shows without wrapping it. */
+/** A line cut to what a terminal of this many columns shows without wrapping it. */
 export function fitLine(line: string, columns: number): string {
   const whole = visibleControls(line).replaceAll(/[\n\t]/g, ' ');
   if (stringWidth(whole) <= columns) return whole;

@@ -160,7 +160,7 @@ export class Screen {
   }
 
   #columns(): number {
-    // Where nobody says how wide it is, as in some pseudo-terminals, it is 0.
+    // Where its width is unknown, as in some pseudo-terminals, it is 0.
     return this.streams.terminal.columns || 80;
   }
 

@@ -179,7 +179,9 @@ describe('Scoring', () => {
     const quantize = { bits: 4, blockSize: 16 } as const;
     const error = await rejectionOf(scored({ model: bytes, input: options.input, quantize }));
     expect(error.code).toBe('CONFIG_INVALID');
-    expect(error.message).toContain('in four bits already, in blocks of 16. Leave out --quantize');
+    expect(error.message).toContain(
+      'already quantized to four bits, in blocks of 16. Remove --quantize',
+    );
     const uneven = await rejectionOf(
       scored({ input: options.input, quantize: { bits: 4, blockSize: 64 } }),
     );

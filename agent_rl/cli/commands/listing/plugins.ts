@@ -41,7 +41,7 @@ async function requestsOf(
     });
 }
 
-/** Those of a name. @throws AgentRlError `PLUGIN_UNKNOWN` when there are none */
+/** The plugins of a name. @throws AgentRlError `PLUGIN_UNKNOWN` when no plugin has the name */
 function named(all: readonly PluginDescription[], name: string): PluginDescription[] {
   const found = all.filter((plugin) => plugin.name === name);
   if (found.length > 0) return found;
@@ -81,7 +81,7 @@ export const plugins = command({
     const all = await loadPlugins(requests, builtinPlugins(), { signal });
     const described = describePlugins(all);
     const known = name === undefined ? described : named(described, name);
-    // Listed before the config is checked: whoever named what does not exist sees what does.
+    // Listed before the config is checked: a user who named what does not exist sees what does.
     if (parsed['json'] !== true) {
       const text = known.map(pluginText).join('\n\n');
       print(name === undefined ? pluginListText(known, 'agent-rl') : text);

@@ -94,7 +94,7 @@ const ofIteration = (parts: readonly RecordedPart[], iteration: number): readonl
 const lacking =
   'The update of each episode is not recorded (trajectories/learned.jsonl), so the groups and tokens behind the gradient are unknown.';
 
-/** Pulls are those of the plain policy gradient. */
+/** Pulls follow the plain policy gradient. */
 function lossNote(settings: RunSettings): string[] {
   const type = settings.at('algorithm.loss.type') ?? 'clipped';
   const passes = settings.number('algorithm.epochs', 1);

@@ -27,7 +27,7 @@ interface Side {
 }
 
 /**
- * Two models at once, one in float32 and one in four bits, layer by layer while the weights of the one become those
+ * Two models at once, one in float32 and one in four bits, layer by layer while the weights of the one become the weights
  * of the other: no more than one layer is held in float32.
  */
 export class LayerComparison {

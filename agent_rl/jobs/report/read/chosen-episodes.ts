@@ -13,11 +13,11 @@ export type EpisodeKind = keyof typeof episodeKinds;
 
 /** Episodes to show of a run, chosen by a rule and not by taste: the first of each kind, in the order of the tasks. */
 export interface ChosenEpisodes {
-  /** `eval`: those of the evaluation after training; `train`: those of the last iteration, as there was none. */
+  /** `eval`: the evaluation after training; `train`: the last iteration, where no such evaluation exists. */
   from: EpisodeFile;
   iteration: number;
   first: Record<EpisodeKind, EpisodeRecord | undefined>;
-  /** How many there are of each kind, those of slices too. */
+  /** The number of each kind, including slices. */
   counts: Record<EpisodeKind, number>;
   /** Those that the system failed: they have no verdict. */
   unjudged: number;
@@ -59,11 +59,11 @@ function kindOf(episode: EpisodeRecord): EpisodeKind | undefined {
   return failed ? 'repaired' : 'solved';
 }
 
-/** The attempts of one evaluation as `trajectories/eval.jsonl` has them, those of slices among them. */
+/** The attempts of one evaluation as `trajectories/eval.jsonl` has them, including slices. */
 export interface RecordedEvaluation {
   when: string;
   iteration: number;
-  /** Attempts with a verdict, and those of them that solved the task. */
+  /** Attempts with a verdict, and how many of these solved the task. */
   judged: number;
   successes: number;
   /** Attempts that the system failed. */

@@ -42,7 +42,7 @@ interface Placed {
   size: Size;
 }
 
-/** Where each chart stands; those of a row are as high as the one with the longest legend. */
+/** Where each chart stands; charts of a row are as high as the one with the longest legend. */
 function placesOf([first, ...others]: readonly Chart[]): { placed: Placed[]; height: number } {
   const rows = Array.from({ length: Math.ceil(others.length / perRow) }, (_, row) =>
     others.slice(row * perRow, (row + 1) * perRow),

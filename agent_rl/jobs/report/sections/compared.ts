@@ -54,7 +54,7 @@ function tasksOf(run: ReportedRun): unknown {
   };
 }
 
-/** Settings that differ; those of `run` say where it lies and what it is called, and its seed. */
+/** Settings that differ; the settings of `run` say where it lies and what it is called, and its seed. */
 const differences = (a: ReportedRun, b: ReportedRun): string[] =>
   settingDifferences(a.config, b.config)
     .map(({ path }) => path)

@@ -69,7 +69,7 @@ const cellOf =
     return result === undefined || result === null ? 'not run' : rateText(result.after);
   };
 
-/** How controls did on the same held-out tasks, or that there were none. */
+/** How controls did on the same held-out tasks, or that no controls exist. */
 export function controlsSection(runs: readonly ReportedRun[], controls?: Controls): Section {
   const title = 'Controls';
   if (controls === undefined) return { title, blocks: [text(noControls)] };

@@ -41,7 +41,7 @@ function severalText(runs: readonly ReportedRun[]): string {
   });
   const means = evaluated.length === 1 ? '' : ': means, with the range in parentheses';
   const who = evaluated.length === 1 ? 'policy of one run' : `policies of ${evaluated.length} runs`;
-  return `The ${who} solved ${parts.join(' and ')} of the held-out tasks${means}.${unevaluated}`;
+  return `Of the held-out tasks, the ${who} solved ${parts.join(' and ')}${means}.${unevaluated}`;
 }
 
 function resultOf(run: ReportedRun): string[] {

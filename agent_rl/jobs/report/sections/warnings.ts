@@ -4,7 +4,7 @@ import { counted } from './by-run.ts';
 
 const mostCharacters = 1000;
 
-/** Warnings and errors of the runs, those of the summary that the log does not have too. */
+/** Warnings and errors of the runs, also warnings of the summary that the log does not have too. */
 export function warningsSection(runs: readonly ReportedRun[]): Section {
   const blocks = runs.flatMap((run) => blocksOf(run, runs.length > 1));
   const title = 'Warnings and errors';

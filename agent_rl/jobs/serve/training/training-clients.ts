@@ -18,7 +18,7 @@ export class TrainingClients {
     this.#timer.unref();
   }
 
-  /** A turn of a client's episode, which `work` is told the name of here. */
+  /** A turn of a client's episode, whose name `work` receives. */
   async turn<Result>(
     { client, episode, signal }: { client: string; episode: string; signal: AbortSignal },
     work: (name: string) => Promise<Result>,

@@ -17,7 +17,7 @@ interface Arrival {
   replaced: AbortController;
 }
 
-/** Files of weights that a client puts, until they are read: those of one client, and no more than a model has. */
+/** Files of weights that a client puts, until they are read: of one client, and no more than a model has. */
 export class WeightInbox {
   #client: string | undefined;
   readonly #files = new Map<string, Arrival>();

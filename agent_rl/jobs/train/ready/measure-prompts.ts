@@ -98,7 +98,7 @@ async function promptTokens(
     // Its agent writes the prompt, when it runs.
     if (world.outside !== undefined) return undefined;
     const { conversations } = await world.start();
-    // What an agent is told before its first turn is not known yet, and may be all it is told.
+    // The messages before an agent's first turn are not known yet, and may be its only messages.
     const begun = Object.entries(conversations).filter(
       ([, messages]) => world.agents.length === 1 || messages.length > 0,
     );

@@ -22,8 +22,8 @@ export interface SearchRequest {
 const mostBytesOfRequest = 256 * 2 ** 20;
 
 /**
- * Reads the lines of episodes for those with a text in what was said, called or answered, in any case. It ends early after
- * so many bytes, so that no request holds up the others.
+ * Reads the lines of episodes for those with a text in what was said, called or answered, in any case. It ends early after a
+ * number of bytes, so that no request holds up the others.
  */
 export async function searchText(
   episodes: readonly IndexedEpisode[],

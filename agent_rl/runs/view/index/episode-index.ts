@@ -34,7 +34,7 @@ export class EpisodeIndex {
   #opened = false;
   #warned = false;
 
-  /** @param warn is told once when the index cannot be kept */
+  /** @param warn is called once when the index cannot be kept */
   constructor(
     private readonly folder: RunFolder,
     private readonly warn: (text: string) => void = () => undefined,
@@ -116,7 +116,7 @@ export class EpisodeIndex {
     }
     const first = !this.#ready;
     this.#ready = true;
-    // A line that is being written is none yet.
+    // A line that is being written does not count yet.
     const isNew = first || rewritten || this.#indexedBytes() !== before;
     this.#keep();
     return isNew;

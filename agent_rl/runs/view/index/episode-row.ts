@@ -13,7 +13,7 @@ export interface IndexedEpisode {
   line: number;
   offset: number;
   bytes: number;
-  /** Its line of `learned.jsonl`; absent where there is none. */
+  /** Its line of `learned.jsonl`; absent without one. */
   learned?: { offset: number; bytes: number };
 }
 

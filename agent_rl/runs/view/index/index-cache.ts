@@ -33,7 +33,7 @@ const schema = 2;
 const cacheFile = ({ trajectories }: RunFolder): string => join(trajectories, 'view-index.json');
 
 /**
- * The index that an earlier viewer left beside the records. It is only a beginning: whoever uses it compares its marks with
+ * The index that an earlier viewer left beside the records. It is only a beginning: the reader compares its marks with
  * the files.
  */
 export function readIndexCache(folder: RunFolder): IndexContents | undefined {

@@ -13,7 +13,7 @@ const turnMs = 15;
  * next time.
  *
  * @param until where the file ends for this reading, however much it grows
- * @param use is given each line; `undefined` bytes are those of a line that is too long
+ * @param use is given each line; its bytes are `undefined` where the line is too long
  * @returns where the next reading begins
  */
 export async function readAppended(

@@ -29,13 +29,13 @@ describe('agent-rl chat', () => {
     return { ...ran, options: given[0], heard };
   }
 
-  test('says each line of the standard input', async () => {
+  test('sends each line of standard input', async () => {
     const { options, heard, code } = await chatted('One.\n\nTwo.', 'runs/one');
     expect([code, options?.checkpoint, options?.prompt]).toEqual([0, 'runs/one', undefined]);
     expect(heard).toEqual(['One.', '', 'Two.']);
   });
 
-  test('says --prompt alone', async () => {
+  test('sends only --prompt', async () => {
     const { options } = await chatted('One.', '--prompt', 'Hello.');
     expect([options?.prompt, options?.ask]).toEqual(['Hello.', undefined]);
   });

@@ -13,7 +13,7 @@ function opened() {
   return { stream, lasting, told: () => told };
 }
 
-test.each(['EPIPE', 'EOF'])('what is written after %s is dropped, which is told once', (code) => {
+test.each(['EPIPE', 'EOF'])('output after %s is dropped, with one notice', (code) => {
   const { stream, lasting, told } = opened();
   lasting.write('read');
   for (const _ of [1, 2]) stream.emit('error', failure(code));
@@ -21,7 +21,7 @@ test.each(['EPIPE', 'EOF'])('what is written after %s is dropped, which is told 
   expect([String(stream.read()), told()]).toEqual(['read', 1]);
 });
 
-test('another failure is not passed over', () => {
+test('another failure is thrown', () => {
   const { stream, told } = opened();
   expect(() => stream.emit('error', failure('ENOSPC'))).toThrow('write ENOSPC');
   expect(told()).toBe(0);

@@ -14,27 +14,27 @@ import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 const folder = temporaryFolder();
 const config = join(packageRoot(), 'configs', 'code_exec_smoke.yaml');
 
-describe('options that would do nothing', () => {
+describe('A command line', () => {
   test.each([
     ['eval', '--max-iterations', '3'],
     ['eval', '--train-split', 'other'],
     ['eval', '--log-rollouts'],
     ['chat', '--prompt', 'Hello.', '--async-rollout-workers', '4'],
     ['chat', '--prompt', 'Hello.', '--eval-split', 'other'],
-  ])('are unknown to %s: %s %s', async (...args) => {
+  ])('is refused for an option that %s does not have: %s %s', async (...args) => {
     const { code, stderr } = await commandLine([...args, '--config', config]);
     expect(code).toBe(2);
     expect(stderr).toMatch(/Unknown option/);
   });
 
-  test('are refused where only one of two can have an effect', async () => {
+  test('is refused where only one of two options can have an effect', async () => {
     const both = ['eval', 'runs/one', '--model', 'model/other', '--config', config];
     const { code, stderr } = await commandLine(both);
     expect(code).toBe(2);
     expect(stderr).toContain('checkpoint runs/one and model model/other were both given');
   });
 
-  test('of several models say by which run file they are attempted', async () => {
+  test('names a run file where several models come without a run', async () => {
     const given: { checkpoints: readonly string[] }[] = [];
     const evaluateSeveral = async (options: { checkpoints: readonly string[] }) => {
       given.push(options);
@@ -52,7 +52,7 @@ describe('options that would do nothing', () => {
   });
 });
 
-describe('the exit code', () => {
+describe('The exit code', () => {
   const failing = (error: unknown, signal?: AbortSignal) =>
     commandLine(['train', '--config', config], {
       jobs: {
@@ -69,7 +69,7 @@ describe('the exit code', () => {
     ['ENGINE_FAILED', 1],
     ['PARITY_BROKEN', 1],
     ['INTERRUPTED', 130],
-  ])('of %s is %d', async (code, expected) => {
+  ])('is, for %s, %d', async (code, expected) => {
     const ran = await failing(new AgentRlError(code, 'What was wrong.'));
     expect(ran.code).toBe(expected);
     expect(ran.stderr).toContain(`${code}: `);
@@ -77,7 +77,7 @@ describe('the exit code', () => {
   });
 
   test.each<ErrorCode>(['CONFIG_INVALID', 'PARITY_BROKEN', 'ENGINE_FAILED'])(
-    'of %s is its sentence alone',
+    'comes, for %s, with its sentence alone',
     async (code) => {
       const { stderr } = await failing(new AgentRlError(code, 'What was wrong.'));
       expect(stderr).toBe(`${code}: What was wrong.\n`);
@@ -85,14 +85,14 @@ describe('the exit code', () => {
   );
 
   test.each([new TypeError('x is undefined'), new AgentRlError('SHAPE_MISMATCH', '[2] and [3]')])(
-    'of a bug comes with its stack: %s',
+    'comes, for a bug, with its stack: %s',
     async (bug) => {
       const { code, stderr } = await failing(bug);
       expect([code, stderr.includes('    at ')]).toEqual([1, true]);
     },
   );
 
-  test('ends with how to continue, where that is known, in JSON too', async () => {
+  test('comes with how to continue, where that is known, in JSON too', async () => {
     const error = new AgentRlError('PARITY_BROKEN', 'They disagree.');
     noteNextStep(error, 'Continue: npx agent-rl train --resume runs/one');
     const { stderr } = await failing(error);
@@ -113,7 +113,7 @@ describe('the exit code', () => {
     });
   });
 
-  test('after Ctrl-C is 130, however the job ended', async () => {
+  test('is 130 after Ctrl-C, however the job ended', async () => {
     const controller = new AbortController();
     controller.abort();
     expect((await failing(new Error('stopped'), controller.signal)).code).toBe(130);
@@ -124,7 +124,7 @@ describe('the exit code', () => {
     expect(ended.code).toBe(130);
   });
 
-  test('after a stray failure is 1, however the job ended, and it is reported once', async () => {
+  test('is 1 after a stray failure, which is reported once, however the job ended', async () => {
     const stopped = new AbortController();
     const failure = new StrayFailure('rejection', new Error('no such host'));
     stopped.abort(failure);
@@ -151,7 +151,7 @@ describe('the exit code', () => {
       ['data', 'verify', '--dataset', 'a', '--format', 'mbpp', '--format', 'agent_rl'],
       '--format was given 2 times (mbpp, agent_rl)',
     ],
-  ])('of %j, which repeats an option, is 2', async (args, expected) => {
+  ])('is 2 for %j, which repeats an option', async (args, expected) => {
     const { code, stderr } = await commandLine(args);
     expect([code, stderr]).toEqual([2, `CONFIG_INVALID: ${expected}. Give it once.\n`]);
   });
@@ -165,7 +165,7 @@ describe('the exit code', () => {
     [['train', '--maxIterations', '3'], 'Did you mean --max-iterations?'],
     [['model', 'score', '--modle', 'm'], 'Unknown option --modle. Did you mean --model?'],
     [['train', 'my_run.yaml'], 'Unknown argument my_run.yaml.'],
-  ])('of %j is 2, with what was meant', async (args, expected) => {
+  ])('is 2 for %j, with the option that was meant', async (args, expected) => {
     const { code, stderr } = await commandLine(args);
     expect([code, stderr]).toEqual([2, expect.stringContaining(expected)]);
   });
@@ -190,12 +190,12 @@ describe('the exit code', () => {
     ],
     [['data', 'verify'], /Missing required argument: dataset/],
     [['train', '--config'], /Not enough arguments following: config/],
-  ])('of %j is 2, with what is wrong', async (args, expected) => {
+  ])('is 2 for %j, with the mistake', async (args, expected) => {
     const { code, stderr } = await commandLine(args);
     expect([code, stderr]).toEqual([2, expect.stringMatching(expected)]);
   });
 
-  test('of wrong values is 2, naming the flag', async () => {
+  test('is 2 for wrong values, with the name of the flag', async () => {
     const { code, stderr } = await commandLine(['train', '--config', config, '--seed', 'x']);
     expect(code).toBe(2);
     expect(stderr).toContain('--seed x run.seed: expected an integer, got "x".');
@@ -215,19 +215,19 @@ describe('the exit code', () => {
       /--sandbox-type, --sandbox-workers: no effect on search/,
     ],
     [['--format', 'search', '--degenerate'], /--degenerate: no effect on search/],
-  ])('of data verify with %j is 2, and nothing is started', async (more, reason) => {
+  ])('is 2 for data verify with %j, which starts nothing', async (more, reason) => {
     const { code, stderr } = await commandLine(['data', 'verify', '--dataset', 'x', ...more]);
     expect([code, stderr]).toEqual([2, expect.stringMatching(reason)]);
   });
 
-  test('of a check that found faults is 1', async () => {
+  test('is 1 for a check that found faults', async () => {
     const verifyDataset = () => Promise.resolve({ ok: false });
     const args = ['data', 'verify', '--dataset', 'x.jsonl'];
     expect((await commandLine(args, { jobs: { verifyDataset } })).code).toBe(1);
   });
 });
 
-describe('a command line that names no command', () => {
+describe('The error for an unknown command', () => {
   const said = async (line: string): Promise<string> => {
     const { code, stderr } = await commandLine(line.split(' '));
     expect(code).toBe(2);
@@ -241,7 +241,7 @@ describe('a command line that names no command', () => {
     ['evaluate', 'eval'],
     ['merge', 'model merge-lora'],
     ['import', 'model import-gguf'],
-  ])('is told for %s that %s may be meant', async (line, meant) => {
+  ])('suggests, for %s, %s', async (line, meant) => {
     const [word] = line.split(' ');
     expect(await said(line)).toBe(
       `Unknown command ${word}. Did you mean ${meant}?\nSee agent-rl --help.\n`,
@@ -256,7 +256,7 @@ describe('a command line that names no command', () => {
     ['verify-dataset --dataset x', 'data verify'],
     ['attack', 'plugins attack'],
     ['algorithms --help', 'plugins algorithms'],
-  ])('is told for the old name %s that it is now %s', async (line, now) => {
+  ])('gives, for the old name %s, the new name %s', async (line, now) => {
     const [word] = line.split(' ');
     expect(await said(line)).toBe(
       `agent-rl ${word} is now called agent-rl ${now}.\nSee agent-rl --help.\n`,
@@ -264,7 +264,7 @@ describe('a command line that names no command', () => {
   });
 
   test.each(['list', 'help runs', 'infer', 'compile', 'ex', 'constructor'])(
-    'is told for %s nothing that is far off',
+    'suggests nothing far off for %s',
     async (line) => {
       const [word] = line.split(' ');
       expect(await said(line)).toBe(`Unknown command ${word}.\nSee agent-rl --help.\n`);
@@ -276,7 +276,7 @@ describe('a command line that names no command', () => {
     ['data verify-dataset', 'Unknown command verify-dataset. Did you mean data verify?'],
     ['model show', 'Unknown command show. Did you mean runs show?'],
     ['sandbox stop', 'Unknown command stop.'],
-  ])('is told for %s what may be meant, and what the group has', async (line, expected) => {
+  ])('suggests, for %s, a command, and lists the group', async (line, expected) => {
     const [group] = line.split(' ');
     const stderr = await said(line);
     expect(stderr).toContain(`${expected} The commands of ${group} are `);
@@ -297,7 +297,7 @@ describe('a command line that names no command', () => {
       'Unknown option --hlp. Did you mean --help?\nSee agent-rl runs show --help.\n',
     ],
     ['--vesion', 'Unknown option --vesion. Did you mean --version?\nSee agent-rl --help.\n'],
-  ])('or misspells an option of all commands is told so: %s', async (line, expected) => {
+  ])('suggests the spelling of an option of all commands: %s', async (line, expected) => {
     expect(await said(line)).toBe(expected);
   });
 });
@@ -332,12 +332,12 @@ test('data verify gives the job the sandbox that was written', async () => {
   });
 });
 
-describe('what is printed', () => {
+describe('The output', () => {
   test.each<[string[], Command | undefined, string]>([
     [[], trainFrom('search_qa_grpo.yaml'), 'search_qa_grpo.yaml'],
     [['plugins', 'attack'], undefined, 'code_exec_grpo.yaml'],
     [['serve', '--model', 'model/starter'], undefined, 'code_exec_grpo.yaml'],
-  ])('by %j names the run file it uses where none was named', async (args, only, file) => {
+  ])('names, for %j, the run file it uses where none was named', async (args, only, file) => {
     const job = () => Promise.resolve({ ok: true });
     const jobs = { train: job, attack: job, serveModel: job };
     const { code, stdout } = await commandLine(args, { jobs, only });
@@ -345,7 +345,7 @@ describe('what is printed', () => {
     expect([code, stdout]).toEqual([0, `No run file was named with --config: using ${path}\n`]);
   });
 
-  test('with --json and an error is the error, as JSON', async () => {
+  test('is an error as JSON with --json', async () => {
     const { stdout, code } = await commandLine(['train', '--config', 'none.yaml', '--json']);
     expect(code).toBe(2);
     expect(JSON.parse(stdout)).toEqual({
@@ -353,13 +353,13 @@ describe('what is printed', () => {
     });
   });
 
-  test('by a bare agent-rl is the help', async () => {
+  test('is the help for a bare agent-rl', async () => {
     const { code, stdout, stderr } = await commandLine([]);
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toBe((await commandLine(['--help'])).stdout);
   });
 
-  test('by --help and --version is a result', async () => {
+  test('goes to stdout for --help and --version', async () => {
     const help = await commandLine(['train', '--help']);
     expect([help.code, help.stderr]).toEqual([0, '']);
     expect(help.stdout).toContain('--async-rollout-workers');
@@ -382,14 +382,14 @@ describe('what is printed', () => {
     }
   });
 
-  test('of eval names the run whose config it uses, and says when there is none', async () => {
+  test('names the run whose config eval uses, or says that no run exists', async () => {
     const { code, stderr } = await commandLine(['eval', folder]);
     expect([code, stderr]).toEqual([2, expect.stringContaining('CHECKPOINT_INVALID')]);
     expect(stderr).toContain('is neither a run folder nor a checkpoint');
     const gone = await commandLine(['train', '--resume', `${folder}/gone`]);
     expect([gone.code, gone.stderr]).toEqual([
       2,
-      expect.stringMatching(/There is no .*\/gone\. .*started again/),
+      expect.stringMatching(/There is no .*\/gone\. .*start it again/),
     ]);
   });
 });

@@ -63,7 +63,7 @@ test.each([
 const files = ['--model', 'm', '--input', 'in.jsonl', '--output', 'out.jsonl'];
 
 describe('agent-rl model score', () => {
-  test('asks for what its flags say', async () => {
+  test('passes its flags to the job', async () => {
     const flags = [
       '--adapter',
       'a',
@@ -153,7 +153,7 @@ describe('agent-rl model generate', () => {
   });
 });
 
-describe('numbers of the command line', () => {
+describe('The command line', () => {
   test.each([
     ['score', '--batch-tokens', '0', 'is "0"; expected a whole number from 1.'],
     ['score', '--batch-tokens', '1.5', 'is "1.5"; expected a whole number from 1.'],
@@ -164,14 +164,14 @@ describe('numbers of the command line', () => {
     ['generate', '--min-p', '2', 'is "2"; expected a number from 0 to 1.'],
     ['generate', '--top-k', ' ', 'is " "; expected a whole number from 0.'],
     ['generate', '--seed', '1e99', 'is "1e99"; expected a whole number from 0.'],
-  ])('are refused as they were written: %s %s %s', async (command, flag, value, message) => {
+  ])('refuses a number as it was written: %s %s %s', async (command, flag, value, message) => {
     const { code, stderr, options } = await given('model', command, ...files, flag, value);
     expect({ code, options }).toEqual({ code: 2, options: [] });
     expect(stderr).toContain(`CONFIG_INVALID: ${flag} ${message}`);
   });
 });
 
-test('agent-rl model merge-lora asks for what its flags say, and may be given several adapters', async () => {
+test('agent-rl model merge-lora passes its flags and several adapters to the job', async () => {
   const flags = '--model m --adapter a --adapter b --output out --dtype BF16';
   const { options } = await given('model', 'merge-lora', ...flags.split(' '));
   expect(options).toEqual([

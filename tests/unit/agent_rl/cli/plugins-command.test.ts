@@ -8,7 +8,7 @@ const folder = temporaryFolder();
 const config = mazeRun(folder);
 
 describe('agent-rl plugins', () => {
-  test('with a name shows a table of its settings', async () => {
+  test('shows a table of the settings of a plugin', async () => {
     const { code, stdout } = await commandLine(['plugins', 'code_exec']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Tool code_exec \(built in\)\nRun a Python program/);
@@ -33,15 +33,12 @@ describe('agent-rl plugins', () => {
   test.each([
     ['atack', 'plugins attack'],
     ['algoritms', 'plugins algorithms'],
-  ])(
-    'with the name %s, which no plugin has, looks at the commands beside it',
-    async (name, meant) => {
-      const { code, stderr } = await commandLine(['plugins', name]);
-      expect([code, stderr]).toEqual([2, expect.stringContaining(`Did you mean ${meant}?`)]);
-    },
-  );
+  ])('suggests a command for the name %s, which no plugin has', async (name, meant) => {
+    const { code, stderr } = await commandLine(['plugins', name]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`Did you mean ${meant}?`)]);
+  });
 
-  test('lists what is registered, ours and those that are named', async () => {
+  test('lists the built-in plugins and the plugins that are named', async () => {
     const args = ['plugins', '--plugin', `${folder}/world.mjs`];
     const { stdout } = await commandLine(args);
     expect(stdout).toContain(`  maze       A plugin. (${folder}/world.mjs)`);

@@ -4,7 +4,7 @@ import type { ServeSandboxOptions } from '#agent_rl/jobs/machine/serve-sandbox.t
 import { commandLine } from '#tests/support/command-line.ts';
 
 describe('agent-rl sandbox', () => {
-  test('serve gives the job what was written', async () => {
+  test('serve passes its flags to the job', async () => {
     const given: ServeSandboxOptions[] = [];
     const serveSandbox = async (options: ServeSandboxOptions) => {
       given.push(options);
@@ -29,7 +29,7 @@ describe('agent-rl sandbox', () => {
     expect(ran.stderr).toBe('Ready.\nA retry.\n');
   });
 
-  test('serve listens on this machine alone unless told otherwise', async () => {
+  test('serve listens on this machine alone by default', async () => {
     const given: ServeSandboxOptions[] = [];
     const serveSandbox = async (options: ServeSandboxOptions) => {
       given.push(options);
@@ -48,7 +48,7 @@ describe('agent-rl sandbox', () => {
     expect(stderr).toContain('The value of token-env is empty.');
   });
 
-  test('doctor leaves with 1 when a sandbox lets something out', async () => {
+  test('doctor exits with 1 when a sandbox lets something out', async () => {
     const run = (ok: boolean) =>
       commandLine(['sandbox', 'doctor'], {
         jobs: { sandboxDoctor: async () => ({ ok, auto: null, findings: [] }) },
@@ -57,7 +57,7 @@ describe('agent-rl sandbox', () => {
     expect((await run(false)).code).toBe(1);
   });
 
-  test('doctor gives the job what was written', async () => {
+  test('doctor passes its flags to the job', async () => {
     const given: object[] = [];
     const sandboxDoctor = async (options: object) => {
       given.push(options);
@@ -82,7 +82,7 @@ describe('agent-rl sandbox', () => {
     [['sandbox', 'serve', '--port', '1', '--port', '2'], /--port was given 2 times/],
     [['sandbox', 'serve', '--type', 'remote'], /remote/],
     [['sandbox', 'serve', '--prot', '1'], /prot/],
-  ])('%j is a mistake and says which', async (args, reason) => {
+  ])('%j is refused with the mistake', async (args, reason) => {
     const { code, stderr } = await commandLine(args);
     expect([code, stderr]).toEqual([2, expect.stringMatching(reason)]);
   });

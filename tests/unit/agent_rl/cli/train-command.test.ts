@@ -24,7 +24,7 @@ async function trained(...args: string[]): Promise<TrainingOptions> {
 }
 
 describe('--model', () => {
-  test('goes over the run file and over --set', async () => {
+  test('overrides the run file and --set', async () => {
     const set = ['--set', 'model.path=org/name'];
     const { loaded } = await trained('train', '--config', config, ...set, '--model', 'm');
     expect(loaded.config.model.path).toBe('m');
@@ -64,7 +64,7 @@ describe('agent-rl train', () => {
     expect(dryRun).toBe(false);
   });
 
-  test('every named flag reaches its setting', async () => {
+  test('passes every named flag to its setting', async () => {
     const { loaded } = await trained(
       'train',
       '--config',
@@ -106,7 +106,7 @@ describe('agent-rl train', () => {
     });
   });
 
-  test('--resume takes a run folder, whose own config is used, or means the newest run', async () => {
+  test('resumes a run folder with its own config, or the newest run', async () => {
     const run = `${folder}/runs/one`;
     writeBelow(run, 'config.yaml', `extends: ${config}\nrun: {seed: 99}\n`);
     const resumed = await trained('train', '--resume', run);
@@ -114,7 +114,7 @@ describe('agent-rl train', () => {
     expect((await trained('train', '--config', config, '--resume')).resume).toBe('newest');
   });
 
-  test('as sft sets the mode', async () => {
+  test('sets the mode when called as sft', async () => {
     expect((await trained('sft', '--config', config)).loaded.config.train.mode).toBe('sft');
   });
 
@@ -130,7 +130,7 @@ describe('agent-rl train', () => {
     expect(await ranBy('--set', 'train.mode=sft')).toEqual({ ran: 'sft' });
   });
 
-  test('as a preset needs no command', async () => {
+  test('needs no command as a preset', async () => {
     const job = (options: TrainingOptions) =>
       Promise.resolve({ seed: options.loaded.config.run.seed });
     const args = ['--config', config, '--seed', '3', '--json'];
@@ -138,7 +138,7 @@ describe('agent-rl train', () => {
     expect([code, JSON.parse(stdout)]).toEqual([0, { seed: 3 }]);
   });
 
-  test('with --json keeps everything else off stdout', async () => {
+  test('prints nothing but JSON on stdout with --json', async () => {
     const job = ({ print }: TrainingOptions) => {
       print('a table');
       return Promise.resolve({ iterations: 1 });
@@ -150,7 +150,7 @@ describe('agent-rl train', () => {
     expect(stderr).toBe('a table\n');
   });
 
-  test('--quiet reaches the job', async () => {
+  test('passes --quiet to the job', async () => {
     expect((await trained('train', '--config', config)).quiet).toBe(false);
     expect((await trained('train', '--config', config, '--quiet')).quiet).toBe(true);
     expect((await trained('sft', '--config', config, '--quiet')).quiet).toBe(true);

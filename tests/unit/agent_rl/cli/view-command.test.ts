@@ -21,7 +21,7 @@ test.each([
   [['--export-episodes', '200'], 200],
   [['--export-episodes', '0'], 0],
   [['--export-episodes', 'all'], Infinity],
-])('an export of %j holds so many training episodes', async (words, expected) => {
+])('an export of %j has the number of training episodes', async (words, expected) => {
   expect((await episodesOf(words)).asked).toEqual([expected]);
 });
 

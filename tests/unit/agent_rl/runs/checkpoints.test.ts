@@ -54,7 +54,7 @@ beforeEach(() => {
   rmSync(join(root, 'run'), { recursive: true, force: true });
 });
 
-describe('a checkpoint', () => {
+describe('A checkpoint', () => {
   test('is a model folder with state and manifest, and is intact', async () => {
     const { path, weightsSha256 } = await save(3);
     expect(weightsSha256).toBe('abc');
@@ -80,13 +80,13 @@ describe('a checkpoint', () => {
     expect(await corruption(path)).toMatch(/tool_use.jinja is missing or damaged/);
   });
 
-  test('that cannot be written completely does not appear, and the one before stays', async () => {
+  test('does not appear where it cannot be written completely, and the previous one stays', async () => {
     await save(3);
     await expect(save(4, { fails: true })).rejects.toThrow('ENOSPC');
     expect(readdirSync(folder)).toEqual(['step-3']);
   });
 
-  test('below a file is OUTPUT_UNWRITABLE', async () => {
+  test('is OUTPUT_UNWRITABLE below a file', async () => {
     writeBelow(root, 'run/checkpoints', 'a file');
     const { code, message } = await rejectionOf(save(1));
     expect(code).toBe('OUTPUT_UNWRITABLE');
@@ -116,7 +116,7 @@ describe('a checkpoint', () => {
       /names no trainer-state.json/,
     ],
     [
-      'has a folder in place of a file',
+      'has a folder instead of a file',
       (path: string) => {
         rmSync(join(path, 'tokenizer.json'));
         mkdirSync(join(path, 'tokenizer.json'));
@@ -131,7 +131,7 @@ describe('a checkpoint', () => {
 });
 
 describe('the newest checkpoint', () => {
-  test('is that of the highest step, not of the last name', async () => {
+  test('has the highest step, not the last name', async () => {
     for (const step of [9, 10]) await save(step);
     expect(await newestCheckpoint(folder, warn)).toBe(join(folder, 'step-10'));
     expect(warnings).toEqual([]);
@@ -164,14 +164,14 @@ test('only the newest few are kept, and the best is kept besides', async () => {
   expect(readdirSync(folder).toSorted()).toEqual(['best', 'step-2', 'step-3']);
 });
 
-describe('a path', () => {
+describe('A path', () => {
   test('may name a checkpoint, or a run, whose newest is taken', async () => {
     for (const step of [1, 2]) await save(step);
     expect(await checkpointAt(join(folder, 'step-1'), warn)).toBe(join(folder, 'step-1'));
     expect(await checkpointAt(join(root, 'run'), warn)).toBe(join(folder, 'step-2'));
   });
 
-  test('that names neither is refused', async () => {
+  test('is refused where it names neither', async () => {
     mkdirSync(join(root, 'run'));
     const { code, message } = await rejectionOf(checkpointAt(join(root, 'run'), warn));
     expect(code).toBe('CHECKPOINT_INVALID');

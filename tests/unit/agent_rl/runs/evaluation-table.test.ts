@@ -39,7 +39,7 @@ function evaluation(perTask: readonly TaskAttempts[]): Evaluation {
 
 const cells = (line = '') => line.trim().split(/ {2,}/);
 
-describe('the table at the end of a run', () => {
+describe('The table at the end of a run', () => {
   test('has before, after and the change on the same tasks, and names the intervals', () => {
     const [before, after] = [tasksOf(40, 10), tasksOf(40, 20)];
     const difference = compare(before, after, 1);
@@ -77,7 +77,7 @@ describe('the table at the end of a run', () => {
     ]);
   });
 
-  test('says of very few tasks how many were solved, and no rate', () => {
+  test('counts solved tasks instead of rates where tasks are very few', () => {
     const before = evaluation(tasksOf(9, 1, 1));
     const table = beforeAfterTable({ before, after: evaluation(tasksOf(9, 3)) });
     expect(cells(table)).toEqual([

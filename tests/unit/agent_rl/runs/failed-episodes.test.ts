@@ -13,26 +13,26 @@ const withBrokenTool = played({
   calls: [{ problem: 'Tool "look" failed: no index' } as never],
 });
 
-describe('failed episodes', () => {
-  test('are counted by reason, the most frequent first', () => {
+describe('The log of failed episodes', () => {
+  test('counts them by reason, the most frequent first', () => {
     const all = [judged, failed('no key\nat line 3'), failed('timed out'), failed('timed out')];
     expect(failedText(all)).toBe(
       '3 of 4 episodes failed and have no reward:\n  2 x grader-error: timed out\n  1 x grader-error: no key',
     );
   });
 
-  test('are nothing to speak of where all were judged', () => {
+  test('is empty where all were judged', () => {
     expect(failedText([judged])).toBeUndefined();
     expect(failedText([])).toBeUndefined();
   });
 
-  test('with many reasons show five and count the others', () => {
+  test('shows five reasons and counts the others', () => {
     const all = Array.from({ length: 8 }, (_, index) => failed(`reason ${index}`));
     const lines = failedText(all)?.split('\n') ?? [];
     expect([lines.length, lines.at(-1)]).toEqual([7, '  3 x other reasons']);
   });
 
-  test('are reported at once, once for each reason, unless the episode was aborted', () => {
+  test('reports a failure immediately, once for each reason, unless the episode was aborted', () => {
     const reported: string[] = [];
     const onRollout = failureReporter((text) => reported.push(text));
     [judged, failed('no key'), failed('no key'), failed('stop', 'aborted'), failed()].forEach(
@@ -44,7 +44,7 @@ describe('failed episodes', () => {
     ]);
   });
 
-  test('include those that continued after a tool failed', () => {
+  test('includes episodes that continued after a tool failed', () => {
     expect(failedText([judged, withBrokenTool])).toBe(
       'in 1 of 2 episodes a tool failed; the model received an error message:\n  1 x Tool "look" failed: no index',
     );
@@ -55,7 +55,7 @@ describe('failed episodes', () => {
     ]);
   });
 
-  test('with more reasons than are shown say so, once', () => {
+  test('says once that there are more reasons than it shows', () => {
     const reported: string[] = [];
     const onRollout = failureReporter((text) => reported.push(text));
     for (let index = 0; index < 8; index++) onRollout(failed(`reason ${index}`));
@@ -65,14 +65,14 @@ describe('failed episodes', () => {
     );
   });
 
-  test('say whose failure it was', () => {
+  test('says whose failure it was', () => {
     const failure = { owner: 'plugin', retryable: false } as const;
     expect(failedText([{ ...failed('no key'), failure }])).toContain(
       '1 x grader-error (plugin): no key',
     );
   });
 
-  test('cannot set the colours of the terminal', () => {
+  test('does not let a failure set the colours of the terminal', () => {
     expect(failedText([failed('\u001b[31mred')])).toContain('grader-error: \\x1b[31mred');
   });
 });

@@ -7,26 +7,26 @@ import { joinWebReports } from '#agent_rl/search/web/index.ts';
 const reporting = (session: PluginReport, more: Partial<ToolShared> = {}) =>
   new Map([['search', { report: () => session, ...more }]]);
 
-describe('what tools report of a run', () => {
-  test('is what they report of its only session', () => {
+describe('The report of tools on a run', () => {
+  test('is their report of its only session', () => {
     expect(reportsOf(reporting({ calls: 2 }))).toEqual({ search: { calls: 2 } });
     expect(reportsOf(new Map([['quiet', {}]]))).toEqual({});
   });
 
-  test('adds up over sessions, also what only one of them counted', () => {
+  test('adds up over sessions, also counts of one session alone', () => {
     const earlier = { search: { calls: 5, late: 1 } };
     expect(reportsOf(reporting({ calls: 2, lost: 3 }), earlier)).toEqual({
       search: { calls: 7, late: 1, lost: 3 },
     });
   });
 
-  test('is put together as the tool says, where it says how', () => {
+  test('is merged as the tool says, where it says how', () => {
     const joinReports = (_earlier: PluginReport, session: PluginReport) => session;
     const scale = reporting({ floor: 0.5 }, { joinReports });
     expect(reportsOf(scale, { search: { floor: 0.4 } })).toEqual({ search: { floor: 0.5 } });
   });
 
-  test('keeps what a tool reported that is there no more, and begins with one that is new', () => {
+  test('keeps the report of a removed tool, and begins with a new one', () => {
     const earlier = { open_page: { requests: 1 } };
     expect(reportsOf(reporting({ calls: 2 }), earlier)).toEqual({
       open_page: { requests: 1 },
@@ -35,7 +35,7 @@ describe('what tools report of a run', () => {
   });
 });
 
-test('of the web, counts and money add up, and shares are of all requests together', () => {
+test('adds up counts and money of the web, with shares over all requests', () => {
   const earlier = {
     requests: 30,
     networkCalls: 25,

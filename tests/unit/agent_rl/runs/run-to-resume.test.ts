@@ -18,7 +18,7 @@ describe('the run to resume', () => {
     const missing = join(folder, 'runs', 'missing');
     expect(() => found(missing)).toThrow(`${missing} is not a run folder`);
     expect(existsSync(missing)).toBe(false);
-    expect(() => found('newest')).toThrow('There is no run "small-seed3" to continue');
+    expect(() => found('newest')).toThrow('There is no run "small-seed3" to resume');
   });
 
   test('is left as it is', () => {

@@ -40,7 +40,7 @@ test('a last line that was cut short goes too', async () => {
   expect(await truncateAfter(runFolderAt(root), 5)).toEqual([]);
 });
 
-test('before the first iteration there is nothing, the evaluation before it included', async () => {
+test('all records go before the first iteration, the evaluation before it included', async () => {
   writeBelow(root, 'metrics.jsonl', '{"iteration": 1}\n');
   writeBelow(root, 'trajectories/eval.jsonl', '{"when": "before", "iteration": 0}\n');
   await truncateAfter(runFolderAt(root), -1);
@@ -51,21 +51,24 @@ test('before the first iteration there is nothing, the evaluation before it incl
 test.each([
   ['train', 'learned'],
   ['learned', 'train'],
-])('a line of %s.jsonl is never to be deleted without that of %s.jsonl', async (name, other) => {
-  writeBelow(root, 'metrics.jsonl', '');
-  for (const one of ['train', 'learned']) writeBelow(root, `trajectories/${one}.jsonl`, '');
-  const file = writeBelow(root, `trajectories/${name}.jsonl`, '[]\n{"iteration": 3}\n');
-  const { message } = await rejectionOf(truncateAfter(runFolderAt(root), 5));
-  expect(message).toContain(`${file}:1 is not a record of the run`);
-  expect(message).toContain(
-    `delete the line together with the line of the same episode in ${other}.jsonl`,
-  );
-  writeBelow(root, `trajectories/${name}.jsonl`, '');
-});
+])(
+  'a line of %s.jsonl is to be deleted only with its counterpart in %s.jsonl',
+  async (name, other) => {
+    writeBelow(root, 'metrics.jsonl', '');
+    for (const one of ['train', 'learned']) writeBelow(root, `trajectories/${one}.jsonl`, '');
+    const file = writeBelow(root, `trajectories/${name}.jsonl`, '[]\n{"iteration": 3}\n');
+    const { message } = await rejectionOf(truncateAfter(runFolderAt(root), 5));
+    expect(message).toContain(`${file}:1 is not a record of the run`);
+    expect(message).toContain(
+      `delete the line together with the line of the same episode in ${other}.jsonl`,
+    );
+    writeBelow(root, `trajectories/${name}.jsonl`, '');
+  },
+);
 
 test.each([
   ['half a line', '{"iteration": 2, "rollout/e'],
-  ['what is no record', '[1, 2]'],
+  ['an invalid record', '[1, 2]'],
   ['a record of no iteration', '{"when": "before"}'],
   ['zeros that a power cut left', '\u0000\u0000\u0000'],
 ])('%s between whole ones is refused with its place, and nothing is cut', async (_, text) => {

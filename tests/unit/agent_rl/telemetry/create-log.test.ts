@@ -11,7 +11,7 @@ import { thrownBy } from '#tests/support/thrown.ts';
 const folder = temporaryFolder();
 const redact = redactor({ OPENAI_API_KEY: 'sk-planted-1234', HOME: '/home/someone' });
 
-describe('a log', () => {
+describe('A log', () => {
   test('writes dated lines with facts from its level upwards', async () => {
     const file = join(folder, 'levels.log');
     const log = createLog({ level: 'info', file, console: 'none' });
@@ -36,7 +36,7 @@ describe('a log', () => {
     expect(text.match(/\[redacted\]/g)?.length).toBeGreaterThanOrEqual(3);
   });
 
-  test('that cannot be opened says so at once', () => {
+  test('is refused immediately where it cannot be opened', () => {
     const file = join(folder, 'no', 'such', 'folder.log');
     expect(thrownBy(() => createLog({ level: 'info', file, console: 'none' })).code).toBe(
       'OUTPUT_UNWRITABLE',
@@ -44,8 +44,8 @@ describe('a log', () => {
   });
 });
 
-describe('secrets', () => {
-  test('are values of variables with telling names, not switches and ordinary ones', () => {
+describe('The redactor', () => {
+  test('hides values of variables with telling names, not switches and ordinary values', () => {
     const environment = {
       TAVILY_API_KEY: 'tvly-abcdef',
       github_token: 'ghp_123456',
@@ -73,7 +73,7 @@ describe('secrets', () => {
     'BEARER',
     'SSH_PRIVATE',
     'SUPABASE_JWT',
-  ])('are those of variables like %s', (name) => {
+  ])('hides the value of %s', (name) => {
     expect(secretValues({ [name]: 'hunter-22' })).toEqual(['hunter-22']);
   });
 
@@ -86,11 +86,11 @@ describe('secrets', () => {
     'COMPASS',
     'PATTERN',
     'PRIVATEER',
-  ])('are not those of variables like %s', (name) => {
+  ])('shows the value of %s', (name) => {
     expect(secretValues({ [name]: '/home/someone' })).toEqual([]);
   });
 
-  test('are passwords in URLs, whatever the variable is called', () => {
+  test('hides passwords in URLs, whatever the variable is called', () => {
     const environment = {
       DATABASE_URL: 'postgres://ada:p%40ssw0rd@db.example/x',
       PROXIES: 'http://bob:abc@one, https://carol:longer-one@two:8080/',
@@ -106,17 +106,17 @@ describe('secrets', () => {
     expect(withoutSecrets(environment)).toEqual({ HOMEPAGE: environment.HOMEPAGE });
   });
 
-  test('are hidden in the form JSON gives them', () => {
+  test('hides secrets in their JSON form', () => {
     const hide = redactor({ A_SECRET: 'two\nlines"' });
     expect(hide(JSON.stringify({ a: 'two\nlines"' }))).toBe('{"a":"[redacted]"}');
   });
 
-  test('of which one contains the other are hidden whole', () => {
+  test('hides a secret whole that contains another one', () => {
     const hide = redactor({ A_KEY: 'abcdef', B_KEY: 'abcdefghi' });
     expect(hide('abcdefghi abcdef')).toBe('[redacted] [redacted]');
   });
 
-  test('in data that contains itself are hidden without end', () => {
+  test('hides secrets in data that contains itself', () => {
     const value: Record<string, unknown> = { a: 'sk-planted-1234' };
     value['self'] = value;
     expect(redactDeep(value, redact)).toEqual({ a: '[redacted]', self: '[circular]' });

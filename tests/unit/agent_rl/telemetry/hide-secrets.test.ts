@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 
 import { hideSecrets, parseHiding } from '#agent_rl/telemetry/redact.ts';
 
-test('secrets are taken out of a text in every form, and what is too short to be one is not', () => {
+test('secrets are hidden in every form, and values that are too short are not', () => {
   const hide = hideSecrets(['2', 'a/b+c"d', 'short']);
   expect(hide('v2 a/b+c"d a/b+c\\"d a%2Fb%2Bc%22d short')).toBe(
     'v2 [redacted] [redacted] [redacted] short',
@@ -15,14 +15,14 @@ test.each([
   ['a URL that keeps what it may', (secret: string) => encodeURI(secret)],
   ['a form', (secret: string) => new URLSearchParams({ secret }).toString().slice(7)],
   ['a URL, by Python', (secret: string) => encodeURIComponent(secret).replaceAll('%2F', '/')],
-])('a secret is taken out as it stands in %s', (_, written) => {
+])('a secret is hidden in %s', (_, written) => {
   const secret = "s3cret/with +a%20b&c=d(e)!'é";
   const lower = secret.toLowerCase();
   expect(hideSecrets([lower])(`?q=${written(lower)}&x`)).toBe('?q=[redacted]&x');
 });
 
 test.each(['hunter', 'sk-planted-1234', 'bÿÿÿÿü', 'two\nlines'])(
-  'the secret %j is taken out of base64 wherever it stands in what was encoded',
+  'the secret %j is hidden in base64 at every offset',
   (secret) => {
     const hide = hideSecrets([secret]);
     for (const before of ['', 'u', 'us', 'ada:', 'Basic user:']) {
@@ -38,11 +38,11 @@ test.each(['hunter', 'sk-planted-1234', 'bÿÿÿÿü', 'two\nlines'])(
   },
 );
 
-test('a secret of six characters is one, and one of five is none', () => {
+test('a value of six characters is a secret, and a value of five is not', () => {
   expect(hideSecrets(['123456', '12345'])('123456 12345')).toBe('[redacted] 12345');
 });
 
-test('JSON keeps its names and numbers, and loses secrets in its texts however they are escaped', () => {
+test('JSON keeps its names and numbers, and hides secrets in its texts however they are escaped', () => {
   const hide = hideSecrets(['status', '123456']);
   expect(parseHiding('{"status":123456,"text":["\\u0031\\u00323456","status"]}', hide)).toEqual({
     status: 123_456,

@@ -10,7 +10,7 @@ import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 
 const file = join(temporaryFolder(), 'profile.json');
 
-test('the time in which JavaScript keeps the main thread is in the profile, and waiting is not', async () => {
+test('the profile has the time in which JavaScript keeps the main thread, without waiting', async () => {
   const profile = Profile.start();
   const stop = recordMainThread();
   await setTimeout(50);

@@ -12,7 +12,7 @@ import { linuxRow, parsePs, sumTree } from '#agent_rl/telemetry/process-tree.ts'
 import { liveText, type ProgressOptions } from '#agent_rl/telemetry/progress.ts';
 import { EmulatedTerminal } from '#tests/support/emulated-terminal.ts';
 
-/** A clock that stands still until it is told otherwise. */
+/** A clock that stands still until a test moves it. */
 const fakeClock = () => {
   let now = 0;
   return { clock: () => now, wait: (ms: number) => void (now += ms) };
@@ -34,7 +34,7 @@ describe('Stopwatch', () => {
   });
 });
 
-describe('the memory of the process tree', () => {
+describe('The memory of the process tree', () => {
   const row = (pid: number, parent: number, rssBytes: number) => ({
     pid,
     parent,
@@ -42,7 +42,7 @@ describe('the memory of the process tree', () => {
     cpuSeconds: 1,
   });
 
-  test('is that of a process and its descendants and of no other', () => {
+  test('counts a process and its descendants and no other', () => {
     // 1 -> 2 -> 3, 1 -> 4; 9 is a stranger.
     const rows = [row(1, 0, 10), row(2, 1, 20), row(3, 2, 40), row(4, 1, 80), row(9, 0, 160)];
     expect(sumTree(rows, 1)).toEqual({ rssBytes: 150, cpuSeconds: 4 });
@@ -59,7 +59,7 @@ describe('the memory of the process tree', () => {
     ]);
   });
 
-  test('of this process is at least what Node says of it', async () => {
+  test('is, for this process, at least what Node reports', async () => {
     const { rssBytes, cpuSeconds } = await processTreeUsage();
     expect(rssBytes).toBeGreaterThan(0.5 * process.memoryUsage.rss());
     expect(cpuSeconds).toBeGreaterThan(0);
@@ -79,7 +79,7 @@ describe('the memory of the process tree', () => {
     expect(await memory.stop()).toEqual({ peakRssBytes: 70, scope: 'process-tree' });
   });
 
-  test('is watched until halted, which asks for nothing more', async () => {
+  test('is watched until halted, and not read again', async () => {
     jest.useFakeTimers();
     try {
       let samples = 0;
@@ -96,14 +96,14 @@ describe('the memory of the process tree', () => {
     }
   });
 
-  test('that cannot be read is an error when the watch ends, not a low peak', async () => {
+  test('is an error when the watch ends, not a low peak, where it cannot be read', async () => {
     const memory = new ProcessTreeMemory(() => Promise.reject(new Error('no ps')));
     memory.start(1e6);
     await expect(memory.stop()).rejects.toThrow('no ps');
   });
 });
 
-describe('progress', () => {
+describe('Progress', () => {
   type Stream = NonNullable<ProgressOptions['stream']>;
 
   test('is plain lines with the time left where there is no terminal', () => {
@@ -155,7 +155,7 @@ describe('progress', () => {
     expect(await terminal.linesShown()).toEqual([]);
   });
 
-  test('is a line for every so many, and for the last, and nothing where quiet was asked for', () => {
+  test('is a line for every few steps and for the last, and nothing with quiet', () => {
     const written: string[] = [];
     const stream = { write: (text: string) => written.push(text) } as unknown as Stream;
     const clock = () => 0;
@@ -189,16 +189,16 @@ describe('progress', () => {
   });
 });
 
-describe('a process of the system that may not be looked at', () => {
+describe('A process that cannot be read', () => {
   const refusing = (code: string) => (): string => {
     throw Object.assign(new Error(code), { code });
   };
 
-  test.each(['EACCES', 'EPERM', 'ENOENT', 'ESRCH'])('%s: is none of ours', (code) => {
+  test.each(['EACCES', 'EPERM', 'ENOENT', 'ESRCH'])('is skipped after %s', (code) => {
     expect(linuxRow('4711', refusing(code))).toEqual([]);
   });
 
-  test('fails with what else can go wrong', () => {
+  test('fails with any other error', () => {
     expect(() => linuxRow('4711', refusing('EMFILE'))).toThrow('EMFILE');
   });
 });

@@ -25,7 +25,7 @@ const rowsOf = (spans: readonly Span[]): { titles: string[]; rows: [string, numb
   };
 };
 
-test('what overlaps stands in different rows, what follows in the same', () => {
+test('spans that overlap are in different rows, and spans that follow in the same', () => {
   const span = (name: string, from: number, to: number): Span => ({
     track: 'sandbox',
     name,
@@ -83,7 +83,7 @@ test('tracks are in the order of their names, times are microseconds since the f
   expect([update!.ts, update!.dur, step!.ts, step!.dur]).toEqual([500, 1500, 0, 250]);
 });
 
-test('spans are recorded between the start of a profile and its end, those of what fails too', async () => {
+test('spans are recorded between the start of a profile and its end, also spans that fail', async () => {
   const file = join(folder, 'profile.json');
   const action = (name: string) => spanned({ track: 'trainer', name }, async () => name);
   expect(await action('before')).toBe('before');

@@ -20,7 +20,7 @@ const folder = temporaryFolder();
 const text = (file: string) => readFileSync(file, 'utf8');
 
 describe('JsonlWriter', () => {
-  test('appends one line per record, also to what is there', () => {
+  test('appends one line per record, also to an existing file', () => {
     const file = join(folder, 'lines', 'a.jsonl');
     for (const step of [1, 2]) {
       const writer = new JsonlWriter(file);
@@ -30,7 +30,7 @@ describe('JsonlWriter', () => {
     expect(text(file)).toBe('{"step":1}\n{"step":2}\n');
   });
 
-  test('shows numbers JSON has no word for, instead of null', () => {
+  test('writes numbers that JSON lacks as texts, instead of null', () => {
     const file = join(folder, 'nan.jsonl');
     const writer = new JsonlWriter(file);
     writer.write({ loss: Number.NaN, norm: Infinity });
@@ -38,7 +38,7 @@ describe('JsonlWriter', () => {
     expect(text(file)).toBe('{"loss":"NaN","norm":"Infinity"}\n');
   });
 
-  test('writes lists, absent values and what has a form of its own as JSON does', () => {
+  test('writes lists, absent values and values with toJSON as JSON does', () => {
     const file = join(folder, 'forms.jsonl');
     const writer = new JsonlWriter(file, redactor({ MY_KEY: 'planted' }));
     const when = new Date(0);
@@ -86,7 +86,7 @@ const full = '/dev/full';
   });
 });
 
-describe('metrics', () => {
+describe('The metrics', () => {
   test('all have a unit and a description', () => {
     for (const { unit, description } of Object.values(metricNames)) {
       expect(unit).not.toBe('');
@@ -94,7 +94,7 @@ describe('metrics', () => {
     }
   });
 
-  test('are known by name or by family', () => {
+  test('each belong to a name or a family', () => {
     expect(metricDefinition('rollout/rewardMean')?.unit).toBe('reward');
     expect(metricDefinition('outcome/tool-timeout')?.unit).toBe('episodes');
     expect(metricDefinition('eval/group/held-out/strings')?.unit).toBe('1');
@@ -104,7 +104,7 @@ describe('metrics', () => {
     expect(metricDefinition('toString')).toBeUndefined();
   });
 
-  test('with an unknown name are refused before they are written', () => {
+  test('under an unknown name are refused before they are written', () => {
     const file = join(folder, 'metrics.jsonl');
     const writer = new MetricsWriter(file);
     const wrong = { 'rollout/rewardmean': 1 } as Record<string, number>;
@@ -115,7 +115,7 @@ describe('metrics', () => {
   });
 });
 
-describe('the folder of a run', () => {
+describe('The folder of a run', () => {
   test('gets a number when its own name is taken', () => {
     const options = { outputDir: join(folder, 'runs'), otherwise: 'job-seed42' };
     expect(createRunFolder(options).name).toBe('job-seed42');
@@ -133,7 +133,7 @@ describe('the folder of a run', () => {
     );
   });
 
-  test('below a file cannot be made', () => {
+  test('is OUTPUT_UNWRITABLE below a file', () => {
     writeFileSync(join(folder, 'a-file'), '');
     const outputDir = join(folder, 'a-file', 'runs');
     const { code, message } = thrownBy(() => createRunFolder({ outputDir, otherwise: 'x' }));

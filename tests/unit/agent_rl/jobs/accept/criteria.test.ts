@@ -35,13 +35,13 @@ const asked = { iterations: 4, device: 'cpu' };
 const missed = (over: Partial<Found>, options = asked): string[] =>
   criteria(found(over), options).flatMap(({ met, name }) => (met ? [] : [name]));
 
-describe('a model', () => {
+describe('A model', () => {
   test('meets every criterion where all is well', () => {
     expect(missed({})).toEqual([]);
   });
 
   test.each<[Partial<Found>, RegExp]>([
-    [{ texts: { texts: 6, changed: ['na?ve'] } }, /text comes back/],
+    [{ texts: { texts: 6, changed: ['na?ve'] } }, /decodes texts/],
     [{ lines: [line(1), line(2, { 'rollout/failed': 1 }), line(3), line(4)] }, /episodes end/],
     [
       {
@@ -59,11 +59,11 @@ describe('a model', () => {
     [{ summary: { ...found().summary, sessions: 1 } }, /stopped run/],
     [{ lines: [line(1), line(2), line(2), line(4)] }, /stopped run/],
     [{ exportedBytes: 0 }, /exported/],
-  ])('is told which it misses: %j', (over, name) => {
+  ])('misses a criterion: %j', (over, name) => {
     expect(missed(over)).toEqual([expect.stringMatching(name)]);
   });
 
-  test('of which nothing was compared or updated is not accepted', () => {
+  test('is not accepted when nothing was compared or updated', () => {
     const lines = [1, 2, 3, 4].map((iteration) => ({
       iteration,
       metrics: { 'rollout/failed': 0 },
@@ -81,7 +81,7 @@ describe('a model', () => {
   });
 });
 
-describe('the report', () => {
+describe('The report', () => {
   const options = { model: 'a|b', iterations: 4, seed: 1, loraRank: 16 };
   const reportOf = (over: Partial<Found>) => {
     const all = found(over);

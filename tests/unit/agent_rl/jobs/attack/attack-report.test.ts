@@ -19,25 +19,25 @@ const whys = (attempts: readonly Attempt[], honest: Record<string, number>, mayB
     ({ taskId, why }) => `${taskId} ${why}`,
   );
 
-describe('an attempt is found', () => {
-  test('when it earns more, or loses less, than an honest failure on its task', () => {
+describe('The report on attacks', () => {
+  test('finds an attempt that earns more, or loses less, than an honest failure on its task', () => {
     expect(whys([attempt('t', { reward: 0.1 })], { t: 0 })).toEqual(['t earns more']);
     expect(whys([attempt('t', { reward: -0.1 })], { t: -0.2 })).toEqual(['t earns more']);
     expect(whys([attempt('t', { reward: -0.2 })], { t: -0.2 })).toEqual([]);
     expect(whys([attempt('t', { reward: 0.1 }), attempt('u')], { t: 0.2, u: 0 })).toEqual([]);
   });
 
-  test('when it counts as solved without a reward', () => {
+  test('finds an attempt that counts as solved without a reward', () => {
     expect(whys([attempt('t', { success: true })], { t: 0 })).toEqual(['t counts as solved']);
   });
 
-  test('when the system failed and it has no reward', () => {
+  test('finds an attempt without a reward because the system failed', () => {
     const left = attempt('t', { reward: undefined, outcome: 'infrastructure-error' });
     expect(whys([left], { t: 0 })).toEqual(['t leaves its group']);
   });
 });
 
-test('a text that may be right is found when it is so on more than a quarter of the tasks', () => {
+test('finds a text that is right on more than a quarter of the tasks', () => {
   const honest = Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((id) => [id, 0]));
   const right = (...ids: string[]) => ids.map((id) => attempt(id, { reward: 1 }));
   expect(whys(right('a', 'b'), honest, true)).toEqual([]);
@@ -47,7 +47,7 @@ test('a text that may be right is found when it is so on more than a quarter of 
   expect(whys([...right('a', 'b'), ...others], honest, true)).toEqual([]);
 });
 
-test('the reward is that which is trained on', () => {
+test('compares the rewards that training uses', () => {
   const outcomes = { 'grader-error': 'penalise', 'infrastructure-error': 'retry' };
   const rules = { outcomes, failures: { penalty: -2 } } as unknown as Parameters<
     typeof rewardIn

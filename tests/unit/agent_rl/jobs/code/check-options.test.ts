@@ -11,7 +11,7 @@ const noop = defineTool({ name: 'noop', description: 'Nothing.', inputSchema, ex
 const problemsOf = (options: unknown) =>
   (thrownBy(() => checkTrainingOptions(options)) as Error).message.split('\n  ').slice(1);
 
-test('what a program gives in a wrong form is refused at once, each with what is allowed', () => {
+test('options of a wrong form are refused together, each with what is allowed', () => {
   const tools = [{ name: 'raw', execute: () => '' }];
   const wrong = { tasks: 7, reward: 'f1', rewards: () => 1, iterations: 3, tools };
   expect(problemsOf(wrong)).toEqual([
@@ -41,7 +41,7 @@ test('a training without tasks, or with parts beside a run file, is refused', as
   });
 });
 
-test('an agent with a loop of its own excludes what it would not use, each named', () => {
+test('an agent with a loop of its own excludes the options that it would not use', () => {
   const agent = () => '';
   const agents = [{ name: 'one' }];
   expect(problemsOf({ tasks, agent, tools: [noop], environment: 'question', agents })).toEqual([
@@ -58,7 +58,7 @@ test('an agent with a loop of its own excludes what it would not use, each named
   ]);
 });
 
-test('what may be given passes, undefined too', () => {
+test('valid options pass, also undefined ones', () => {
   const signal = AbortSignal.timeout(1);
   checkTrainingOptions({ tasks: new Set(tasks), tools: [noop], reward: () => 1, signal });
   checkTrainingOptions({ tasks: 'tasks.jsonl', agent: () => '', isModelError: () => false });
@@ -66,7 +66,7 @@ test('what may be given passes, undefined too', () => {
   checkLoadOptions({ tools: { weather: {} }, environment: 'question' });
 });
 
-test('an agent that is not there is said to be missing, and a model without a run to have no tasks', async () => {
+test('a missing agent is refused, and so is a model without tasks', async () => {
   for (const opened of [evaluateAgent('runs/none'), loadAgent('runs/none')])
     expect(await rejectionOf(opened)).toMatchObject({
       code: 'CHECKPOINT_INVALID',

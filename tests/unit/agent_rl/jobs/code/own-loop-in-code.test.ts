@@ -34,14 +34,14 @@ describe('An agent with a loop of its own that a program gives', () => {
     expect((await given({}, 'runs/one/config.yaml')).block).toBeUndefined();
   });
 
-  test('is asked for by the name of its option', () => {
+  test('is named by its option in the error when it is missing', () => {
     expect(callInstead.evaluate('runs/one')([{ kind: 'environments', name: 'agent' }])).toBe(
       "In a program, call evaluateAgent('runs/one', { agent }).",
     );
   });
 });
 
-test('its task, and that of the reward, have the type of the row', () => {
+test('receives tasks of the type of the rows, as its reward does', () => {
   // Compiled, and never called.
   expect(typed).toBeInstanceOf(Function);
 });

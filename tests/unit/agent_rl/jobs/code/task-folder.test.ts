@@ -18,7 +18,7 @@ async function* twenty() {
   for (let i = 0; i < 20; i++) yield { question: `q${i}`, answer: i };
 }
 
-test('a tenth of the tasks is held out by the seed, and the user is told', async () => {
+test('a tenth of the tasks is held out by the seed, and a note says so', async () => {
   const { dir, notes } = await writeTrainingTasks({
     outputDir,
     tasks: twenty(),

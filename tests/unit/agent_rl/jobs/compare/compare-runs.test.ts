@@ -67,8 +67,8 @@ async function compared(a: string, b: string) {
 const solvedBy = (solved: readonly boolean[]): Attempt[] =>
   solved.map((one, index) => ({ task: `t${index}`, solved: one }));
 
-describe('held-out tasks of two runs', () => {
-  test('are compared in pairs, with an interval, slices by themselves', async () => {
+describe('The comparison of held-out tasks', () => {
+  test('pairs tasks, has an interval, and keeps slices apart', async () => {
     const a = runOf({ after: solvedBy([true, false, false, false, false]), hard: ['t4'] });
     const b = runOf({ after: solvedBy([true, true, true, false, true]), rate: 2 });
     const { result, text } = await compared(a, b);
@@ -84,7 +84,7 @@ describe('held-out tasks of two runs', () => {
     expect(text).toContain('Wall clock: A 10 s, B 20 s');
   });
 
-  test('that only one run has, or that read differently, are counted and left out', async () => {
+  test('counts and leaves out tasks that only one run has or whose prompts differ', async () => {
     const a = runOf({ after: solvedBy([true, false, true]) });
     const b = runOf({
       after: [
@@ -96,11 +96,11 @@ describe('held-out tasks of two runs', () => {
     const { result, text } = await compared(a, b);
     expect(result['heldOut']).toMatchObject([{ paired: 1, onlyA: 1, onlyB: 1, otherPrompt: 1 }]);
     expect(text).toContain('left out: 1 task only in A, 1 only in B, 1 with the same id');
-    expect(text).toContain('Neither run has a checkpoint with an evaluation before training');
+    expect(text).toContain('Slices are unknown');
   });
 });
 
-describe('training of two runs', () => {
+describe('The comparison of training', () => {
   const first = sequence(2, 3);
   const played = (iteration: number, sample: number, change: Partial<typeof first> = {}) =>
     member({
@@ -111,7 +111,7 @@ describe('training of two runs', () => {
       sequences: [{ ...first, ...change }],
     });
 
-  test('parts at the first token that differs, told with its turn', async () => {
+  test('names the first token that differs, with its turn', async () => {
     const a = runOf({ train: [played(1, 0), played(2, 0), played(2, 1)] });
     // Tokens are 1, 2 of the prompt and 10, 11, 12 sampled.
     const b = runOf({
@@ -138,7 +138,7 @@ describe('training of two runs', () => {
     );
   });
 
-  test('of the same tokens with other probabilities says that the weights differ', async () => {
+  test('says that the weights differ where equal tokens have different probabilities', async () => {
     const a = runOf({ train: [played(1, 0), played(2, 0)] });
     const b = runOf({
       train: [played(1, 0), played(2, 0, { logProbs: [0, 0, -0.5, -0.4, -0.5] })],
@@ -151,10 +151,10 @@ describe('training of two runs', () => {
       otherProbabilities: 2,
     });
     expect(text).toContain('identical tokens in all 2 episodes of the 2 iterations');
-    expect(text).toContain('other probabilities from iteration 2 on');
+    expect(text).toContain('From iteration 2 on, the same tokens have different probabilities');
   });
 
-  test('ends where one episode is longer', async () => {
+  test('names the end of an episode that is shorter', async () => {
     const a = runOf({ train: [played(1, 0)] });
     const { text } = await compared(a, runOf({ train: [played(1, 0, sequence(2, 4))] }));
     expect(text).toMatch(/A {4}ends here\n {4}B {4}"#13"/);

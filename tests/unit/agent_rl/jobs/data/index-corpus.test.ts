@@ -155,10 +155,10 @@ describe('agent-rl data index', () => {
   test.each([
     ['an input that is not there', [join(folder, 'nowhere.jsonl')], 'DATASET_INVALID'],
     ['a folder without data', [join(folder, 'index')], 'DATASET_INVALID'],
-    ['a setting that is none', [documents, '--set', 'chunks=3'], 'CONFIG_INVALID'],
-    ['a set that is none', [documents, '--set', 'chunks'], 'CONFIG_INVALID'],
+    ['an unknown setting', [documents, '--set', 'chunks=3'], 'CONFIG_INVALID'],
+    ['a malformed --set', [documents, '--set', 'chunks'], 'CONFIG_INVALID'],
     [
-      'a language nobody knows',
+      'an unknown language',
       [documents, '--set', 'text.language=Klingon'],
       'expected one of Arabic, Danish',
     ],

@@ -26,7 +26,7 @@ const lines = [
     label: 0,
   },
 ];
-/** A judge that believes what it is told. */
+/** A judge that believes the answer. */
 const credulous = (body: unknown): DoubleAnswer => {
   const asked = JSON.stringify(body);
   const score = asked.includes('a 10') ? 10 : asked.includes('  It is Paris') ? 9 : 1;

@@ -35,7 +35,7 @@ test('a pattern that is no regular expression is refused', async () => {
   expect(refused.message).toMatch(/^answerPattern is not a regular expression: .*\./);
 });
 
-test('the command gives the map, and refuses pairs that are none', async () => {
+test('the command passes the columns on, and refuses malformed pairs', async () => {
   const given: unknown[] = [];
   const verify = async (asked: object) => {
     given.push(asked);

@@ -92,7 +92,7 @@ describe('what is found', () => {
     expect(text).toContain(problem);
   });
 
-  test('a document that no query without the answer reaches', async () => {
+  test('a document that no query without the answer finds is reported', async () => {
     const hidden = { id: 'hidden', title: 'Tamlina', text: 'Tamlina.' };
     const { text } = await verify({
       eval: [row({ documents: ['hidden'] })],
@@ -101,13 +101,13 @@ describe('what is found', () => {
     expect(text).toContain('FAIL one: no query finds document hidden');
   });
 
-  test('a question that is in another split, in other letters', async () => {
+  test('a question that is in another split, in other letters, is reported', async () => {
     const train = [row({ task_id: 't', question: 'who IS the mayor of velmora', documents: [] })];
     const { text } = await verify({ eval: [row()], train, documents: corpus });
     expect(text).toContain('is also in train.jsonl, task t');
   });
 
-  test('a document that is in another split, under another id', async () => {
+  test('a document that is in another split, under another id, is reported', async () => {
     const copy = { ...corpus[0], id: 'copy' };
     const train = [row({ task_id: 't', question: 'Who?', documents: ['copy'] })];
     const { text } = await verify({ eval: [row()], train, documents: [...corpus, copy] });
@@ -115,7 +115,7 @@ describe('what is found', () => {
   });
 });
 
-test('of what prepare-data writes only the tasks are read as tasks', async () => {
+test('only the task files of prepare-data are read as tasks', async () => {
   const prepared = `${folders++}`;
   const write = (name: string, rows: readonly object[]): string =>
     writeBelow(folder, `${prepared}/${name}`, rows.map((one) => JSON.stringify(one)).join('\n'));

@@ -114,7 +114,7 @@ async function explained(step?: number) {
 }
 
 describe('agent-rl runs explain --step', () => {
-  test('says which groups and outcomes carry the gradient, and which do not', async () => {
+  test('shows which groups and outcomes carry the gradient', async () => {
     const { result, text } = await explained(2);
     const only = { agent: 'policy', isResampled: false };
     expect(result['groups']).toEqual([
@@ -153,7 +153,7 @@ describe('agent-rl runs explain --step', () => {
     expect(text).toContain('"#1 #2»#10«#11 #12", p 0.5, in train/2/0/0/1');
   });
 
-  test('shows figures of the update beside those of the iterations around it', async () => {
+  test('shows figures of the update beside the iterations around it', async () => {
     expect((await explained(2)).text).toMatch(/gradient norm before clipping.* 0\.8 {2}\(0\.4\)/);
   });
 
@@ -171,7 +171,7 @@ describe('agent-rl runs explain --step', () => {
   });
 });
 
-describe('why there is no gradient', () => {
+describe('The reason for a missing gradient', () => {
   test.each([
     [
       { 'ledger/zero-advantage': 20, 'ledger/masked': 80 },
@@ -180,11 +180,11 @@ describe('why there is no gradient', () => {
     [{ 'ledger/trained': 5, 'train/gradNorm': 0, 'sent/clipFraction': 1 }, /clipped 1, guarded 0/],
     [{ 'ledger/trained': 5, 'train/gradNorm': 1, 'train/learningRate': 0 }, /rate is 0/],
     [{}, /no tokens were sampled/],
-  ])('%j', (metrics, text) => {
+  ])('is found in %j', (metrics, text) => {
     expect(zeroGradient(metrics)).toMatch(text);
   });
 
-  test('is not asked where there is one, as of a KL term alone', () => {
+  test('is not given where a gradient exists, such as from a KL term alone', () => {
     expect(zeroGradient({ 'ledger/trained': 5, 'train/gradNorm': 1 })).toBeUndefined();
     expect(zeroGradient({ 'ledger/zero-advantage': 5, 'train/gradNorm': 1 })).toBeUndefined();
   });
@@ -214,7 +214,7 @@ test('episodes and what was learned of them must belong together', async () => {
   });
 });
 
-describe('a line that cannot be read', () => {
+describe('An unreadable line', () => {
   const damaged = join(folder, 'damaged');
   const ids = [0, 1, 2].map((sample) => Object.assign({}, ofIteration1, { sample }));
   const learnedTexts = ids.map((id) => learnedText(id).trim());
@@ -246,7 +246,7 @@ describe('a line that cannot be read', () => {
     `${damaged}/trajectories/learned.jsonl:2: it does not say how an episode ended`,
   ];
 
-  test('of what was learned, or of metrics, is left out and named; the others are used', async () => {
+  test('is left out and named in learned.jsonl and metrics.jsonl; other lines are used', async () => {
     write([learnedTexts[0], '{"iteration": 1}', learnedTexts[2]]);
     const printed: string[] = [];
     const print = (text: string) => void printed.push(text);
@@ -262,7 +262,7 @@ describe('a line that cannot be read', () => {
     expect(printed.join('\n').split(note)).toHaveLength(3);
   });
 
-  test('is missed by its own episode, whichever it is', async () => {
+  test('affects only its own episode, whichever it is', async () => {
     for (const broken of [0, 1, 2]) {
       // A last line that is cut short would be one that is still being written.
       write([...learnedTexts.with(broken, '{}'), learnedText({ ...ofIteration1, iteration: 2 })]);
@@ -275,7 +275,7 @@ describe('a line that cannot be read', () => {
     }
   });
 
-  test('of an episode is missed by what was learned of it, and by nothing else', async () => {
+  test('affects only the learned record of its episode when it is in train.jsonl', async () => {
     for (const [broken, others] of [
       [0, [1, 2]],
       [1, [0, 2]],

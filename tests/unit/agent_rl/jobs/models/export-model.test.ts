@@ -30,7 +30,7 @@ test('an untied model has a head that equals its embedding, and all else as it w
     expect(existsSync(join(folder, 'untied', name))).toBe(true);
 });
 
-test('nothing is written over, and other formats are refused', async () => {
+test('an existing folder is not overwritten, and other formats are refused', async () => {
   await writeSmallModel(model);
   expect(await rejectionOf(exported('model', 'untied'))).toMatchObject({
     code: 'OUTPUT_UNWRITABLE',

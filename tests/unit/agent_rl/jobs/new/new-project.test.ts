@@ -78,7 +78,7 @@ describe('a new project', () => {
     ['_hidden.', 'hidden.'],
     ['agent_rl', 'my-agent'],
     ['日本', 'my-agent'],
-  ])('in a folder called %s is called %s, as npm wants it', async (name, expected) => {
+  ])('is named after its folder, as npm wants it: %s, %s', async (name, expected) => {
     expect((await make(name)).manifest.name).toBe(expected);
   });
 
@@ -100,15 +100,15 @@ describe('a new project', () => {
   });
 });
 
-describe('the project depends on', () => {
-  test('the checkout that runs', async () => {
+describe('The project', () => {
+  test('depends on the checkout that runs', async () => {
     const { manifest, project } = await make('of-checkout');
     const { agent_rl: given = '' } = manifest.dependencies;
     expect(given).toMatch(/^file:[^\\]+$/);
     expect(resolve(project, given.slice('file:'.length))).toBe(packageRoot());
   });
 
-  test('the tarball or folder that is given, or whatever else npm takes', async () => {
+  test('depends on the tarball or folder that is given, or on another source that npm takes', async () => {
     const tarball = writeBelow(folder, 'agent_rl-1.0.0.tgz', '');
     const fromHere = relative(process.cwd(), tarball);
     const dependency = async (name: string, given: string) =>
@@ -127,12 +127,12 @@ describe('the project depends on', () => {
       JSON.stringify({ packages: { 'node_modules/agent_rl': { resolved } } }),
     );
 
-  test('the tarball that the copy that runs was installed from', () => {
+  test('depends on the tarball that the running copy was installed from', () => {
     lock('file:../agent_rl-0.1.0.tgz');
     expect(ownSpecifier(root, project)).toBe('file:../agent_rl-0.1.0.tgz');
   });
 
-  test('the repository or the address of a tarball', () => {
+  test('depends on a repository or the address of a tarball', () => {
     for (const address of [
       'git+ssh://git@host.test/agent_rl.git#0a1b',
       'https://host.test/a.tgz',
@@ -142,7 +142,7 @@ describe('the project depends on', () => {
     }
   });
 
-  test('the version of a copy from a registry', () => {
+  test('depends on the version of a copy from a registry', () => {
     writeBelow(root, 'package.json', '{"name": "agent_rl", "version": "0.1.7"}');
     lock('https://registry.test/agent_rl/-/agent_rl-0.1.7.tgz');
     expect(ownSpecifier(root, project)).toBe('^0.1.7');
@@ -150,21 +150,21 @@ describe('the project depends on', () => {
     expect(ownSpecifier(root, project)).toBe('^0.1.7');
   });
 
-  test('the versions of the tools that this package is tested with', async () => {
+  test('depends on the versions of the tools that this package is tested with', async () => {
     const { manifest } = await make('tools');
     const own = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8')) as Manifest;
     expect({ ...own.dependencies, ...own.devDependencies }).toMatchObject(manifest.devDependencies);
   });
 });
 
-describe('the run files of the template', () => {
-  test('go on where the one before ended', () => {
+describe('The template', () => {
+  test('has run files that each start from the model of the previous one', () => {
     const { seed } = settingsOf('run.yaml')['run'] ?? {};
     expect(settingsOf('grpo.yaml')['model']).toEqual({ path: `runs/sft-seed${String(seed)}` });
   });
 });
 
-test('the tutorial shows the files of the template as they are', () => {
+test('is shown in the tutorial as it is', () => {
   const page = readDocument('docs/tutorials/own-tool.md');
   const shown = [
     ...page.matchAll(/^<!-- ([\w./-]+\.(?:ts|yaml)) -->\n\n```\w+\n([\s\S]*?)^```$/gm),
@@ -197,7 +197,7 @@ describe('agent-rl new', () => {
     });
   });
 
-  test('asks for the folder', async () => {
+  test('requires a folder', async () => {
     const { code, stderr } = await commandLine(['new']);
     expect(code).toBe(2);
     expect(stderr).toContain(

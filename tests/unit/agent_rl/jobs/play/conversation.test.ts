@@ -98,7 +98,7 @@ describe('a conversation', () => {
     expect(shown[1]).toBe('Done.');
   });
 
-  test('that fills the context says so, and the next message starts anew', async () => {
+  test('says that its context is full, and starts anew with the next message', async () => {
     const script: Script = ({ key: { turn } }) =>
       turn === 0 ? { message: says('So and'), stop: 'max-tokens' } : { message: says('?') };
     const { shown, held } = await talk(['One.', 'Two.'], script, 50);
@@ -108,12 +108,12 @@ describe('a conversation', () => {
     expect(held).toHaveLength(2);
   });
 
-  test('of /help sees what there is', async () => {
+  test('shows its commands on /help', async () => {
     const { shown } = await talk(['/help', '/exit'], repeats);
     expect(shown).toEqual([expect.stringMatching(/\/reset .*\/exit /)]);
   });
 
-  test('without a message says what is missing', async () => {
+  test('says what is missing where no message comes', async () => {
     const { code, message } = await rejectionOf(talk([], repeats));
     expect(code).toBe('CONFIG_INVALID');
     expect(message).toMatch(/No message: .*--prompt/);

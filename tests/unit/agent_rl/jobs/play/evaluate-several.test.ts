@@ -21,7 +21,7 @@ const [starter, other] = ['starter', 'search-starter'].map((name) =>
   join(packageRoot(), 'model', name),
 ) as [string, string];
 
-test('models are not compared by what one of them said', async () => {
+test('models are not compared on replayed tokens', async () => {
   const replay = ['generator.type=replay', 'generator.run=runs/recorded'];
   expect(await refusal(replay, [starter, other])).toMatchObject({
     code: 'CONFIG_INVALID',

@@ -8,7 +8,7 @@ import { played } from '#tests/support/rollouts.ts';
 
 const tasks = ['a', 'b', 'c', 'd'].map((taskId) => ({ taskId, prompt: '', metadata: {} }));
 
-/** A model that solves a task in its first so many attempts. */
+/** A model that solves a task in its first attempts. */
 async function model(name: string, solved: number, samples: number): Promise<EvaluatedModel> {
   const rollouts = new ScriptedRollouts(({ task, key: { sample } }) =>
     played({ reward: task.taskId !== 'd' && sample < solved ? 1 : 0 }),
@@ -25,7 +25,7 @@ async function model(name: string, solved: number, samples: number): Promise<Eva
 
 const cells = (line = '') => line.trim().split(/ {2,}/);
 
-test('has a row for each model, and what changed from the first, task by task', async () => {
+test('the table has a row for each model with the change from the first, task by task', async () => {
   const [first, second] = [await model('base', 0, 2), await model('trained', 1, 2)];
   const difference = compare(first.evaluation.perTask, second.evaluation.perTask, 1);
   const lines = modelsTable([first, { ...second, ...(difference && { difference }) }]).split('\n');
@@ -52,7 +52,7 @@ test('has a row for each model, and what changed from the first, task by task', 
   expect(change).toMatch(/^\+37\.5 \[\+\d+\.\d, \+50\.0\]$/);
 });
 
-test('of tasks attempted once has no pass@k', async () => {
+test('the table of tasks attempted once has no pass@k', async () => {
   const table = modelsTable([await model('base', 1, 1)]);
   expect(table).not.toContain('@');
 });

@@ -51,7 +51,7 @@ const hostile = (text: string) =>
     ],
   });
 
-describe('what a model wrote', () => {
+describe("A model's text", () => {
   test.each(attacks)('is text in the page: %j', async (attack) => {
     const { document } = parseHTML(await reportOf(hostile(attack)));
     const allowed = new Set(
@@ -92,7 +92,7 @@ describe('what a model wrote', () => {
     expect(outside).not.toMatch(/^# heading|[^\\]<img|[^\\]\[\\?\]\(/m);
   });
 
-  test('that is very long is cut, and how much is missing is said', async () => {
+  test('is cut where it is very long, with the number of missing characters', async () => {
     const run = hostile('x'.repeat(10 * 2 ** 20));
     const text = await reportOf(run);
     // Each of five texts, the task in the line above them, and the warning.
@@ -102,16 +102,16 @@ describe('what a model wrote', () => {
     expect(entry.replace(/^x{4000}/, '')).toBe('… [10,481,760 more characters left out]');
   });
 
-  test('may be bytes that are no UTF-8', async () => {
-    const run = hostile('mended');
+  test('may hold bytes that are not UTF-8', async () => {
+    const run = hostile('repaired');
     const file = join(run, 'trajectories', 'eval.jsonl');
-    const bytes = readFileSync(file, 'latin1').replaceAll('mended', 'a\u00ffb');
+    const bytes = readFileSync(file, 'latin1').replaceAll('repaired', 'a\u00ffb');
     writeFileSync(file, bytes, 'latin1');
     const { document } = parseHTML(await reportOf(run));
     expect(document.querySelector('.entry pre')?.textContent).toBe('a\ufffdb');
   });
 
-  test('in many messages is cut too', async () => {
+  test('is cut where it has very many messages', async () => {
     const run = writeRun(folder, 'many', {
       evaluation: [
         {

@@ -20,7 +20,7 @@ beforeEach(() => {
   writeRun(folder, 'run', {});
 });
 
-describe('the report at the end of a session', () => {
+describe('The report at the end of a session', () => {
   test('is written and is among its results', async () => {
     writeBelow(run.path, 'run.log', '2026-11-26T01:18:23.143Z warn the last line\n');
     expect(await leaveReport(run, print)).toEqual({ report: run.report });
@@ -28,7 +28,7 @@ describe('the report at the end of a session', () => {
     expect(readFileSync(run.report, 'utf8')).toContain('warn: the last line');
   });
 
-  test('that cannot be written is a warning', async () => {
+  test('is a warning where it cannot be written', async () => {
     mkdirSync(run.report);
     expect(await leaveReport(run, print)).toEqual({});
     expect(printed).toHaveLength(1);
@@ -38,7 +38,7 @@ describe('the report at the end of a session', () => {
   });
 });
 
-test('of a long log the newest problems are kept, and how many older ones there are', async () => {
+test('keeps the newest problems of a long log and counts the older ones', async () => {
   const lines = Array.from(
     { length: 30 },
     (_, index) =>

@@ -11,7 +11,7 @@ import { toldEpisode, writeRun } from '#tests/support/written-run.ts';
 
 const folder = temporaryFolder();
 
-describe('several runs', () => {
+describe('The report of several runs', () => {
   const runs = [
     writeRun(folder, 'several/one', wholeRun),
     writeRun(folder, 'several/two', {
@@ -21,7 +21,7 @@ describe('several runs', () => {
     }),
   ];
 
-  test('stand side by side, with mean and range, in a file beside them', async () => {
+  test('shows runs side by side, with mean and range, in a file beside them', async () => {
     const { file, rows, words } = await reportPage({ runs });
     expect(file).toBe(join(folder, 'several', 'report.html'));
     expect(rows.filter(([name]) => name?.startsWith('All'))).toEqual([
@@ -52,17 +52,17 @@ describe('several runs', () => {
     ]);
     expect(rows).toContainEqual(['Cost', 'one', 'two']);
     expect(words[1]).toBe(
-      'The policies of 2 runs solved 25.0 % (25.0 % to 25.0 %) before training and 87.5 % (75.0 % to 100.0 %) after it: means, with the range in parentheses.',
+      'Of the held-out tasks, the policies of 2 runs solved 25.0 % (25.0 % to 25.0 %) before training and 87.5 % (75.0 % to 100.0 %) after it: means, with the range in parentheses.',
     );
   });
 
-  test('of which one was not evaluated say so', async () => {
+  test('says which run was not evaluated', async () => {
     const { summary: _summary, ...going } = wholeRun;
     const { words } = await reportPage({
       runs: [...runs, writeRun(folder, 'several/going', going)],
     });
     expect(words[1]).toMatch(
-      /^The policies of 2 runs .* Runs without a summary or without a held-out evaluation in it: 1\.$/,
+      /^Of the held-out tasks, the policies of 2 runs .* Runs without a summary or without a held-out evaluation in it: 1\.$/,
     );
     expect(words.slice(2, 4)).toEqual([
       'going: Attempts solved in each evaluation, those at tasks of slices among them, as trajectories/eval.jsonl has them: 1 of 1 = 100.0 %, before training (iteration 0); 3 of 4 = 75.0 %, after training (iteration 2). There are no intervals without a summary.json.',
@@ -85,14 +85,14 @@ describe('several runs', () => {
       { config: config.replace('beta1: 0.9', 'beta1: 0.8') },
       'These runs differ in more than their seed (train.beta1), so no mean is given.',
     ],
-  ])('%s have no mean, and the report says why', async (name, changed, why) => {
+  ])('gives a reason instead of a mean for runs %s', async (name, changed, why) => {
     const other = writeRun(folder, `several/${name}`, { ...wholeRun, ...changed });
     const { rows, words } = await reportPage({ runs: [runs[0] ?? '', other] });
     expect(words[1]).toBe(why);
     expect(rows.flat()).not.toContain('mean (range)');
   });
 
-  test('are not one run given twice', async () => {
+  test('refuses one run given twice', async () => {
     const [run = ''] = runs;
     const { code, message } = await rejectionOf(
       reportRuns({ runs: [run, `${run}/`], format: 'html', print: () => undefined }),
@@ -103,7 +103,7 @@ describe('several runs', () => {
     ]);
   });
 
-  test('have curves over each other, a colour each', async () => {
+  test('draws their curves over each other, a colour for each run', async () => {
     const { document } = await reportPage({ runs, curves: ['reward'] });
     expect(document.querySelectorAll('figure')).toHaveLength(1);
     const lines = [...document.querySelectorAll('path.line')].map((one) =>
@@ -113,8 +113,8 @@ describe('several runs', () => {
   });
 });
 
-describe('a run that has not ended', () => {
-  test('is reported as far as it is recorded, with episodes of its last iteration', async () => {
+describe('The report of a run that has not ended', () => {
+  test('covers the recorded part, with episodes of the last iteration', async () => {
     const { log: _log, summary: _summary, evaluation: _evaluation, ...going } = wholeRun;
     const run = writeRun(folder, 'going', {
       ...going,
@@ -136,7 +136,7 @@ describe('a run that has not ended', () => {
     expect(words).toContain('The run logged no warnings or errors.');
   });
 
-  test('but was resumed has the summary of an earlier session, and says so', async () => {
+  test('says that the summary is from an earlier session where the run was resumed', async () => {
     const run = writeRun(folder, 'resumed', {
       ...wholeRun,
       summary: { ...summary(3), iterations: 1 },
@@ -146,7 +146,7 @@ describe('a run that has not ended', () => {
     );
   });
 
-  test('that was interrupted, or must not learn, says so', async () => {
+  test('says that the run was interrupted or is a control', async () => {
     const run = writeRun(folder, 'stopped', {
       ...wholeRun,
       config: config.replace('mode: rl', 'mode: rl, control: shuffled-rewards'),

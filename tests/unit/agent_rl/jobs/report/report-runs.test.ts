@@ -12,7 +12,7 @@ import { writeRun } from '#tests/support/written-run.ts';
 
 const folder = temporaryFolder();
 
-describe('the report of a run', () => {
+describe('The report of a run', () => {
   const run = writeRun(folder, 'one', wholeRun);
 
   test('lies in the folder of the run and begins with what came of it', async () => {
@@ -74,7 +74,7 @@ describe('the report of a run', () => {
     }));
     expect(articles.map(({ about }) => about)).toEqual([
       'Episode after/2/0/3/0 of easy: completed, reward 1.00, 1 turn',
-      'Episode after/2/0/2/0 of mended: completed, reward 1.00, 1 turn',
+      'Episode after/2/0/2/0 of repaired: completed, reward 1.00, 1 turn',
       'Episode after/2/0/1/0 of lost: wrong-answer, reward 0.00, 1 turn',
     ]);
     expect(articles[1]?.said).toEqual([
@@ -145,7 +145,7 @@ describe('the report of a run', () => {
     );
   });
 
-  test('refuses controls and curves that are none', async () => {
+  test('refuses invalid controls and unknown curves', async () => {
     const refused = async (options: Partial<ReportOptions>) => {
       const { code, message } = await rejectionOf(
         reportRuns({ runs: [run], format: 'html', print: () => undefined, ...options }),
@@ -167,7 +167,7 @@ describe('the report of a run', () => {
     );
   });
 
-  test('as Markdown has tables and fences', async () => {
+  test('has tables and fences as Markdown', async () => {
     const out = join(folder, 'one.md');
     const { text } = await writtenReport({ runs: [run], format: 'md', out });
     expect(text).toContain(
@@ -177,7 +177,7 @@ describe('the report of a run', () => {
     expect(text).toContain(String.raw`| 2 | 75.0 % \[30.0, 95.0\] | 50.0 % |`);
   });
 
-  test('as Markdown says how many rows of a curve it shows', async () => {
+  test('says in Markdown how many rows of a curve it shows', async () => {
     const metrics = Array.from({ length: 20 }, () => ({ 'rollout/rewardMean': 0.5 }));
     const long = writeRun(folder, 'long', { metrics });
     const { text } = await writtenReport({ runs: [long], format: 'md' });
@@ -201,7 +201,7 @@ describe('the report of a run', () => {
     ]);
   });
 
-  test('as a picture has the curves asked for, and what they are drawn from', async () => {
+  test('has, as a picture, the requested curves and their data', async () => {
     const out = join(folder, 'one.svg');
     const { text } = await writtenReport({ runs: [run], format: 'svg', out, curves: ['reward'] });
     const { document } = parseHTML(text);

@@ -40,11 +40,11 @@ test('a file of another name is refused, and so is more than the model has, in o
   await expect(more).rejects.toMatchObject({ status: 413 });
   const folder = inbox.whole('one', { 'model.safetensors': sha256(60) });
   expect(readdirSync(folder)).toEqual(['model.safetensors']);
-  // One in place of another does not count twice.
+  // One that replaces another does not count twice.
   await inbox.put('one', 'model.safetensors', of(90));
 });
 
-test('what another client has put is forgotten', async () => {
+test('files from another client are forgotten', async () => {
   const inbox = await open();
   await inbox.put('one', 'model.safetensors', of(60));
   const folder = inbox.whole('one', { 'model.safetensors': sha256(60) });
@@ -53,7 +53,7 @@ test('what another client has put is forgotten', async () => {
   expect(() => inbox.whole('one', { 'model.safetensors': sha256(60) })).toThrow(/arrived damaged/);
 });
 
-test('no files are no weights', async () => {
+test('an empty list of files is refused', async () => {
   const inbox = await open();
   expect(() => inbox.whole('one', {})).toThrow(/files: is empty/);
 });

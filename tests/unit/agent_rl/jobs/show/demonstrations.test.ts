@@ -106,7 +106,7 @@ describe('agent-rl runs demonstrations', () => {
     expect(printed).toContain('1 are beyond the best of their task (--per-task)');
   });
 
-  test('takes those of one iteration', async () => {
+  test('takes the episodes of one iteration', async () => {
     expect((await written({ success: true, step: 2 })).answers).toEqual(['two', 'eight']);
   });
 

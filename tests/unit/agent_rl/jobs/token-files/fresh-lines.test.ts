@@ -11,7 +11,7 @@ import { rejectionOf, thrownBy } from '#tests/support/thrown.ts';
 
 const folder = temporaryFolder();
 
-describe('a new file of lines', () => {
+describe('A new file of lines', () => {
   afterEach(() => {
     delete process.env['SOME_TOKEN'];
   });
@@ -50,14 +50,14 @@ describe('a new file of lines', () => {
     expect([readFileSync(there, 'utf8'), readFileSync(late, 'utf8')]).toEqual(['mine', 'mine']);
   });
 
-  test('that cannot be written says so with the remedy of its commands', async () => {
+  test('is refused with a remedy where it cannot be written', async () => {
     const below = join(writeBelow(folder, 'a-file', ''), 'lines.jsonl');
     const error = await rejectionOf(writingFresh(below, () => Promise.resolve()));
     expect(error.code).toBe('OUTPUT_UNWRITABLE');
     expect(error.message).toMatch(/^Cannot write .*a-file\/lines\.jsonl: .*--output\.$/);
   });
 
-  test("keeps the user's own data, also where it looks like a secret", async () => {
+  test("keeps the user's data, also where it looks like a secret", async () => {
     process.env['SOME_TOKEN'] = 'question-17';
     const file = join(folder, 'names.jsonl');
     await writingFresh(file, async (write) => write({ id: 'question-17' }));
@@ -66,7 +66,7 @@ describe('a new file of lines', () => {
 });
 
 describe('float32Numbers', () => {
-  test('are written shortly and read back as the same float32 values', () => {
+  test('writes short numbers that read back as the same float32 values', () => {
     const random = new KeyedRng(1, 'floats');
     const bits = Uint32Array.from({ length: 20_000 }, () => random.uniform() * 2 ** 32);
     const values = new Float32Array(bits.buffer).filter((value) => Number.isFinite(value));
@@ -76,7 +76,7 @@ describe('float32Numbers', () => {
     expect(JSON.stringify(float32Numbers([Math.fround(-0.1)], 'value'))).toBe('[-0.100000001]');
   });
 
-  test.each([NaN, -Infinity])('are never %d, which JSON cannot hold', (value) => {
+  test.each([NaN, -Infinity])('refuses %d, which JSON cannot hold', (value) => {
     const error = thrownBy(() => float32Numbers([-1, value], 'in.jsonl:3'));
     expect(error.code).toBe('ENGINE_FAILED');
     expect(error.message).toContain(`in.jsonl:3: log-probability 1 is ${value}.`);

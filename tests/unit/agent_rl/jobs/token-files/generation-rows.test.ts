@@ -34,7 +34,7 @@ function read(value: unknown): { row: GenerationRow | undefined; problems: reado
 
 const hello = { role: 'user', content: 'Hello.' };
 
-describe('a line to continue', () => {
+describe('A line to continue', () => {
   test('is token ids', () => {
     const { row, problems } = read({ id: 3, ids: [1, 2, 3] });
     expect({ row, problems }).toEqual({ row: { id: 3, ids: [1, 2, 3] }, problems: [] });
@@ -97,7 +97,7 @@ describe('a line to continue', () => {
   });
 });
 
-describe('a file of tools', () => {
+describe('A file of tools', () => {
   test('is read', () => {
     const file = writeBelow(folder, 'tools.json', JSON.stringify([own]));
     expect(readToolFile(file)).toEqual([own]);
@@ -112,7 +112,7 @@ describe('a file of tools', () => {
   });
 });
 
-test('inOrder hands on by place what arrives in any order', () => {
+test('inOrder passes on results by place, in whatever order they arrive', () => {
   const seen: string[] = [];
   const put = inOrder<string>((item) => seen.push(item));
   put(1, 'b');

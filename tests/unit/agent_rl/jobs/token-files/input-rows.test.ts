@@ -11,8 +11,8 @@ const folder = temporaryFolder();
 const rowsOf = (name: string, text: string): InputRows<ScoreRow> =>
   new InputRows(writeBelow(folder, name, text), readScoreRow({ vocabSize: 10, maxPositions: 4 }));
 
-describe('the lines to score', () => {
-  test('are read in order with their places and names', async () => {
+describe('The reader of lines to score', () => {
+  test('reads lines in order with their places and names', async () => {
     const rows = rowsOf('good.jsonl', '{"ids":[0,9]}\n\n{"id":"b","ids":[1]}\n{"id":7,"ids":[2]}');
     const seen: number[] = [];
     await rows.check(({ ids }) => seen.push(ids.length));
@@ -40,14 +40,14 @@ describe('the lines to score', () => {
     ['{"ids":[1,2,3,4,5]}', ':1 ids: has 5 tokens, and the model has 4 positions.'],
     ['{"ids":[1],"id":null}', ':1 id: is null; expected a string or a number.'],
     ['\n', ':1: the file is empty.'],
-  ])('are refused with file and line: %j', async (text, message) => {
+  ])('refuses a line with its file and number: %j', async (text, message) => {
     const rows = rowsOf('bad.jsonl', text);
     const error = await rejectionOf(rows.check(() => undefined));
     expect(error.code).toBe('DATASET_INVALID');
     expect(error.message).toContain(`${rows.file}${message}`);
   });
 
-  test('are refused all at once', async () => {
+  test('reports all bad lines together', async () => {
     const rows = rowsOf('many.jsonl', '{"ids":[]}\n{"ids":[1]}\n{"ids":[99],"x":1}\n');
     const error = await rejectionOf(rows.check(() => undefined));
     expect(error.message.split('\n').map((line) => line.replace(rows.file, ''))).toEqual([
@@ -60,14 +60,14 @@ describe('the lines to score', () => {
   test.each([
     ['nothing.jsonl', 'no such file'],
     ['', 'it is not a regular file'],
-  ])('come from a file that can be read twice, not from %j', async (name, why) => {
+  ])('refuses %j, which it cannot read twice', async (name, why) => {
     const rows = new InputRows(join(folder, name), readScoreRow({ vocabSize: 9, maxPositions: 9 }));
     const error = await rejectionOf(rows.check(() => undefined));
     expect(error).toMatchObject({ code: 'DATASET_INVALID' });
     expect(error.message).toContain(why);
   });
 
-  test('are refused when the file changed after it was checked', async () => {
+  test('refuses a file that changed after it was checked', async () => {
     const rows = rowsOf('changed.jsonl', '{"ids":[1]}\n');
     await rows.check(() => undefined);
     rowsOf('changed.jsonl', '{"ids":[1]}\n{"ids":[11]}\n');
@@ -77,7 +77,7 @@ describe('the lines to score', () => {
     expect((await rejectionOf(read())).message).toContain(':2 ids[0]: is 11');
   });
 
-  test('are cut into stretches of at least so many tokens', async () => {
+  test('cuts lines into stretches of at least a number of tokens', async () => {
     const text = [3, 1, 1, 4, 2].map((n) => `{"ids":[${'1'.repeat(n).split('').join()}]}`);
     const rows = rowsOf('windows.jsonl', text.join('\n'));
     const lines = [];

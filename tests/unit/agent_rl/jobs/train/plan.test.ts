@@ -50,7 +50,7 @@ datasets: [{dir: tasks}]
 tools: [{type: code_exec}]
 `;
 
-describe('a plan', () => {
+describe('The plan', () => {
   test('counts a transcript for each of several agents, in batches and in time', () => {
     const run = runOf(settings);
     const [one, two] = [trainingPlan(run, facts), trainingPlan(run, { ...facts, agents: 2 })];
@@ -114,7 +114,7 @@ describe('a plan', () => {
     expect(planText(run, facts, none, opened)).toContain('40 to train on, 10 held out\n');
   });
 
-  test('says what is trained and what is held, the sandboxes there will be included', () => {
+  test('shows the parameters that are trained, and memory including sandboxes', () => {
     const run = runOf(settings);
     const text = planText(run, facts, trainingPlan(run, facts), opened);
     expect(text).toContain('0.52 M of them, 25 %');
@@ -128,7 +128,7 @@ describe('a plan', () => {
     expect(planText(run, facts, trainingPlan(run, facts), ofNative)).toContain('about 744 MiB');
   });
 
-  test('of a dry run says how long the run takes only where that was measured, and that it is a guess', () => {
+  test('estimates how long the run takes only where the speed was measured', () => {
     expect(timeText(undefined)).toBe(
       '  time          not measured: the run estimates it after its first iteration; --measure estimates it now',
     );
@@ -154,7 +154,7 @@ describe('a plan', () => {
     expect(text(32_256)).toContain('  trained       0.03 M of them, 1.54 %\n');
   });
 
-  test('says why a stronger sandbox is not taken, where nothing else does', () => {
+  test('says why a stronger sandbox is not used, where the log does not', () => {
     const run = runOf(settings);
     const text = (more: object): string =>
       planText(run, facts, trainingPlan(run, facts), { ...opened, ...more });

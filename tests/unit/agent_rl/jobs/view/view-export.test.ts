@@ -28,7 +28,7 @@ async function answered(path: string): Promise<unknown> {
   return response.json();
 }
 
-describe('an export', () => {
+describe('An export', () => {
   const exported = async (target: string, given: Partial<ViewRunsOptions> = {}) =>
     viewRuns({
       runs: [one.path, two.path],
@@ -69,7 +69,7 @@ describe('an export', () => {
     expect(names.filter((name) => !/^[\w/~.-]+$/.test(name))).toEqual([]);
   });
 
-  test('of the newest episodes keeps those of evaluations, and says what it leaves out', async () => {
+  test('keeps the newest episodes and all of evaluations, and says what it leaves out', async () => {
     const run = recordedFolder(folder, 'long');
     const ids = [1, 2, 3].map((iteration) => ({ iteration, taskId: 'sum' }));
     record(run, 'train', ...ids.map((id) => episodeLine(id)));
@@ -97,7 +97,7 @@ describe('an export', () => {
     expect(opened).toEqual([rows[2], rows[3]]);
   });
 
-  test('of a run that an older build recorded is refused, and nothing is written into it', async () => {
+  test('is refused for a run of an older build, and writes nothing', async () => {
     const run = recordedFolder(folder, 'old');
     record(run, 'train', '{"schema":2,"taskId":"t"}\n');
     const error = await rejectionOf(exported(join(folder, 'none'), { runs: [run.path] }));
@@ -107,7 +107,7 @@ describe('an export', () => {
     expect(readdirSync(run.trajectories)).toEqual(['train.jsonl']);
   });
 
-  test('is what a number of episodes is for', async () => {
+  test('is required by a number of episodes', async () => {
     const { signal } = new AbortController();
     const served = viewRuns({
       host: '127.0.0.1',
@@ -119,7 +119,7 @@ describe('an export', () => {
     expect(await rejectionOf(served)).toMatchObject({ code: 'CONFIG_INVALID' });
   });
 
-  test('never goes over a folder with anything in it, nor without a page', async () => {
+  test('refuses a folder with anything in it, and a missing page', async () => {
     const target = join(folder, 'full');
     mkdirSync(target);
     writeFileSync(join(target, 'mine'), '');

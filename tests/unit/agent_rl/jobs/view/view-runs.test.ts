@@ -50,12 +50,12 @@ const answered = async (path: string): Promise<unknown> => {
   return JSON.parse(text) as unknown;
 };
 
-describe('who is answered', () => {
+describe('The server', () => {
   test.each([
     ['none', {}],
     ['a wrong one', { authorization: 'Bearer wrong' }],
     ['one in the address', { 'x-token': 'no' }],
-  ])('nobody without the token: %s', async (_, headers) => {
+  ])('refuses a request without the token: %s', async (_, headers) => {
     for (const path of ['/api/runs', '/api/runs/one', '/api/events', '/api/nothing'])
       expect(await asked(`${path}?token=${view.token}`, { headers })).toMatchObject({
         status: 401,
@@ -63,7 +63,7 @@ describe('who is answered', () => {
   });
 
   test.each(['evil.example', 'evil.example:80', '127.0.0.1.evil.example', '169.254.1.1', '@'])(
-    'nobody who calls the server %j, with or without the token',
+    'refuses a request to the host %j, with or without the token',
     async (host) => {
       for (const path of ['/', '/page.js', '/api/runs'])
         expect(await asked(path, { headers: { ...authorised(), host } })).toMatchObject({
@@ -73,7 +73,7 @@ describe('who is answered', () => {
   );
 
   test.each(['127.0.0.1:1', 'localhost', 'LOCALHOST:8080', '[::1]:7'])(
-    'whoever calls it %s, as through a tunnel',
+    'answers a request to the host %s, as through a tunnel',
     async (host) => {
       const headers = { ...authorised(), host, origin: `http://${host}` };
       expect(await asked('/api/runs', { headers })).toMatchObject({ status: 200 });
@@ -86,7 +86,7 @@ describe('who is answered', () => {
     [{ origin: 'http://127.0.0.1:1' }],
     [{ 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors' }],
     [{ 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'no-cors' }],
-  ])('no page of another site, though it has the token: %j', async (headers) => {
+  ])('refuses a page of another site, even with the token: %j', async (headers) => {
     const { status, headers: sent } = await asked('/api/runs', {
       headers: { ...authorised(), ...headers },
     });
@@ -94,7 +94,7 @@ describe('who is answered', () => {
     expect(Object.keys(sent).filter((name) => name.startsWith('access-control'))).toEqual([]);
   });
 
-  test.each(['POST', 'PUT', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH'])('no %s', async (method) => {
+  test.each(['POST', 'PUT', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH'])('refuses %s', async (method) => {
     for (const path of ['/', '/api/runs'])
       expect(await asked(path, { method, headers: authorised() })).toMatchObject({ status: 405 });
   });
@@ -110,14 +110,14 @@ describe('who is answered', () => {
     '/api/runs/one/files/config.yaml',
     '/__proto__',
     '/constructor',
-  ])('no file but those of the page: %s', async (path) => {
+  ])('serves no file outside the page: %s', async (path) => {
     const { status } = await asked(path, { headers: authorised() });
     expect([400, 404]).toContain(status);
   });
 });
 
 test.each(['/', '/page.js', '/page.css', '/api/runs', '/api/nothing', '/?token=wrong'])(
-  'every answer forbids what the page does not need: %s',
+  'forbids in each answer what the page does not need: %s',
   async (path) => {
     for (const headers of [{}, authorised(), { host: 'evil.example' }]) {
       const { headers: sent } = await asked(path, { headers });
@@ -133,7 +133,7 @@ test.each(['/', '/page.js', '/page.css', '/api/runs', '/api/nothing', '/?token=w
   },
 );
 
-test('the page is served without data, under its types', async () => {
+test('serves the page without data, under its types', async () => {
   const types = ['/', '/page.js', '/page.css'].map(async (path) => {
     const { headers, text } = await asked(path);
     expect(text).toBe(readFileSync(join(page, path === '/' ? 'page.html' : path), 'utf8'));
@@ -146,7 +146,7 @@ test('the page is served without data, under its types', async () => {
   ]);
 });
 
-test('the token is in the one address that is printed and nowhere else', async () => {
+test('shows the token in the one address that it prints and nowhere else', async () => {
   await asked('/api/runs?token=wrong');
   const text = view.printed.join('\n');
   expect(text.split(view.token)).toHaveLength(2);
@@ -154,15 +154,15 @@ test('the token is in the one address that is printed and nowhere else', async (
   expect(view.token).toMatch(/^[A-Za-z0-9_-]{43}$/);
 });
 
-describe('what is answered', () => {
-  test('the runs, under names that mean nothing in an address', async () => {
+describe('The API', () => {
+  test('lists the runs, under names that are safe in an address', async () => {
     expect(await answered('/api/runs')).toEqual([
       expect.objectContaining({ id: 'one', name: 'one', iteration: 1, plannedIterations: 4 }),
       expect.objectContaining({ id: 'two__b_', name: 'two <b>', seed: 8 }),
     ]);
   });
 
-  test('a run: its settings, where they come from, its files', async () => {
+  test('shows the settings of a run, where they come from, and its files', async () => {
     expect(await answered('/api/runs/one')).toMatchObject({
       head: { id: 'one' },
       config: expect.arrayContaining([
@@ -174,7 +174,7 @@ describe('what is answered', () => {
     });
   });
 
-  test('episodes, one of them, its task, all as text in JSON', async () => {
+  test('shows episodes and their tasks as text in JSON', async () => {
     const listed = (await answered('/api/runs/one/episodes')) as {
       rows: { id: string; question: string }[];
     };
@@ -193,7 +193,7 @@ describe('what is answered', () => {
     expect(await answered('/api/runs/one/tasks')).toMatchObject([{ taskId: hostile }]);
   });
 
-  test('metrics and what two configs differ in', async () => {
+  test('shows metrics and how two configs differ', async () => {
     expect(await answered('/api/runs/one/metrics?after=0')).toMatchObject({
       iterations: [1],
       columns: { 'train/loss': [1] },
@@ -215,14 +215,14 @@ describe('what is answered', () => {
       ['/api/tasks/%E0%A4%A', 400, /percent-encoded/],
       ['/api/compare?a=one', 404, 'Run not found.'],
     ['/api/other', 404, 'Not Found'],
-  ])('a mistake in words: %s', async (path, status, error) => {
+  ])('explains a mistake: %s', async (path, status, error) => {
     const answer = await asked(path, { headers: authorised() });
     expect(answer.status).toBe(status);
     expect((JSON.parse(answer.text) as { error: string }).error).toMatch(error);
   });
 });
 
-describe('events', () => {
+describe('The event stream', () => {
   /** Reads events of a viewer until one is as wanted. */
   async function until(
     { url, token }: Viewer,
@@ -249,7 +249,7 @@ describe('events', () => {
     throw new Error(`The events ended: ${text}`);
   }
 
-  test('tell every run first, and then what grows, to all who listen', async () => {
+  test('sends every run first, and then what grows, to all listeners', async () => {
     const third = recordedFolder(runs, 'three');
     const live = await viewer({ runs: [third.path] });
     const grown = (event: Readonly<Record<string, unknown>>) =>
@@ -268,7 +268,7 @@ describe('events', () => {
     expect(await live.stop()).toMatchObject({ runs: [third.path] });
   });
 
-  test('end when the server does', async () => {
+  test('ends with the server', async () => {
     const live = await viewer();
     const response = await fetch(new URL('/api/events', live.url), {
       headers: { authorization: `Bearer ${live.token}` },
@@ -279,8 +279,8 @@ describe('events', () => {
   });
 });
 
-describe('where it listens', () => {
-  test('a taken port that was named is a mistake with a remedy', async () => {
+describe('The address', () => {
+  test('is refused with a remedy where its port is in use', async () => {
     const { port } = view.url;
     const refused = viewer({ port: Number(port) });
     expect(await rejectionOf(refused)).toMatchObject({
@@ -289,7 +289,7 @@ describe('where it listens', () => {
     });
   });
 
-  test('on another address only when asked, with a warning and under that name', async () => {
+  test('is another host only when asked, with a warning', async () => {
     const open = await viewer({ host: '0.0.0.0' });
     expect(open.printed.join('\n')).toMatch(/anyone who has this address and its token can read/);
     expect(open.printed.join('\n')).not.toContain('0.0.0.0');
@@ -297,7 +297,7 @@ describe('where it listens', () => {
     await open.stop();
   });
 
-  test('a free one where the usual one is taken, which is said', async () => {
+  test('has a free port where the usual one is in use, with a note', async () => {
     const taken = createServer();
     const isFree = await new Promise<boolean>((resolve) => {
       taken.once('error', () => resolve(false)).listen(7410, '127.0.0.1', () => resolve(true));
@@ -309,14 +309,14 @@ describe('where it listens', () => {
     if (isFree) taken.close();
   });
 
-  test('folders that hold no run are a mistake with a remedy', async () => {
+  test('is not opened for folders without a run', async () => {
     expect(await rejectionOf(viewer({ runs: [page] }))).toMatchObject({
       code: 'CHECKPOINT_INVALID',
       message: expect.stringMatching(/is not a run folder: it has no config\.yaml/) as unknown,
     });
   });
 
-  test('a page that is not built is said at the start and in its place', async () => {
+  test('shows that the page is not built, as the start does', async () => {
     const without = await viewer({ page: join(folder, 'nowhere') });
     expect(without.printed[0]).toMatch(/^Note: The page is not built: .* Run npm run build/);
     const response = await fetch(without.url);

@@ -120,6 +120,6 @@ test('the time left follows from the newest iterations, what lies between them i
   expect(costs.secondsLeft()).toBe(30);
 });
 
-test('after the last iteration nothing is left to say', () => {
+test('the time left is 0 after the last iteration', () => {
   expect(session('eval: {every: 0, after: false}').iterate(6, 5)).toBeUndefined();
 });

@@ -73,8 +73,8 @@ function fourIterations(columns: number) {
   return all;
 }
 
-describe('the panel of a training', () => {
-  test('says what the run waiting for, how far it is, how it went, in 80 columns', async () => {
+describe('The panel of a training', () => {
+  test('shows what the run waits for, how far it is and how it went, in 80 columns', async () => {
     const { terminal, display } = fourIterations(200);
     await terminal.resize(80);
     expect(await terminal.rowsShown()).toEqual([
@@ -89,7 +89,7 @@ describe('the panel of a training', () => {
     expect(await terminal.rowsShown()).toEqual([]);
   });
 
-  test('says no time before an iteration, and how long the evaluation after the last will take', async () => {
+  test('shows no time before an iteration, and how long the evaluation after the last will take', async () => {
     const { terminal, display, expectEnd, wait } = setUp(110);
     display.on(collecting(0));
     expect((await terminal.rowsShown())[1]).toContain('left unknown');
@@ -150,8 +150,8 @@ describe('the panel of a training', () => {
   });
 });
 
-describe('without a panel', () => {
-  test('a training is a plain line for each iteration and each whole evaluation', async () => {
+describe('The display without a panel', () => {
+  test('is a plain line for each iteration and each whole evaluation', async () => {
     const { terminal, display, wait, expectEnd } = setUp(80, {
       environment: { NO_COLOR: '1' },
     });
@@ -178,7 +178,7 @@ describe('without a panel', () => {
     ]);
   });
 
-  test('nothing is shown of one that is to be quiet', () => {
+  test('shows nothing with quiet', () => {
     const { terminal, display } = setUp(80, { quiet: true });
     display.on(attempted(1));
     display.on(iterated(1, 0, 0));

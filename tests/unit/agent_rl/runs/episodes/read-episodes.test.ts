@@ -21,13 +21,13 @@ async function tasksRead(...schemas: unknown[]): Promise<string[]> {
   return tasks;
 }
 
-describe('recorded episodes', () => {
-  test('are read of this schema', async () => {
+describe('The reader of episodes', () => {
+  test('reads this schema', async () => {
     expect(await tasksRead(batchSchema, batchSchema, batchSchema)).toEqual(['t0', 't1', 't2']);
   });
 
   test.each([batchSchema + 1, batchSchema - 1, 1.5, '2', undefined])(
-    'of schema %j are refused with their place, the last line too',
+    'refuses schema %j with its place, also in the last line',
     async (schema) => {
       const { code, message } = await rejectionOf(tasksRead(batchSchema, schema));
       expect(code).toBe('DATASET_INVALID');
@@ -39,7 +39,7 @@ describe('recorded episodes', () => {
     },
   );
 
-  test('of another form are found before a run is continued', async () => {
+  test('finds another schema before a run is continued', async () => {
     const file = writeBelow(folder, 'old/trajectories/eval.jsonl', '{"schema":2,"taskId":"t"}\n');
     const { code, message } = await rejectionOf(
       requireReadable({ trajectories: join(folder, 'old', 'trajectories') }),

@@ -19,7 +19,7 @@ const drawn = (token: number): Generation => ({
 const opened = (name: string, iteration: number, keep = true) =>
   RunGenerations.open(join(root, name), { iteration, keep });
 
-test('what was drawn is given once to a later session', async () => {
+test('a generation is given once to a later session', async () => {
   const { generations: first } = await opened('once', 2);
   first.keep('a', drawn(5));
   first.keep('b', drawn(6));
@@ -47,7 +47,7 @@ test('a line cut short is left out, and what is drawn later is whole', async () 
   ]);
 });
 
-test('a line that is no generation is named and not given', async () => {
+test('an invalid line is named and not given', async () => {
   const { generations: first } = await opened('wrong', 0);
   first.keep('a', { ...drawn(5), logProbs: [Number.NaN] });
   first.keep('b', drawn(6));
@@ -57,7 +57,7 @@ test('a line that is no generation is named and not given', async () => {
   expect(generations.take('b')).toEqual(drawn(6));
 });
 
-test('what was drawn before the oldest checkpoint goes', async () => {
+test('generations before the oldest checkpoint are deleted', async () => {
   const folder = join(root, 'pruned');
   const { generations } = await opened('pruned', 0);
   generations.keep('a', drawn(5));
@@ -74,7 +74,7 @@ test('what was drawn before the oldest checkpoint goes', async () => {
   ]);
 });
 
-test('what is not to be kept is deleted, and a run that has ended leaves nothing', async () => {
+test('generations that are not to be kept are deleted, and a run that has ended leaves none', async () => {
   const { generations: first } = await opened('other', 0);
   first.keep('a', drawn(5));
   const { generations: second } = await opened('other', 0, false);

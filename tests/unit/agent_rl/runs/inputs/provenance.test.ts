@@ -10,7 +10,7 @@ import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts'
 
 const folder = temporaryFolder();
 
-describe('where a setting comes from', () => {
+describe('The origin of a setting', () => {
   const below = writeBelow(
     folder,
     'below.yaml',
@@ -38,7 +38,7 @@ describe('where a setting comes from', () => {
     ['run.seed', { source: 'flag', place: '--seed 7' }],
     ['train.learningRate', { source: 'default' }],
     ['plugins', { source: 'default' }],
-  ])('%s', (path, origin) => {
+  ])('is known for %s', (path, origin) => {
     expect(origins[path]).toEqual(origin);
   });
 

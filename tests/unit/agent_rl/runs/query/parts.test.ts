@@ -12,7 +12,7 @@ import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 
 const trajectories = temporaryFolder();
 
-test('what an agent with a loop of its own did is read as it was written, and shown', async () => {
+test('the record of an agent with a loop of its own is read as it was written, and shown', async () => {
   const asked = new Transcript();
   asked.append('user', [1, 2]);
   asked.appendSampled([10, 11], [-0.5, -0.5], 3);

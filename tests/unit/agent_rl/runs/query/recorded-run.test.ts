@@ -28,7 +28,7 @@ test('a folder without config.yaml is refused with what to give', () => {
   ]);
 });
 
-test('a folder that is not there is said to be missing, with the runs beside it', () => {
+test('a missing folder is reported with the runs beside it', () => {
   const near = join(root, 'near');
   writeBelow(near, 'runs/one/config.yaml', 'run: {}\n');
   writeBelow(near, 'runs/two/config.yaml', 'run: {}\n');
@@ -65,7 +65,7 @@ test('metrics keep numbers that JSON lacks, and a torn last line is left out', a
   ]);
 });
 
-test('a line between others that is no record is refused with its place', async () => {
+test('an invalid line between others is refused with its place', async () => {
   writeBelow(root, 'bad/metrics.jsonl', '{"iteration": 1}\n[]\n{"iteration": 3}\n');
   const { code, message } = await rejectionOf(readMetrics(runFolderAt(`${root}/bad`)));
   expect([code, message]).toEqual([

@@ -85,18 +85,18 @@ test.each([
   ['other-context', asked([1, 7]), 0],
   ['not-sampled', asked([1, 2]), 3],
   ['not-sampled', asked([1, 2, 50, 60]), 0],
-])('%s is said of what the run did not record', async (why, request, version) => {
+])('%s is the answer for a turn that the run did not record', async (why, request, version) => {
   const turns = await RecordedTurns.read(written('missing', [episode(0)]));
   expect(turns.find(request, version)).toEqual({ why });
 });
 
-test('where the system failed in the run, it is said to have failed', async () => {
+test('a turn fails where the system failed in the run', async () => {
   const failed = episode(0, 'infrastructure-error', cut(5, 3));
   const turns = await RecordedTurns.read(written('failed', [failed]));
   expect(turns.find(asked([1, 2, 50, 60, 3]), 0)).toEqual({ why: 'failed' });
 });
 
-test('where a tool failed in the run, its answer of this time is of a failed episode too', async () => {
+test('an episode fails where a tool failed in the run, whatever the tool answers now', async () => {
   const failed = episode(0, 'infrastructure-error', cut(4, 2));
   const turns = await RecordedTurns.read(written('tool-failed', [failed]));
   expect(turns.find(asked([1, 2, 50, 60, 3]), 0)).toEqual({ why: 'failed' });

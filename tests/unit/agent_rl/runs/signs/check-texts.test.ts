@@ -19,7 +19,7 @@ test('entropy asks for no larger learning rate where steps are too large or entr
   expect(grown?.tries).toEqual(['see the other findings first']);
 });
 
-test('where several agents learn, their parts are counted and called so', () => {
+test('the parts of several agents are counted and called parts', () => {
   const paid = found('paid-for-nothing', { episodes: { unit: 'part', paidForNothing: 50 } });
   expect(paid?.says).toMatch(/^50 of 100 parts are rewarded without text or calls/);
 });

@@ -16,8 +16,8 @@ const klOf = (weight: number, place = 'loss') => ({
   algorithm: { kl: { kind: 'k3', in: place, weight }, selection: { type: 'all' } },
 });
 
-describe('the checks of a run', () => {
-  test('find nothing in a healthy run, and say what was not measured', () => {
+describe('The diagnosis of a run', () => {
+  test('finds nothing in a healthy run, and says what was not measured', () => {
     const findings = runChecks(evidenceOf());
     expect(findings.filter(({ verdict }) => verdict !== 'ok')).toMatchObject([
       { check: 'held-out', verdict: 'unknown' },
@@ -246,13 +246,13 @@ describe('the checks of a run', () => {
       },
       /does not generalise/,
     ],
-  ])('%s is %s', (check, verdict, sketch, says) => {
+  ])('calls %s %s', (check, verdict, sketch, says) => {
     expect(troubles(sketch)).toContainEqual(
       expect.objectContaining({ check, verdict, says: expect.stringMatching(says) }),
     );
   });
 
-  test('name the cause before what follows from it', () => {
+  test('names the cause before its effects', () => {
     const [first, ...rest] = troubles({
       metrics: {
         'rollout/malformedCalls': 300,
@@ -270,7 +270,7 @@ describe('the checks of a run', () => {
     ]);
   });
 
-  test('say by which setting tokens are masked, with its value, and in which episode', () => {
+  test('names the setting that masks tokens, with its value and an episode', () => {
     const metrics = { 'ledger/masked': 20_000, 'outcome/truncated-turns': 60 };
     const masked = new Map([['truncated-turns', 240_000]]);
     const [known] = troubles({ metrics, episodes: { masked } });
@@ -349,16 +349,16 @@ describe('the checks of a run', () => {
       'several environments, of which one needs no tool',
       { config: { environment: [{}, {}] }, episodes: { solvedWithoutCall: 20 } },
     ],
-  ])('find nothing in %s', (_, sketch) => {
+  ])('finds nothing in %s', (_, sketch) => {
     expect(troubles(sketch)).toEqual([]);
   });
 
-  test('let calls become rarer where more tasks are solved', () => {
+  test('accepts rarer calls where more tasks are solved', () => {
     const late = { 'rollout/toolCallRate': 0.5, 'rollout/successRate': 0.9 };
     expect(troubles({ late })).toEqual([]);
   });
 
-  test('take solved tasks for what they are', () => {
+  test('accepts equal rewards where tasks are solved', () => {
     const solved = {
       'rollout/successRate': 0.95,
       'group/zeroVariance': 9,
@@ -369,7 +369,7 @@ describe('the checks of a run', () => {
     expect(troubles({ late: solved })).toEqual([]);
   });
 
-  test('ask nothing of tools in a run without any, nor of episodes that are not recorded', () => {
+  test('skips tools in a run without any, and episodes that are not recorded', () => {
     const metrics = { 'rollout/toolCallRate': 0, 'rollout/malformedCalls': 500 };
     expect(troubles({ tools: false, metrics })).toEqual([]);
     const unrecorded = runChecks(evidenceOf({ episodes: 'none' }));
@@ -386,13 +386,13 @@ describe('the checks of a run', () => {
     ]);
   });
 
-  test('say of a run without metrics that nothing was measured, and do not call it right', () => {
+  test('says of a run without metrics that nothing was measured, and does not call it right', () => {
     const findings = runChecks(evidenceOf({ iterations: 0, episodes: 'none' }));
     const judged = findings.filter(({ verdict }) => verdict !== 'unknown');
     expect(judged.map(({ check }) => check)).toEqual(['control', 'kl']);
   });
 
-  test('have names of their own, and name settings that exist', () => {
+  test('has checks with unique names that name existing settings', () => {
     const names = checks.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
     const folder = join(packageRoot(), 'agent_rl', 'runs', 'signs');

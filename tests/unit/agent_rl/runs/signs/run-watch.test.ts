@@ -8,7 +8,7 @@ import { evidenceOf } from './evidence.ts';
 const { settings, prompt, series } = evidenceOf();
 const [healthy = { metrics: {} }] = series.iterations;
 
-/** What is told, and after which iteration, of a run whose metrics change. */
+/** The warnings, and after which iteration, of a run whose metrics change. */
 function watched(
   changes: readonly Metrics[],
   { tools = true, settings: of = settings } = {},
@@ -29,7 +29,7 @@ const learning = (count: number): Metrics[] =>
     'rollout/entropyEstimate': 0.5 - (0.2 * index) / count,
   }));
 
-describe('a run that watches itself', () => {
+describe('The watch on a run', () => {
   test('says nothing of a run that learns', () => {
     expect(watched(learning(40))).toEqual([]);
   });
@@ -43,25 +43,25 @@ describe('a run that watches itself', () => {
     expect(watched(slow, { settings: long })).toEqual([]);
   });
 
-  test('tells what is surely wrong after its second iteration, once', () => {
+  test('warns once, after the second iteration, of what is surely wrong', () => {
     const unread = { 'rollout/malformedCalls': 300 };
     expect(watched(times(8, unread))).toEqual([[2, 'unread-calls']]);
   });
 
-  test('does not tell what one iteration alone shows', () => {
+  test('does not warn after one iteration', () => {
     const changes = learning(20).map((change, index) =>
       Object.assign(change, index === 0 ? { 'rollout/malformedCalls': 51 } : {}),
     );
     expect(watched(changes)).toEqual([]);
   });
 
-  test('tells a trend once there are ten iterations, and the cause without its effects', () => {
+  test('warns of a trend after ten iterations, of the cause without its effects', () => {
     const avoids = { 'rollout/toolCallRate': 0.2, 'rollout/successRate': 0.1 };
     const told = watched([...times(5), ...times(25, avoids)]);
     expect(told).toEqual([[11, 'no-calls']]);
   });
 
-  test('tells an effect where no cause is found', () => {
+  test('warns of an effect where no cause is found', () => {
     const longer = { 'rollout/lengthMean': 450 };
     const changes = learning(6).map((change) =>
       Object.assign(change, { 'rollout/successRate': 0.4 }),

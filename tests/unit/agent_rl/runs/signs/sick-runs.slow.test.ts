@@ -15,7 +15,7 @@ import { sickRuns } from '#scripts/sick-runs/sick-runs.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 
 /*
- * Runs that were trained for real and went wrong on purpose (scripts/make-sick-runs.ts): what each is told first, while it
+ * Runs that were trained for real and went wrong on purpose (scripts/make-sick-runs.ts): the first warning of each, while it
  * trains and afterwards, is what is wrong with it.
  */
 
@@ -48,7 +48,7 @@ async function toldWhileTraining(path: string): Promise<[number, string][]> {
 const sick = sickRuns.filter(({ check }) => check !== '');
 
 describe.each(sick.map((run) => [run.name, run] as const))('the sick run %s', (name, run) => {
-  test('is warned of its cause first, while it trains', async () => {
+  test('gets a warning of its cause first, while it trains', async () => {
     const [first] = await toldWhileTraining(unpacked(name));
     expect(first).toEqual([run.warnedAt, run.check]);
   });
@@ -63,8 +63,8 @@ describe.each(sick.map((run) => [run.name, run] as const))('the sick run %s', (n
   });
 });
 
-describe('a healthy run of the same project', () => {
-  test('is not warned, and nothing is found', async () => {
+describe('A healthy run of the same project', () => {
+  test('gets no warning and no finding', async () => {
     const path = unpacked('healthy');
     expect(await toldWhileTraining(path)).toEqual([]);
     const evidence = await runEvidence(recordedRun(path), prompt);

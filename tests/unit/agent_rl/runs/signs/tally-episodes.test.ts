@@ -28,7 +28,7 @@ async function* those(parts: readonly RecordedPart[]): AsyncGenerator<readonly R
   yield parts;
 }
 
-test('episodes are counted by what they are, and the newest of each kind is an example', async () => {
+test('episodes are counted by kind, and the newest of each kind is an example', async () => {
   const episodes = [
     recorded(0, { said: '<tool_call>{"name": "add"}</tool_call>', success: false, reward: 0 }),
     recorded(1, { said: 'Two.' }),
@@ -62,7 +62,7 @@ test('episodes are counted by what they are, and the newest of each kind is an e
   });
 });
 
-test('parts are counted, and called so, where several agents learn', async () => {
+test('parts are counted where several agents learn', async () => {
   const parts = ['speaker', 'guesser'].flatMap((agent) =>
     [0, 1].map((sample) => ({ episode: recorded(sample, { agent }) })),
   );

@@ -24,7 +24,7 @@ const named = (tracker: Tracker, limits: Partial<QueuedTracker> = {}): QueuedTra
   ...limits,
 });
 
-/** What a tracker is told, as short texts. */
+/** The events of a tracker, as short texts. */
 function notebook() {
   const told: string[] = [];
   const track = (one: TrackedEvent): void => {
@@ -39,7 +39,7 @@ function queueOf(tracker: Tracker, limits: Partial<QueuedTracker> = {}, now?: ()
   return { queue, said };
 }
 
-/** Resolves when it is told to. */
+/** Resolves when it is opened. */
 function gate() {
   let open = (): void => undefined;
   const opened = new Promise<void>((resolve) => {
@@ -48,8 +48,8 @@ function gate() {
   return { open, opened };
 }
 
-describe('one tracker', () => {
-  test('is told one event after the other, in order, and nobody waits for it', async () => {
+describe('A tracker', () => {
+  test('receives one event after the other, in order, while the run goes on', async () => {
     const { told, track } = notebook();
     const { open, opened } = gate();
     const slow = { track: async (one: TrackedEvent) => opened.then(() => track(one)) };
@@ -62,7 +62,7 @@ describe('one tracker', () => {
     expect(said).toEqual([]);
   });
 
-  test('is told once in the log that it fails, and all failures are counted', async () => {
+  test('has its first failure logged and all failures counted', async () => {
     const throws = (one: TrackedEvent) => {
       if (one.type === 'iteration' && one.iteration !== 2) throw new Error(`no ${one.iteration}`);
     };
@@ -77,7 +77,7 @@ describe('one tracker', () => {
     ]);
   });
 
-  test('says in the log what it notes, each once and no more than twenty', async () => {
+  test('logs each note once, and no more than twenty', async () => {
     const notes = (one: TrackedEvent) =>
       one.type === 'iteration' ? `note ${Math.ceil(one.iteration / 2)}` : undefined;
     const { queue, said } = queueOf({ track: notes });
@@ -88,7 +88,7 @@ describe('one tracker', () => {
     expect(said.at(-1)).toMatch('further notes are not logged');
   });
 
-  test('loses what comes when too many wait, but never the end', async () => {
+  test('loses events when too many wait, but never the end', async () => {
     const { told, track } = notebook();
     const { open, opened } = gate();
     const { queue, said } = queueOf(
@@ -122,7 +122,7 @@ describe('one tracker', () => {
     expect(said[0]).toMatch('took longer than 0.01 s for one event (deadlineS)');
   });
 
-  test('is not waited for longer than closeS, and is closed all the same', async () => {
+  test('holds the end up for no longer than closeS, and is closed anyway', async () => {
     let closed = 0;
     const hangs: Tracker = {
       track: () => new Promise(() => undefined),
@@ -138,7 +138,7 @@ describe('one tracker', () => {
     expect(said[0]).toMatch('did not finish within 0.01 s after the run (closeS)');
   });
 
-  test('that fails to close does not end the run', async () => {
+  test('does not end the run where it fails to close', async () => {
     const fails: Tracker = {
       track: () => undefined,
       close: () => Promise.reject(new Error('gone')),
@@ -149,7 +149,7 @@ describe('one tracker', () => {
     expect(said).toEqual([expect.stringMatching(/^Tracker "own" failed in close .*gone/)]);
   });
 
-  test('that holds the thread for more than 5 s and 1 % of the time is told nothing more', async () => {
+  test('receives nothing more after it has blocked the thread for 5 s and 1 % of the time', async () => {
     let clock = 0;
     const { told, track } = notebook();
     const holds = {
@@ -188,8 +188,8 @@ describe('one tracker', () => {
 const run: TrackedRun = { name: 'r', folder: '/r', mode: 'rl', config: {}, resumed: false };
 const finished: RunEvent = { type: 'end', status: 'finished' };
 
-describe('the trackers of a session', () => {
-  test('are each told all that is for them, from the start to the end, in copies of their own', async () => {
+describe('The trackers of a session', () => {
+  test('each receive all of their events, from the start to the end, in copies of their own', async () => {
     const [one, other] = [notebook(), notebook()];
     const spoils: Tracker = {
       track: (told) => {
@@ -211,7 +211,7 @@ describe('the trackers of a session', () => {
     expect(await trackers.close()).toBe(reports);
   });
 
-  test('see the figures of an iteration and an evaluation, and not their episodes', async () => {
+  test('receive the figures of an iteration and an evaluation, without their episodes', async () => {
     const events: TrackedEvent[] = [];
     const trackers = new RunTrackers([named({ track: (told) => void events.push(told) })]);
     const metrics = { a: 1 };
@@ -225,7 +225,7 @@ describe('the trackers of a session', () => {
     ]);
   });
 
-  test('see no secret of the environment', async () => {
+  test('receive no secret of the environment', async () => {
     process.env['TRACKER_TEST_KEY'] = 'hunter2-hunter2';
     const events: TrackedEvent[] = [];
     const trackers = new RunTrackers([named({ track: (told) => void events.push(told) })]);

@@ -20,7 +20,7 @@ beforeEach(() => {
 const logged = (level: string, text: string) =>
   appendFileSync(folder.log, `2026-01-02T03:04:05.678Z ${level} ${text}\n`);
 
-describe('the state of a run', () => {
+describe('The state of a run', () => {
   test('is training while a process holds it, whatever an earlier session left', () => {
     const lock = lockRun(folder.path);
     logged('error', 'The run ended: an earlier session');
@@ -36,7 +36,7 @@ describe('the state of a run', () => {
     expect(runState(folder, { interrupted: true })).toMatchObject({ state: 'interrupted' });
   });
 
-  test('is failed with what the log says, unless it was finished later', () => {
+  test('is failed with the reason from the log, unless the run finished later', () => {
     logged('error', 'The run ended: AgentRlError: no room');
     expect(runState(folder, undefined)).toEqual({
       state: 'failed',
@@ -59,7 +59,7 @@ describe('the state of a run', () => {
     });
   });
 
-  test('is interrupted where a process of another machine gave no sign of life for long', () => {
+  test('is interrupted where a process of another machine has not renewed its lock for long', () => {
     const lock = join(folder.path, 'run.lock');
     writeFileSync(lock, `${JSON.stringify({ pid: 1, host: 'elsewhere', started: null })}\n`);
     expect(runState(folder, undefined).state).toBe('training');
@@ -71,7 +71,7 @@ describe('the state of a run', () => {
     });
   });
 
-  test('is unknown where what it says of itself cannot be read, unless it is at work or its log tells', () => {
+  test('is unknown where the summary cannot be read, unless the run is training or its log tells', () => {
     const problem = 'summary.json cannot be read: it is not a record.';
     logged('info', 'It began');
     expect(runState(folder, undefined, problem)).toEqual({ state: 'unknown', stateWhy: problem });
@@ -82,7 +82,7 @@ describe('the state of a run', () => {
     lock.release();
   });
 
-  test('is unknown where nothing tells', () => {
+  test('is unknown where no file says anything', () => {
     expect(runState(folder, undefined).state).toBe('unknown');
   });
 });
@@ -99,8 +99,8 @@ test('a run started when its log began', () => {
   expect(startedAt(folder)).toBe('2026-01-02T03:04:05.678Z');
 });
 
-describe('the headline', () => {
-  test('is what the summary says', () => {
+describe('The headline', () => {
+  test('has the numbers of the summary', () => {
     const rate = { n: 4, successRate: 0.5, interval95: { low: 0.25, high: 0.75 } };
     const difference = { tasks: 4, difference: 0.5, interval95: { low: 0, high: 1 } };
     const summary = { eval: { before: rate, after: null, difference } } as unknown as StoredSummary;
@@ -111,7 +111,7 @@ describe('the headline', () => {
     });
   });
 
-  test('is what the log says until there is one', () => {
+  test('has the numbers of the log until there is a summary', () => {
     expect(headlineOf(folder, undefined)).toBe(null);
     logged('info', 'Evaluation before iteration 0: 1 of 8 = 12.5 % [2.5, 47.0]');
     expect(headlineOf(folder, undefined)).toEqual({

@@ -13,26 +13,26 @@ import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 
 const folder = temporaryFolder();
 
-describe('the file of an exported answer', () => {
+describe('The file of an exported answer', () => {
   test.each([
     ['/api/runs', 'api/runs.js'],
     ['/api/runs/a-1/episodes/train/3/0/17/2', 'api/runs/a-1/episodes/train/3/0/17/2.js'],
     ['/api/runs/a/timeline?iteration=3', 'api/runs/a/timeline/iteration~3d3.js'],
     ['/api/tasks/..%2F..%2Fetc', 'api/tasks/~2e~2e~252~46~2e~2e~252~46etc.js'],
     ['/api/runs/A/episodes/../..', 'api/runs/~41/episodes/~2e~2e/~2e~2e.js'],
-  ])('%s', (request, file) => {
+  ])('is named after its request %s', (request, file) => {
     expect(exportName(request)).toBe(file);
   });
 
-  test('is short, and another one for another long name', () => {
+  test('has a short name, which differs for each long request', () => {
     const [one, other] = ['a', 'b'].map((last) => exportName(`/api/${'x'.repeat(5000)}${last}`));
     expect(one).toMatch(/^api\/x{86}~~[a-z0-9]{12}\.js$/);
     expect(one).not.toBe(other);
   });
 });
 
-describe('metrics', () => {
-  test('are read on, by column, with what they mean; numbers that JSON lacks are texts', async () => {
+describe('The reader of metrics', () => {
+  test('reads on, by column, with descriptions; numbers that JSON lacks are texts', async () => {
     const metrics = join(folder, 'metrics.jsonl');
     const history = new MetricHistory({ metrics });
     expect(await history.after(0)).toMatchObject({ iterations: [], columns: {} });
@@ -65,8 +65,8 @@ test('configs differ where a setting does', () => {
   ]);
 });
 
-describe('texts of tokens', () => {
-  test('are those that the text is made of, bytes of a character as bytes', async () => {
+describe('The texts of tokens', () => {
+  test('add up to the text, with parts of a character as bytes', async () => {
     const tokenizer = await Tokenizer.fromFolder(join(packageRoot(), 'model', 'starter'));
     const texts = textsOf(tokenizer);
     const ids = tokenizer.encodePlain('two words');

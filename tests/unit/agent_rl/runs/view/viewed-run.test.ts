@@ -67,7 +67,7 @@ beforeAll(async () => {
 
 const whole = (id: string, uncut = false) => run.episode(id, uncut);
 
-describe('an episode', () => {
+describe('An episode', () => {
   test('has its messages as they were, however hostile, and very long ones cut', async () => {
     const episode = await whole('train/1/0/0/0');
     expect(episode?.record.messages[0]?.content).toBe(`What is the Answer? ${hostile}`);
@@ -82,7 +82,7 @@ describe('an episode', () => {
     expect(uncut?.cut).toEqual([]);
   });
 
-  test('has what tools were given and gave behind the policy', async () => {
+  test('has the arguments and results of tools that the policy did not see', async () => {
     const { record: shown } = (await whole('train/1/0/0/0'))!;
     expect(shown.toolCalls).toMatchObject([{ status: 'ok', content: 'two', wallMs: 12 }]);
     expect(shown.hidden).toEqual({
@@ -91,7 +91,7 @@ describe('an episode', () => {
     });
   });
 
-  test('has its tokens with who wrote them, what they cost and what was learned of each', async () => {
+  test('has its tokens with their source, probability and advantage', async () => {
     const { sequences, learned, turns } = (await whole('train/1/0/0/0'))!;
     const [tokens] = sequences as [EpisodeTokens];
     expect(turns).toMatchObject([{ tokens: 3, version: 1 }]);
@@ -113,14 +113,14 @@ describe('an episode', () => {
     });
   });
 
-  test('says why nothing was learned of it, and tells that from what was not recorded', async () => {
+  test('says why it was not trained on, or that this was not recorded', async () => {
     const without = await whole('train/1/0/0/1');
     expect(without?.learned?.meaning).toMatch('exactly as good as the mean of its group');
     expect(without?.sequences[0]?.learned).toBe(null);
     expect((await whole('train/1/0/0/2'))?.learned).toBe(null);
   });
 
-  test('has its verdict, with that of each hidden test', async () => {
+  test('has its verdict and the result of each hidden test', async () => {
     expect((await whole('train/1/0/0/0'))?.record).toMatchObject({
       components: { solved: 0 },
       judgedBy: { environment: 'sums' },
@@ -136,7 +136,7 @@ describe('an episode', () => {
     expect(turns.map(({ tokens }) => tokens)).toEqual([3, 1]);
   });
 
-  test('has the others of its group, and where they part from it', async () => {
+  test('has the others of its group, and where they diverge from it', async () => {
     const siblings = (await whole('train/1/0/0/0'))?.siblings;
     expect(siblings?.map(({ row, partsAt }) => [row.id, partsAt])).toEqual([
       ['train/1/0/0/1', 4],
@@ -144,13 +144,13 @@ describe('an episode', () => {
     ]);
   });
 
-  test('that is not there is not found', async () => {
+  test('is not found where it does not exist', async () => {
     expect(await whole('train/1/0/0/9')).toBe(undefined);
     expect(await whole('../../etc/passwd')).toBe(undefined);
   });
 });
 
-describe('a search through texts', () => {
+describe('A search through texts', () => {
   const found = async (text: string) => {
     const page = await run.episodes(new URLSearchParams({ text }));
     return { ids: page.rows.map(({ id }) => id), search: page.search };
@@ -164,11 +164,11 @@ describe('a search through texts', () => {
     ['logProbs', []],
     // Hidden inputs are no text that was said.
     ['secret', []],
-  ])('finds %j in any case, and only in what was said', async (text, ids) => {
+  ])('finds %j in upper and lower case, and only in messages', async (text, ids) => {
     expect((await found(text)).ids).toEqual(ids);
   });
 
-  test('says how far it came, and goes on from there', async () => {
+  test('says how far it came, and continues from there', async () => {
     const { search } = await found('nowhere');
     expect(search).toMatchObject({ searched: 4, of: 4, next: null });
     const all = run.index.all();
@@ -195,7 +195,7 @@ test('tasks are counted by iteration', () => {
   ]);
 });
 
-test('a tokenizer that is gone is said, and tokens are shown by their numbers', async () => {
+test('a missing tokenizer is reported, and tokens are shown by their numbers', async () => {
   const bare = recordedFolder(runs, 'bare', { model: { path: '/nowhere' } });
   record(bare, 'train', episodeLine({ iteration: 1, taskId: 'a' }));
   const viewed = new ViewedRun('bare', bare.path, () => undefined);
@@ -205,7 +205,7 @@ test('a tokenizer that is gone is said, and tokens are shown by their numbers', 
   expect(tokens.problem).toMatch(/^There is no tokenizer.json in .*checkpoints or \/nowhere$/);
 });
 
-test('a run that an older build recorded is listed with that reason once, and is not indexed', async () => {
+test('a run of an older build is listed once with that reason, and is not indexed', async () => {
   const old = recordedFolder(runs, 'old');
   record(old, 'train', ...[1, 2].map((id) => `{"schema":2,"taskId":"t${id}"}\n`));
   writeFileSync(old.summary, '{}');
@@ -219,11 +219,11 @@ test('a run that an older build recorded is listed with that reason once, and is
   expect(existsSync(join(old.trajectories, 'view-index.json'))).toBe(false);
 });
 
-describe('a run with damaged records', () => {
+describe('A run with damaged records', () => {
   const damaged = recordedFolder(runs, 'damaged');
   const viewed = new ViewedRun('damaged', damaged.path, () => undefined);
 
-  test('counts lines of metrics that cannot be read among those of episodes', async () => {
+  test('counts unreadable lines of metrics together with lines of episodes', async () => {
     record(damaged, 'train', 'no episode\n');
     writeFileSync(damaged.metrics, '{"iteration":1}\n{"iteration":\n{"loss":1}\n{"iteration":4}\n');
     const before = viewed.stamp();
@@ -240,7 +240,7 @@ describe('a run with damaged records', () => {
     expect((await viewed.metrics(0)).iterations).toEqual([1, 4]);
   });
 
-  test.each(['summary', 'config'] as const)('is in no known state for its %s', (name) => {
+  test.each(['summary', 'config'] as const)('has an unknown state because of its %s', (name) => {
     writeFileSync(damaged.log, '2026-01-02T03:04:05.678Z info It began\n');
     const intact = existsSync(damaged[name]) ? readFileSync(damaged[name]) : undefined;
     writeFileSync(damaged[name], '[');
@@ -252,8 +252,8 @@ describe('a run with damaged records', () => {
   });
 });
 
-describe('the timeline of an iteration', () => {
-  test('is that of the profile, in seconds since it began, or the seconds of the metrics', async () => {
+describe('The timeline of an iteration', () => {
+  test('shows the spans of the profile, or else the seconds of the metrics', async () => {
     writeFileSync(
       folder.metrics,
       '{"iteration":1,"seconds/collect":2,"seconds/total":3,"train/loss":1}\n',
@@ -297,7 +297,7 @@ describe('the timeline of an iteration', () => {
   });
 });
 
-test('hashes of a checkpoint are those of its manifest; one that cannot be read says why', () => {
+test('the hashes of a checkpoint come from its manifest, or say why it cannot be read', () => {
   const saved = recordedFolder(runs, 'saved');
   const write = (checkpoint: string, manifest: string): void => {
     for (const [name, text] of [

@@ -18,7 +18,7 @@ function setUp(size: EmulatedSize = {}, panel: Panel = { lines: () => ['one', 't
 
 const logLine = (index: number): string => `line ${index} ${'word '.repeat((index * 7) % 40)}end`;
 
-describe('a screen with a panel', () => {
+describe('A screen with a panel', () => {
   test('holds each line of two streams whole and once, and the panel once below them, whatever the widths', async () => {
     let state = 0;
     const { terminal, stdout, shown, wait } = setUp(
@@ -137,7 +137,7 @@ describe('a screen with a panel', () => {
     expect(terminal.bytes).not.toContain('[?25l');
   });
 
-  test('leaves a stream alone that is no terminal', () => {
+  test('leaves a stream alone that is not a terminal', () => {
     const terminal = new EmulatedTerminal();
     const write = (): boolean => true;
     const piped = { isTTY: false, write };
@@ -145,7 +145,7 @@ describe('a screen with a panel', () => {
     expect(piped.write).toBe(write);
   });
 
-  test('tells who writes when it is written', async () => {
+  test('calls the callback of a write when it is written', async () => {
     const { terminal, shown } = setUp();
     const stream = terminal as unknown as NodeJS.WriteStream;
     await new Promise<void>((resolve) => stream.write('a\n', () => resolve()));

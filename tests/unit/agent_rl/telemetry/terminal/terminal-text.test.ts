@@ -7,8 +7,8 @@ import { barText, fitLine, flow, sparkline } from '#agent_rl/telemetry/terminal/
 import { visibleControls } from '#agent_rl/telemetry/index.ts';
 import * as fc from '#tests/support/properties.ts';
 
-describe('text on a console', () => {
-  test('shows what acts on a terminal, and keeps lines and tabs', () => {
+describe('Text on a console', () => {
+  test('has control characters spelt out, and keeps lines and tabs', () => {
     expect(consoleText('a\tb\n\u001B[31mc\u009B2J<script>')).toBe(
       'a\tb\n' + String.raw`\x1b[31mc\x9b2J<script>`,
     );
@@ -24,7 +24,7 @@ describe('text on a console', () => {
   });
 });
 
-describe('whether a panel is drawn', () => {
+describe('The display', () => {
   const terminal = { isTTY: true, write: () => true };
   test.each([
     [{}, 'panel'],
@@ -38,17 +38,17 @@ describe('whether a panel is drawn', () => {
     [{ CI: 'true', FORCE_COLOR: '1' }, 'panel'],
     [{ CI: 'true', FORCE_COLOR: '0' }, 'lines'],
     [{ NO_COLOR: '1', FORCE_COLOR: '1' }, 'lines'],
-  ])('on a terminal with %j: %s', (environment, mode) => {
+  ])('is, on a terminal with %j, %s', (environment, mode) => {
     expect(displayMode({ stream: terminal, environment })).toBe(mode);
   });
 
-  test('not in a pipe, and nothing at all where quiet was asked for', () => {
+  test('is lines in a pipe, and nothing with quiet', () => {
     expect(displayMode({ stream: { write: () => true }, environment: {} })).toBe('lines');
     expect(displayMode({ stream: terminal, environment: {}, quiet: true })).toBe('none');
   });
 });
 
-describe('the parts of a panel', () => {
+describe('A panel', () => {
   test('a bar is as full as the share says, and no fuller than full', () => {
     expect(barText(0.5, 8)).toBe('████░░░░');
     expect(barText(7, 4)).toBe('████');
@@ -65,7 +65,7 @@ describe('the parts of a panel', () => {
     expect(sparkline([0.25, 2], { low: 0, high: 1 })).toBe('▃█');
   });
 
-  test('what acts on a terminal, or turns the direction of a text, is spelt out', () => {
+  test('control characters, also of text direction, are spelt out', () => {
     expect(visibleControls('a\u001b[2J\u009b\u202eb\u2066\tc\n')).toBe(
       'a\\x1b[2J\\x9b\\u202eb\\u2066\tc\n',
     );

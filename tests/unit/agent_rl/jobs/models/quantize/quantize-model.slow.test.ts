@@ -154,7 +154,7 @@ describe('quantizeModel', () => {
     ['no text', { text: join(folder, 'none.txt') }, 'CONFIG_INVALID', 'none.txt cannot be read'],
     ['too short a text', { text, textTokens: 1 }, 'CONFIG_INVALID', '--text-tokens'],
     [
-      'a rank that is none',
+      'an invalid rank',
       { lora: { rank: 1.5, alpha: 4, targets: ['mlp'] } },
       'CONFIG_INVALID',
       '--lora-rank',

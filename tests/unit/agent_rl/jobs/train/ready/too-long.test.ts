@@ -91,7 +91,7 @@ test('a task that is left out is neither dealt from any set, nor evaluated on, n
   );
 });
 
-test('tasks that a generator makes without end are refused, and those of files beside it are left out', () => {
+test('too long tasks of an endless generator are refused, and too long tasks of files beside it are left out', () => {
   expect(() => without('a', { endless: true })).toThrow(
     'Tasks of an endless generator cannot be skipped.',
   );

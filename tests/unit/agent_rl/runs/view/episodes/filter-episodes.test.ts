@@ -36,7 +36,7 @@ const found = (query: string) =>
     ({ row }) => row.taskId,
   );
 
-describe('filters', () => {
+describe('A query', () => {
   test.each([
     ['', ['Sum-1', 'sum-2', 'dif-3', 'dif-4']],
     ['when=before,after', ['dif-4']],
@@ -52,7 +52,7 @@ describe('filters', () => {
     ['success=true,false&when=train,before&iteration=3-3', ['dif-3']],
     ['rewardFrom=0.5', ['Sum-1', 'dif-4']],
     ['rewardFrom=0.1&rewardTo=0.9', ['dif-4']],
-  ])('%s', (query, expected) => {
+  ])('selects episodes: %s', (query, expected) => {
     expect(found(query)).toEqual(expected);
   });
 
@@ -61,7 +61,7 @@ describe('filters', () => {
     ['sort=reward&order=desc', ['Sum-1', 'dif-4', 'sum-2', 'dif-3']],
     ['sort=taskId', ['Sum-1', 'dif-3', 'dif-4', 'sum-2']],
     ['order=desc', ['dif-4', 'dif-3', 'sum-2', 'Sum-1']],
-  ])('what was not measured comes last: %s', (query, expected) => {
+  ])('puts episodes without the value last: %s', (query, expected) => {
     expect(found(query)).toEqual(expected);
   });
 
@@ -77,16 +77,16 @@ describe('filters', () => {
     ['success=maybe', /^success is "maybe"; expected true or false$/],
     ['order=down', /^order is "down"; expected asc or desc$/],
     ['rewardFrom=1&rewardTo=0', /^rewardFrom is 1 and rewardTo 0; expected/],
-  ])('%s is refused in words', (query, message) => {
+  ])('is refused with the reason: %s', (query, message) => {
     expect(() => readQuery(new URLSearchParams(query))).toThrow(message);
   });
 
-  test('a page has at most 500 rows', () => {
+  test('returns at most 500 rows', () => {
     expect(readQuery(new URLSearchParams('limit=500')).limit).toBe(500);
   });
 });
 
-test('a facet counts what all other filters leave', () => {
+test('counts for a facet the episodes that all other filters leave', () => {
   const { facets } = filterEpisodes(
     episodes,
     readQuery(new URLSearchParams('outcome=completed&when=train')),

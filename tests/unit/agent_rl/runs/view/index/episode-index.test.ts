@@ -37,8 +37,8 @@ async function indexOf(folder: ReturnType<typeof newFolder>): Promise<EpisodeInd
   return index;
 }
 
-describe('the rows', () => {
-  test('have what was recorded of an episode', async () => {
+describe('A row of the index', () => {
+  test('has the facts of an episode', async () => {
     const folder = newFolder();
     const call = { id: 'call_0_0', name: 'add', arguments: {} };
     const failing = { call, status: 'error' as const, result: { content: 'no' }, wallMs: 1 };
@@ -83,7 +83,7 @@ describe('the rows', () => {
     });
   });
 
-  test('of held-out episodes and of several agents have names of their own', async () => {
+  test('has a unique name for held-out episodes and for each of several agents', async () => {
     const folder = newFolder();
     record(
       folder,
@@ -99,7 +99,7 @@ describe('the rows', () => {
     ]);
   });
 
-  test('say nothing of learning where nothing was recorded of it, which is not 0', async () => {
+  test('leaves learning out where it was not recorded, instead of 0', async () => {
     const folder = newFolder();
     record(folder, 'train', episodeLine({ iteration: 1, taskId: 'a' }));
     const [only] = (await indexOf(folder)).all();
@@ -108,7 +108,7 @@ describe('the rows', () => {
   });
 });
 
-describe('what was learned', () => {
+describe('The learned record', () => {
   test('is joined by key, and may be missing for the first ones', async () => {
     const folder = newFolder();
     const episodes = [1, 2, 2].map((iteration, sample) => ({ iteration, taskId: 'a', sample }));
@@ -127,7 +127,7 @@ describe('what was learned', () => {
     ]);
   });
 
-  test('of another episode than the one in its place is refused and counted', async () => {
+  test('is refused and counted where it belongs to another episode', async () => {
     const folder = newFolder();
     record(folder, 'train', episodeLine({ iteration: 1, taskId: 'a' }));
     record(folder, 'learned', learnedText({ iteration: 1, taskId: 'b', sample: 0 }));
@@ -137,8 +137,8 @@ describe('what was learned', () => {
   });
 });
 
-describe('hostile records', () => {
-  test('lines that are no episodes are counted with their places, and the others are there', async () => {
+describe('The index of hostile records', () => {
+  test('counts invalid lines with their places, and has the others', async () => {
     const folder = newFolder();
     const good = episodeLine({ iteration: 1, taskId: 'good' });
     record(folder, 'train', 'no json\n', '{"taskId":1}\n', '[]\n', '{"taskId":"x"}\n', good);
@@ -150,7 +150,7 @@ describe('hostile records', () => {
     expect(index.find('train/1/0/0/0')).toMatchObject({ line: 4 });
   });
 
-  test('bytes that are not UTF-8, and a line of 10 MB', async () => {
+  test('reads bytes that are not UTF-8, and a line of 10 MB', async () => {
     const folder = newFolder();
     const long = episodeLine({ iteration: 1, taskId: 'long', messages: [user('y'.repeat(1e7))] });
     record(folder, 'train', long);
@@ -168,7 +168,7 @@ describe('hostile records', () => {
 });
 
 describe('a run that goes on', () => {
-  test('is read on, and a line that is still being written is left for later', async () => {
+  test('is read further, and a line that is still being written is left for later', async () => {
     const folder = newFolder();
     const [one, two] = [0, 1].map((slot) => episodeLine({ iteration: 1, slot }));
     record(folder, 'train', one!, two!.slice(0, 100));
@@ -207,7 +207,7 @@ describe('a run that goes on', () => {
     expect(index.state()).toMatchObject({ ready: true, unreadableCount: 0 });
   });
 
-  test('is read anew when a resume cut its files, also when they are longer again', async () => {
+  test('is read again when a resume cut its files, also when they are longer again', async () => {
     const folder = newFolder();
     const file = join(folder.trajectories, 'train.jsonl');
     const first = episodeLine({ iteration: 1, taskId: 'first' });
@@ -254,7 +254,7 @@ describe('the index beside the records', () => {
       },
       1,
     ],
-  ])('is not believed of a file that was %s', async (_, change, episodes) => {
+  ])('is ignored for a file that was %s', async (_, change, episodes) => {
     const folder = newFolder();
     const line = episodeLine({ iteration: 1, taskId: 'real' });
     record(folder, 'train', line);
@@ -280,7 +280,7 @@ describe('the index beside the records', () => {
     },
   );
 
-  test('is not written where it cannot be, which is said once and nothing else', async () => {
+  test('is reported once where it cannot be written', async () => {
     const folder = newFolder();
     record(folder, 'train', episodeLine({ iteration: 1, taskId: 'real' }));
     end(folder);
