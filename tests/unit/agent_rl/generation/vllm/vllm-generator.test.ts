@@ -114,7 +114,7 @@ describe('The generator handles unusable answers', () => {
       wrong(() => ({}), { usage: { prompt_tokens: 2 } }),
       /counts 2 tokens of context, but 3 were sent/,
     ],
-    ['a gigabyte', gigabyte, /cannot be reached/],
+    ['a gigabyte', gigabyte, /its answer is longer/],
   ])('%s: it retries, and the episode fails after three answers', async (_, answer, words) => {
     const { double, generator, warnings } = await started();
     let count = 0;
