@@ -18,7 +18,8 @@ import {
 } from '#tests/support/openai/openai-exchanges.ts';
 import { openedOpenai } from '#tests/support/openai/opened-openai.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { request, starter } from '#tests/support/vllm/opened-vllm.ts';
+import { request } from '#tests/support/generation-request.ts';
+import { starter } from '#tests/support/vllm/opened-vllm.ts';
 import { startVllm, vllmProgram } from '#tests/support/vllm/real-vllm.ts';
 
 /*

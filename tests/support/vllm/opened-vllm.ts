@@ -39,19 +39,6 @@ export async function openedVllm(
   return { generator, warnings };
 }
 
-export const request = (
-  episode: string,
-  over: Partial<GenerationRequest> = {},
-): GenerationRequest => ({
-  episode,
-  tokens: [1, 2, 3],
-  maxTokens: 6,
-  stopTokens: [],
-  sampling: unbiased,
-  key: { seed: 1, taskId: episode, sample: 0, turn: 0 },
-  ...over,
-});
-
 /** Weights of the double as a learner publishes a model. */
 export async function writePublished(folder: string, weights: number): Promise<string> {
   mkdirSync(folder, { recursive: true });

@@ -5,11 +5,12 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { greedy } from '#agent_rl/core/services/generator.ts';
 import { describeGeneratorContract } from '#tests/contracts/generator-contract.ts';
 import { closedAfterEach } from '#tests/support/closed-after-each.ts';
+import { request } from '#tests/support/generation-request.ts';
 import { cutBody, gigabyte, slowBody } from '#tests/support/hostile-answers.ts';
 import type { DoubleAnswer } from '#tests/support/http-double.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
-import { openedVllm, request, writePublished } from '#tests/support/vllm/opened-vllm.ts';
+import { openedVllm, writePublished } from '#tests/support/vllm/opened-vllm.ts';
 import { VllmDouble } from '#tests/support/vllm/vllm-double.ts';
 
 const folder = temporaryFolder();
