@@ -180,14 +180,13 @@ describe('llama.cpp', () => {
     );
     const refused = builtProgram('agent-rl', ['eval', '--config', config], folder);
     expect(refused.code).not.toBe(0);
-    expect(refused.stderr).toMatch(
-      /largest difference over 64 tokens is .*0\.001 is allowed/,
-    );
+    expect(refused.stderr).toMatch(/largest difference over 64 tokens is .*0\.001 is allowed/);
     const args = ['eval', '--config', config, '--set', 'generator.tolerance=1', '--json'];
     const ended = builtProgram('agent-rl', args, folder);
     expect(ended).toMatchObject({ code: 0 });
-    const measured =
-      /Log-probabilities of .* differ .* by up to (\S+) nats, (\S+) on average/.exec(ended.stderr);
+    const measured = /Log-probabilities of .* differ .* by up to (\S+) nats, (\S+) on average/.exec(
+      ended.stderr,
+    );
     process.stderr.write(`${measured?.[0] ?? 'nothing measured'}\n`);
     expect(Number(measured?.[1])).toBeLessThan(1);
     expect(JSON.parse(ended.stdout)).toMatchObject({ tasks: 3, n: 3, failed: 0 });

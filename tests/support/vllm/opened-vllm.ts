@@ -3,11 +3,7 @@ import { join } from 'node:path';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import type { GeneratorHost } from '#agent_rl/core/plugins/model/generator.ts';
-import {
-  type GenerationRequest,
-  type Generator,
-  unbiased,
-} from '#agent_rl/core/services/generator.ts';
+import type { Generator } from '#agent_rl/core/services/generator.ts';
 import { vllmGenerator } from '#agent_rl/generation/vllm/open-vllm.ts';
 import { writeSafetensors } from '#model/weights/safetensors.ts';
 import { generatorHost } from '../generator-host.ts';

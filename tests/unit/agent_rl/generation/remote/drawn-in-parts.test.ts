@@ -17,8 +17,8 @@ test.each([
 });
 
 describe('A turn requested in parts', () => {
-  const key = { seed: 1, taskId: 'one', sample: 0, turn: 2, drawn: 7 };
-  const request = requestOf('one', { maxTokens: 10, key });
+  const second = { seed: 1, taskId: 'one', sample: 0, turn: 2, drawn: 7 };
+  const request = requestOf('one', { maxTokens: 10, key: second });
 
   /** Draws 100, 101 and so on, up to a token after which it stops. */
   async function drawn(last = Infinity, over: Partial<GenerationRequest> = {}) {
