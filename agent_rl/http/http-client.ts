@@ -137,8 +137,9 @@ export class HttpClient {
       signal?.throwIfAborted();
       const why = deadline.aborted ? `no answer within ${deadlineS} s` : messageOf(cause);
       this.#reportTries(request, tries.count, `failed ${tries.count} times: ${why}`);
-      const Failure = cause instanceof EndlessAnswer ? EndlessAnswer : NoAnswer;
-      throw new Failure(`${url} cannot be reached: ${why}`, { cause });
+      if (cause instanceof EndlessAnswer)
+        throw new EndlessAnswer(`${url} failed: ${why}`, { cause });
+      throw new NoAnswer(`${url} cannot be reached: ${why}`, { cause });
     }
   }
 

@@ -18,7 +18,8 @@ import {
 } from '#tests/support/openai/openai-exchanges.ts';
 import { openedOpenai } from '#tests/support/openai/opened-openai.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { request, starter } from '#tests/support/vllm/opened-vllm.ts';
+import { request } from '#tests/support/generation-request.ts';
+import { starter } from '#tests/support/vllm/opened-vllm.ts';
 import { startVllm, vllmProgram } from '#tests/support/vllm/real-vllm.ts';
 
 /*
@@ -179,14 +180,13 @@ describe('The server llama.cpp', () => {
     );
     const refused = builtProgram('agent-rl', ['eval', '--config', config], folder);
     expect(refused.code).not.toBe(0);
-    expect(refused.stderr).toMatch(
-      /largest difference over 64 tokens is .*0\.001 is allowed/,
-    );
+    expect(refused.stderr).toMatch(/largest difference over 64 tokens is .*0\.001 is allowed/);
     const args = ['eval', '--config', config, '--set', 'generator.tolerance=1', '--json'];
     const ended = builtProgram('agent-rl', args, folder);
     expect(ended).toMatchObject({ code: 0 });
-    const measured =
-      /Log-probabilities of .* differ .* by up to (\S+) nats, (\S+) on average/.exec(ended.stderr);
+    const measured = /Log-probabilities of .* differ .* by up to (\S+) nats, (\S+) on average/.exec(
+      ended.stderr,
+    );
     process.stderr.write(`${measured?.[0] ?? 'nothing measured'}\n`);
     expect(Number(measured?.[1])).toBeLessThan(1);
     expect(JSON.parse(ended.stdout)).toMatchObject({ tasks: 3, n: 3, failed: 0 });

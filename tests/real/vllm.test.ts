@@ -16,7 +16,8 @@ import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
 import { copyLanguageModelFiles } from '#model/text/language-model.ts';
 import { readLines } from '#tests/support/acme-project.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
-import { openedVllm, request, starter } from '#tests/support/vllm/opened-vllm.ts';
+import { request } from '#tests/support/generation-request.ts';
+import { openedVllm, starter } from '#tests/support/vllm/opened-vllm.ts';
 import { type RealVllm, startVllm, vllmProgram } from '#tests/support/vllm/real-vllm.ts';
 import { askVllm, breaking, capturedVllm, comparable } from '#tests/support/vllm/vllm-exchanges.ts';
 

@@ -234,7 +234,7 @@ export const clearPlace = <Result>(
   options: Omit<CreateOptions, 'from'>,
   use: (model: TrainedModel) => Promise<Result>,
 ): Promise<Result> =>
-  repeated(session, 'try an adapter', async () => {
+  repeated(session, 'test an adapter', async () => {
     const model = await TrainedModel.create(session, options);
     await model.optimStep(noStep);
     try {

@@ -3,11 +3,7 @@ import { join } from 'node:path';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import type { GeneratorHost } from '#agent_rl/core/plugins/model/generator.ts';
-import {
-  type GenerationRequest,
-  type Generator,
-  unbiased,
-} from '#agent_rl/core/services/generator.ts';
+import type { Generator } from '#agent_rl/core/services/generator.ts';
 import { vllmGenerator } from '#agent_rl/generation/vllm/open-vllm.ts';
 import { writeSafetensors } from '#model/weights/safetensors.ts';
 import { generatorHost } from '../generator-host.ts';
@@ -38,19 +34,6 @@ export async function openedVllm(
   );
   return { generator, warnings };
 }
-
-export const request = (
-  episode: string,
-  over: Partial<GenerationRequest> = {},
-): GenerationRequest => ({
-  episode,
-  tokens: [1, 2, 3],
-  maxTokens: 6,
-  stopTokens: [],
-  sampling: unbiased,
-  key: { seed: 1, taskId: episode, sample: 0, turn: 0 },
-  ...over,
-});
 
 /** Weights of the double as a learner publishes a model. */
 export async function writePublished(folder: string, weights: number): Promise<string> {

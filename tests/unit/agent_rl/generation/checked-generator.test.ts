@@ -1,24 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { AgentRlError } from '#agent_rl/core/errors.ts';
-import {
-  type Generation,
-  type GenerationRequest,
-  type Generator,
-  type GeneratorInfo,
-  unbiased,
-} from '#agent_rl/core/services/generator.ts';
+import type { Generation, Generator, GeneratorInfo } from '#agent_rl/core/services/generator.ts';
 import { CheckedGenerator } from '#agent_rl/generation/checked-generator.ts';
 import { rejectionOf } from '../../../support/thrown.ts';
+import { request as requestOf } from '#tests/support/generation-request.ts';
 
-const request: GenerationRequest = {
-  episode: 'e',
-  tokens: [1],
-  maxTokens: 3,
-  stopTokens: [9],
-  sampling: unbiased,
-  key: { seed: 1, taskId: 't', sample: 0, turn: 0 },
-};
+const request = requestOf('e', { maxTokens: 3, stopTokens: [9] });
 const good: Generation = { tokens: [4, 9], logProbs: [-1, 0], stop: 'stop-token', version: 0 };
 const info: GeneratorInfo = {
   name: 'mine',

@@ -8,6 +8,7 @@ import { SteppedGenerator } from '#agent_rl/gateway/sampling/stepped-generator.t
 import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
 import { initialParameters } from '#model/config/parameters.ts';
 import { cpuEngine } from '#tests/support/cpu-engine.ts';
+import { request as requestOf } from '#tests/support/generation-request.ts';
 import { openTinyGenerator, peakedParameters } from '#tests/support/tiny-generator.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
@@ -53,15 +54,7 @@ const request = (
   episode: string,
   tokens: readonly number[],
   over: Partial<GenerationRequest> = {},
-) => ({
-  episode,
-  tokens,
-  maxTokens: 12,
-  stopTokens: [],
-  sampling: unbiased,
-  key: { seed: 1, taskId: episode, sample: 0, turn: 0 },
-  ...over,
-});
+) => requestOf(episode, { tokens, maxTokens: 12, ...over });
 
 const prompts = Array.from({ length: 9 }, (_, i) =>
   Array.from({ length: 3 + i }, (__, t) => (i * 7 + t * 3) % 24),

@@ -11,6 +11,7 @@ import type { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
 import { DecoderPrograms } from '#agent_rl/generation/programs/decoder-programs.ts';
 import type { StepsInputs } from '#agent_rl/generation/programs/step-result.ts';
 import { cpuEngine } from '#tests/support/cpu-engine.ts';
+import { request } from '#tests/support/generation-request.ts';
 import { openTinyGenerator } from '#tests/support/tiny-generator.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
@@ -107,29 +108,22 @@ describe('A run of several steps', () => {
 
   test('has at most as many steps as the longest turn', async () => {
     const { generator, programs } = await open(16);
-    const request = (sample: number, maxTokens: number) => ({
-      episode: `episode ${sample}`,
-      tokens: [3, 4, 5],
-      maxTokens,
-      stopTokens: [],
-      sampling: unbiased,
-      key: { seed: 1, taskId: 'task', sample, turn: 0 },
-    });
+    const draw = (sample: number, maxTokens: number) => {
+      const key = { seed: 1, taskId: 'task', sample, turn: 0 };
+      return generator.generate(
+        request(`episode ${sample}`, { tokens: [3, 4, 5], maxTokens, key }),
+      );
+    };
     // The first is drawn alone until the second has come.
-    await Promise.all([generator.generate(request(0, 21)), generator.generate(request(1, 3))]);
+    await Promise.all([draw(0, 21), draw(1, 3)]);
     expect(programs.runs).toEqual([16, 5]);
   });
 
   test('ends where the context is full', async () => {
     const { generator } = await open(16);
-    const { tokens, stop } = await generator.generate({
-      episode: 'full',
-      tokens: Array.from({ length: maxContextTokens - 6 }, (_, at) => at % 24),
-      maxTokens: 50,
-      stopTokens: [],
-      sampling: unbiased,
-      key: { seed: 1, taskId: 'task', sample: 0, turn: 0 },
-    });
+    const context = Array.from({ length: maxContextTokens - 6 }, (_, at) => at % 24);
+    const asked = request('full', { tokens: context, maxTokens: 50 });
+    const { tokens, stop } = await generator.generate(asked);
     expect([tokens.length, stop]).toEqual([6, 'context-full']);
   });
 

@@ -59,7 +59,7 @@ describe('An answer', () => {
     for (const answer of [text(999), gigabyte]) {
       const { got, requests } = await asked(answer, options, own);
       expect(got).toBeInstanceOf(EndlessAnswer);
-      expect(String(got)).toMatch(/cannot be reached: its answer is longer than 1000 bytes/);
+      expect(String(got)).toMatch(/failed: its answer is longer than 1000 bytes/);
       expect(requests).toBe(1);
     }
   });

@@ -9,6 +9,7 @@ import { noRecompute } from '#agent_rl/learner/train-program.ts';
 import type { Adapter, ModelConfig } from '#model/config/architecture.ts';
 import type { Weights } from '#model/config/parameters.ts';
 import { cpuEngine } from '#tests/support/cpu-engine.ts';
+import { request } from '#tests/support/generation-request.ts';
 import { tinyQuantizedModel } from '#tests/support/quantized-model.ts';
 import { tinyAdapter, tinyAdapterWeights } from '#tests/support/tiny-adapter.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
@@ -82,14 +83,8 @@ describe('A quantised model', () => {
     const generator = new LocalGenerator(programs, { rows: 2, maxContextTokens: 64 });
     await generator.setWeights(weights, 0);
     const prompt = [1, 5, 9, 3, 7];
-    const { tokens, logProbs } = await generator.generate({
-      episode: 'one',
-      key: { seed: 1, taskId: 'task', sample: 0, turn: 0 },
-      tokens: prompt,
-      maxTokens: 12,
-      stopTokens: [],
-      sampling: { temperature: 1, topK: 0, topP: 1, minP: 0 },
-    });
+    const asked = request('one', { tokens: prompt, maxTokens: 12 });
+    const { tokens, logProbs } = await generator.generate(asked);
     const whole = Int32Array.from([...prompt, ...tokens]);
     const [scored] = await learnerOn(config, weights).forward([whole], policy);
     expect(tokens).toHaveLength(12);

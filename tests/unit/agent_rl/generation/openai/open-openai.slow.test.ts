@@ -2,12 +2,12 @@ import { describe, expect, test } from '@jest/globals';
 
 import { unbiased } from '#agent_rl/core/services/generator.ts';
 import { closedAfterEach } from '#tests/support/closed-after-each.ts';
+import { request } from '#tests/support/generation-request.ts';
 import { OpenaiDouble, type OpenaiDoubleOptions } from '#tests/support/openai/openai-double.ts';
 import { capturedOpenai, type ServerKind } from '#tests/support/openai/openai-exchanges.ts';
 import { openedOpenai } from '#tests/support/openai/opened-openai.ts';
 import { ScoredModel } from '#tests/support/scored-model.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
-import { request } from '#tests/support/vllm/opened-vllm.ts';
 
 const open = closedAfterEach();
 

@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 import { describeGeneratorContract } from '#tests/contracts/generator-contract.ts';
 import { closedAfterEach } from '#tests/support/closed-after-each.ts';
+import { request } from '#tests/support/generation-request.ts';
 import type { DoubleAnswer, GotRequest } from '#tests/support/http-double.ts';
 import { OpenaiDouble, type OpenaiDoubleOptions } from '#tests/support/openai/openai-double.ts';
 import type { ServerKind } from '#tests/support/openai/openai-exchanges.ts';
 import { openedOpenai } from '#tests/support/openai/opened-openai.ts';
 import { ScoredModel } from '#tests/support/scored-model.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
-import { request } from '#tests/support/vllm/opened-vllm.ts';
 
 const kinds: readonly ServerKind[] = ['vllm', 'llama-cpp'];
 const contracts = new Map<ServerKind, OpenaiDouble>();

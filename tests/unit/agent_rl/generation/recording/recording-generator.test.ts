@@ -1,15 +1,11 @@
 import { expect, test } from '@jest/globals';
 
-import type {
-  Generation,
-  GenerationRequest,
-  Generator,
-} from '#agent_rl/core/services/generator.ts';
-import { unbiased } from '#agent_rl/core/services/generator.ts';
+import { type Generation, type Generator, unbiased } from '#agent_rl/core/services/generator.ts';
 import {
   type GenerationRecord,
   RecordingGenerator,
 } from '#agent_rl/generation/recording/recording-generator.ts';
+import { request as requestOf } from '#tests/support/generation-request.ts';
 
 /** Draws another token each time. */
 function counting(stop: Generation['stop'] = 'max-tokens'): Generator & { draws: number } {
@@ -43,14 +39,7 @@ function recordInMemory(): GenerationRecord & { kept: Map<string, Generation> } 
   };
 }
 
-const request: GenerationRequest = {
-  episode: '1/0/t/0',
-  tokens: [1, 2],
-  maxTokens: 1,
-  stopTokens: [],
-  sampling: unbiased,
-  key: { seed: 1, taskId: 't', sample: 0, turn: 0 },
-};
+const request = requestOf('1/0/t/0', { tokens: [1, 2], maxTokens: 1 });
 
 const folder = { version: 4, kind: 'folder', location: '/weights' } as const;
 

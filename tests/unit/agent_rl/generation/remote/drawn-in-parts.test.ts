@@ -1,15 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 
-import {
-  type Generation,
-  type GenerationRequest,
-  unbiased,
-} from '#agent_rl/core/services/generator.ts';
+import type { Generation, GenerationRequest } from '#agent_rl/core/services/generator.ts';
 import {
   drawnInParts,
   mostAtOnce,
   tokensAtOnce,
 } from '#agent_rl/generation/remote/drawn-in-parts.ts';
+import { request as requestOf } from '#tests/support/generation-request.ts';
 
 test.each([
   [600, 1024],
@@ -20,14 +17,8 @@ test.each([
 });
 
 describe('A turn requested in parts', () => {
-  const request: GenerationRequest = {
-    episode: 'one',
-    tokens: [1, 2, 3],
-    maxTokens: 10,
-    stopTokens: [],
-    sampling: unbiased,
-    key: { seed: 1, taskId: 'one', sample: 0, turn: 2, drawn: 7 },
-  };
+  const second = { seed: 1, taskId: 'one', sample: 0, turn: 2, drawn: 7 };
+  const request = requestOf('one', { maxTokens: 10, key: second });
 
   /** Draws 100, 101 and so on, up to a token after which it stops. */
   async function drawn(last = Infinity, over: Partial<GenerationRequest> = {}) {

@@ -1,20 +1,11 @@
 import { afterEach, expect, test } from '@jest/globals';
 
-import type { GenerationRequest } from '#agent_rl/core/services/generator.ts';
 import { ServedGenerator } from '#agent_rl/generation/served/served-generator.ts';
 import { HttpClient } from '#agent_rl/http/http-client.ts';
+import { request } from '#tests/support/generation-request.ts';
 import { gigabyte, slowBody } from '#tests/support/hostile-answers.ts';
 import { type DoubleAnswer, type HttpDouble, httpDouble } from '#tests/support/http-double.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
-
-const request: GenerationRequest = {
-  episode: 'one',
-  tokens: [1, 2, 3],
-  maxTokens: 16,
-  stopTokens: [7],
-  sampling: { temperature: 1, topK: 0, topP: 1, minP: 0 },
-  key: { seed: 1, taskId: 'task', sample: 0, turn: 0 },
-};
 
 let server: HttpDouble | undefined;
 afterEach(() => server?.close());
@@ -41,7 +32,9 @@ test.each<[string, DoubleAnswer, RegExp]>([
     packs: false,
   };
   const generator = new ServedGenerator({ http, url, deadlineS: 60, patienceS: 60, info, warn });
-  const failure = await rejectionOf(generator.generate(request));
+  const failure = await rejectionOf(
+    generator.generate(request('one', { maxTokens: 16, stopTokens: [7] })),
+  );
   expect(failure).toMatchObject({ code: 'GENERATION_FAILED' });
   expect(failure.message).toMatch(words);
   expect(said).toEqual([expect.stringMatching(words)]);

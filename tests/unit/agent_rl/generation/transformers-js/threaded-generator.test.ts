@@ -1,15 +1,12 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-import {
-  type GenerationRequest,
-  type Generator,
-  unbiased,
-} from '#agent_rl/core/services/generator.ts';
+import type { GenerationRequest, Generator } from '#agent_rl/core/services/generator.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { openTransformersJs } from '#agent_rl/generation/transformers-js/open-transformers-js.ts';
 import { openInThread } from '#agent_rl/generation/transformers-js/threaded-generator.ts';
 import { exportOnnx } from '#model/onnx/export-onnx.ts';
+import { request as requestOf } from '#tests/support/generation-request.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
 
@@ -29,15 +26,8 @@ beforeAll(async () => {
 });
 afterAll(() => generator.close());
 
-const request = (episode: string, over: Partial<GenerationRequest> = {}): GenerationRequest => ({
-  episode,
-  tokens: [1, 300, 12, 45, 8],
-  maxTokens: 20,
-  stopTokens: [],
-  sampling: unbiased,
-  key: { seed: 3, taskId: episode, sample: 0, turn: 0 },
-  ...over,
-});
+const request = (episode: string, over: Partial<GenerationRequest> = {}) =>
+  requestOf(episode, { tokens: [1, 300, 12, 45, 8], maxTokens: 20, ...over });
 
 describe('transformers.js in its own thread', () => {
   test('draws what it draws in this thread', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 
 import { unbiased } from '#agent_rl/core/services/generator.ts';
 import { closedAfterEach } from '#tests/support/closed-after-each.ts';
+import { request } from '#tests/support/generation-request.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
 import { openedVllm } from '#tests/support/vllm/opened-vllm.ts';
 import { ScoredModel } from '#tests/support/scored-model.ts';
@@ -96,9 +97,7 @@ describe('The opening accepts', () => {
   test('log-probabilities of the model, but later refuses another temperature', async () => {
     const { url } = await started({ processed: false });
     const { generator } = await opened([url], {}, { samplings: [unbiased] });
-    const asked = { episode: 'one', tokens: [1], maxTokens: 1, stopTokens: [], sampling: cold };
-    const key = { seed: 1, taskId: 'one', sample: 0, turn: 0 };
-    const thrown = await rejectionOf(generator.generate({ ...asked, key }));
+    const thrown = await rejectionOf(generator.generate(request('one', { sampling: cold })));
     expect(thrown).toMatchObject({ code: 'CONFIG_INVALID' });
   });
 

@@ -5,11 +5,12 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { greedy } from '#agent_rl/core/services/generator.ts';
 import { describeGeneratorContract } from '#tests/contracts/generator-contract.ts';
 import { closedAfterEach } from '#tests/support/closed-after-each.ts';
+import { request } from '#tests/support/generation-request.ts';
 import { cutBody, gigabyte, slowBody } from '#tests/support/hostile-answers.ts';
 import type { DoubleAnswer } from '#tests/support/http-double.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
-import { openedVllm, request, writePublished } from '#tests/support/vllm/opened-vllm.ts';
+import { openedVllm, writePublished } from '#tests/support/vllm/opened-vllm.ts';
 import { VllmDouble } from '#tests/support/vllm/vllm-double.ts';
 
 const folder = temporaryFolder();
@@ -114,7 +115,7 @@ describe('The generator handles unusable answers', () => {
       wrong(() => ({}), { usage: { prompt_tokens: 2 } }),
       /counts 2 tokens of context, but 3 were sent/,
     ],
-    ['a gigabyte', gigabyte, /cannot be reached/],
+    ['a gigabyte', gigabyte, /its answer is longer/],
   ])('%s: it retries, and the episode fails after three answers', async (_, answer, words) => {
     const { double, generator, warnings } = await started();
     let count = 0;

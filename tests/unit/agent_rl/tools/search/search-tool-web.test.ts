@@ -140,14 +140,6 @@ describe('A failed provider becomes text for the model', () => {
     expect(server.received[2]?.headers).not.toHaveProperty('range');
   });
 
-  test('a retry waits for the rate limit like every attempt', async () => {
-    const limited = { ...tavily, apiKeyEnv: 'KEY_OF_LIMIT', rateLimitPerMin: 1, deadlineS: 2 };
-    const { result } = await searched(limited, status(500));
-    expect(result.isError).toBe(true);
-    // The next start is a minute away, beyond the deadline.
-    expect(server.received).toHaveLength(1);
-  });
-
   test.each<FailureCase>([
     ['429 again and again', {}, status(429), 'rate-limited', 3],
     ['a hang up to the deadline', { deadlineS: 0.05 }, hang, 'timeout', 1],
@@ -206,6 +198,20 @@ describe("The user's mistake stops the search", () => {
   ])('another error is text for the model: %j', async (body) => {
     const { result } = await searched(tavily, json(body, 422));
     expect(result.data).toEqual({ failure: 'client-error' });
+  });
+
+  test('a retry counts as a call of the budget, and passes the rate limit with it', async () => {
+    const budget = { maxCalls: 1 };
+    const error = await rejectionOf(searched({ ...tavily, budget }, status(500)));
+    expect(error.code).toBe('WEB_BUDGET_SPENT');
+    expect(server.received).toHaveLength(1);
+  });
+
+  test('a second rate limit for the same key is refused', async () => {
+    const limited = { ...tavily, apiKeyEnv: 'KEY_OF_LIMIT' };
+    await searched({ ...limited, rateLimitPerMin: 50 }, good);
+    const error = await rejectionOf(searched({ ...limited, rateLimitPerMin: 20 }, good));
+    expect(error.code).toBe('CONFIG_INVALID');
   });
 
   test('a missing key is named', async () => {

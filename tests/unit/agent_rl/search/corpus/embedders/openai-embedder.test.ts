@@ -1,63 +1,31 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 
 import { openOpenAiEmbedder } from '#agent_rl/search/corpus/embedders/openai-embedder.ts';
 import type { OpenAiSettings } from '#agent_rl/search/corpus/settings.ts';
+import { closedAfterEach } from '#tests/support/closed-after-each.ts';
+import { type GotRequest, httpDouble } from '#tests/support/http-double.ts';
 import { rejectionOf, thrownBy } from '#tests/support/thrown.ts';
 
-interface Asked {
-  path: string;
-  key: string | undefined;
-  body: { model: string; input: readonly string[] };
-}
-
-type Answer = (asked: Asked, response: ServerResponse, count: number) => void;
-
-const closers: (() => void)[] = [];
-afterEach(() => {
-  for (const close of closers.splice(0)) close();
-});
-
-async function bodyOf(request: IncomingMessage): Promise<string> {
-  let text = '';
-  for await (const chunk of request) text += String(chunk);
-  return text;
-}
+const open = closedAfterEach();
 
 /** A server with scripted answers that records its requests. */
-async function serve(answer: Answer) {
-  const asked: Asked[] = [];
-  const server = createServer((request, response) => {
-    const respond = async (): Promise<void> => {
-      const body = JSON.parse(await bodyOf(request)) as Asked['body'];
-      const one = { path: request.url ?? '', key: request.headers.authorization, body };
-      answer(one, response, asked.push(one));
-    };
-    void respond();
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  closers.push(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
-  const baseUrl = `http://127.0.0.1:${port}/v1`;
+async function serve(answer: Parameters<typeof httpDouble>[0]) {
+  const server = await httpDouble(answer);
+  open.push(server);
   const settings = (more: Partial<OpenAiSettings> = {}): OpenAiSettings => ({
     type: 'openai',
-    baseUrl,
+    baseUrl: `${server.url}/v1`,
     model: 'm',
     ...more,
   });
-  return { asked, settings };
+  return { asked: server.requests, settings };
 }
 
 /** Vectors (length of the text, 1), last text first: the index says which is whose. */
-const wellBehaved: Answer = ({ body }, response) => {
-  const data = body.input.map((text, index) => ({ index, embedding: [text.length, 1] }));
-  response.setHeader('content-type', 'application/json');
-  response.end(JSON.stringify({ data: data.toReversed() }));
+const wellBehaved = ({ body }: GotRequest) => {
+  const texts = body['input'] as readonly string[];
+  const data = texts.map((text, index) => ({ index, embedding: [text.length, 1] }));
+  return { status: 200, json: { data: data.toReversed() } };
 };
 
 describe('The embedder of an OpenAI server', () => {
@@ -68,12 +36,12 @@ describe('The embedder of an OpenAI server', () => {
     const vectors = await embedder.embed(texts, 'query');
     await embedder.close();
     expect(asked.map(({ path }) => path)).toEqual(['/v1/embeddings', '/v1/embeddings']);
-    expect(asked.map(({ body }) => body.input)).toEqual([
+    expect(asked.map(({ body }) => body['input'])).toEqual([
       texts.slice(0, 32).map((text) => `q: ${text}`),
       ['q: b'],
     ]);
-    expect(asked[0]?.body.model).toBe('m');
-    expect(asked[0]?.key).toBeUndefined();
+    expect(asked[0]?.body['model']).toBe('m');
+    expect(asked[0]?.headers.authorization).toBeUndefined();
     // (3, 1) / sqrt(10), (5, 1) / sqrt(26), (4, 1) / sqrt(17)
     const first = vectors.slice(0, 3).map((vector) => Number((vector[0] ?? 0).toFixed(4)));
     expect(first).toEqual([0.9487, 0.9806, 0.9701]);
@@ -86,16 +54,15 @@ describe('The embedder of an OpenAI server', () => {
     await embedder.embed(['a'], 'passage');
     await embedder.close();
     delete process.env['S2_TEST_KEY'];
-    expect(asked[0]?.key).toBe('Bearer sk-1234567');
+    expect(asked[0]?.headers.authorization).toBe('Bearer sk-1234567');
     const error = thrownBy(() => openOpenAiEmbedder(settings({ apiKeyEnv: 'S2_TEST_KEY' })));
     expect(error.code).toBe('EMBEDDER_UNAVAILABLE');
   });
 
   test('hides a key that the server repeats, whatever its variable', async () => {
-    const { settings } = await serve(({ key }, response) => {
-      response.statusCode = 401;
-      // The key stands across the place where an answer is cut.
-      response.end(`bad ${key} ${'.'.repeat(262)} ${key}`);
+    // The key stands across the place where an answer is cut.
+    const { settings } = await serve(({ headers: { authorization: key } }) => (response) => {
+      response.writeHead(401).end(`bad ${key} ${'.'.repeat(262)} ${key}`);
     });
     process.env['S2_TEST_EMB'] = 'emb-secret-123';
     const embedder = openOpenAiEmbedder(settings({ apiKeyEnv: 'S2_TEST_EMB' }));
@@ -107,16 +74,17 @@ describe('The embedder of an OpenAI server', () => {
   });
 
   test('retries after 503 and 429, but not after 400', async () => {
-    const { asked, settings } = await serve((one, response, count) => {
-      if (count > 2) return wellBehaved(one, response, count);
-      response.writeHead(count === 1 ? 503 : 429, { 'retry-after': '0' }).end('busy');
+    const { asked, settings } = await serve((one, count) => {
+      if (count > 2) return wellBehaved(one);
+      return (response) =>
+        response.writeHead(count === 1 ? 503 : 429, { 'retry-after': '0' }).end('busy');
     });
     const embedder = openOpenAiEmbedder(settings());
     expect(await embedder.embed(['a'], 'query')).toHaveLength(1);
     await embedder.close();
     expect(asked).toHaveLength(3);
 
-    const refusing = await serve((_, response) => response.writeHead(400).end('no such model'));
+    const refusing = await serve(() => (response) => response.writeHead(400).end('no such model'));
     const other = openOpenAiEmbedder(refusing.settings());
     const error = await rejectionOf(other.embed(['a'], 'query'));
     await other.close();
@@ -138,7 +106,7 @@ describe('The embedder of an OpenAI server', () => {
       '{"data": [{"index": 0, "embedding": [1]}, {"index": 0, "embedding": [1]}]}',
     ],
   ])('fails when the server returns %s', async (_, text) => {
-    const { settings } = await serve((__, response) => response.end(text));
+    const { settings } = await serve(() => (response) => response.end(text));
     const embedder = openOpenAiEmbedder(settings());
     const error = await rejectionOf(embedder.embed(['a', 'b'], 'query'));
     await embedder.close();
@@ -146,7 +114,7 @@ describe('The embedder of an OpenAI server', () => {
   });
 
   test('fails in time when the server is silent or unreachable', async () => {
-    const { settings } = await serve(() => {});
+    const { settings } = await serve(() => undefined);
     const silent = openOpenAiEmbedder(settings({ timeoutS: 0.2, maxRetries: 0 }));
     expect(await rejectionOf(silent.embed(['a'], 'query'))).toMatchObject({
       code: 'EMBEDDING_FAILED',
@@ -160,7 +128,7 @@ describe('The embedder of an OpenAI server', () => {
   });
 
   test('stops waiting when the caller aborts', async () => {
-    const { settings } = await serve(() => {});
+    const { settings } = await serve(() => undefined);
     const embedder = openOpenAiEmbedder(settings());
     const caller = new AbortController();
     const reason = new Error('too late');
