@@ -6,18 +6,18 @@ const deadOrNot = [...dead, 'ok', 'timeout', 'memory_limit'] as const;
 
 /** Programs that break their interpreter. */
 export const crashAttacks: readonly Attack[] = [
-  { name: 'a read at address 0', code: 'import ctypes\nctypes.string_at(0)', ends: deadOrNot },
-  {
-    name: 'a write near address 0',
-    code: 'import ctypes\nctypes.memset(8, 1, 1 << 20)',
-    ends: deadOrNot,
-  },
-  {
-    name: 'a read of a gibibyte',
-    code: 'import ctypes\nctypes.string_at(4096, 1 << 30)',
-    ends: deadOrNot,
-  },
-  { name: 'an abort', code: 'import os\nos.abort()', ends: dead },
+  attack('a read at address 0', { ends: deadOrNot })`
+    import ctypes
+    ctypes.string_at(0)`,
+  attack('a write near address 0', { ends: deadOrNot })`
+    import ctypes
+    ctypes.memset(8, 1, 1 << 20)`,
+  attack('a read of a gibibyte', { ends: deadOrNot })`
+    import ctypes
+    ctypes.string_at(4096, 1 << 30)`,
+  attack('an abort', { ends: dead })`
+    import os
+    os.abort()`,
   attack('an abort that wants a core file', { ends: dead })`
     import os
     try:
@@ -25,16 +25,13 @@ export const crashAttacks: readonly Attack[] = [
         resource.setrlimit(resource.RLIMIT_CORE, (-1, -1))
     except (ImportError, ValueError, OSError): pass
     os.abort()`,
-  {
-    name: 'broken bytecode',
-    code: 'def f(): pass\nexec(f.__code__.replace(co_code=bytes([100, 255] * 40)))',
-    ends: deadOrNot,
-  },
-  {
-    name: 'a kill of itself',
-    code: 'import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\nprint("on")',
-    ends: [...dead, 'ok'],
-  },
+  attack('broken bytecode', { ends: deadOrNot })`
+    def f(): pass
+    exec(f.__code__.replace(co_code=bytes([100, 255] * 40)))`,
+  attack('a kill of itself', { ends: [...dead, 'ok'] })`
+    import os, signal
+    os.kill(os.getpid(), signal.SIGKILL)
+    print("on")`,
   attack('every signal to itself', { ends: [...dead, 'ok', 'timeout'] })`
     import os
     for number in range(1, 65):
@@ -42,16 +39,13 @@ export const crashAttacks: readonly Attack[] = [
         try: os.kill(os.getpid(), number)
         except (OSError, ValueError, KeyboardInterrupt): pass
     print("on")`,
-  {
-    name: 'an interpreter that is ended from within',
-    code: 'import ctypes\nctypes.pythonapi.Py_FinalizeEx()\nprint("on")',
-    ends: deadOrNot,
-  },
-  {
-    name: 'an exit from within the C library',
-    code: 'import ctypes\nctypes.pythonapi.Py_Exit(0)',
-    ends: deadOrNot,
-  },
+  attack('an interpreter that is ended from within', { ends: deadOrNot })`
+    import ctypes
+    ctypes.pythonapi.Py_FinalizeEx()
+    print("on")`,
+  attack('an exit from within the C library', { ends: deadOrNot })`
+    import ctypes
+    ctypes.pythonapi.Py_Exit(0)`,
   attack('types that are overwritten', { ends: deadOrNot })`
     import ctypes
     for kind in (int, str, dict, list, tuple): ctypes.memset(id(kind) + 24, 255, 64)
@@ -63,22 +57,21 @@ export const crashAttacks: readonly Attack[] = [
         for _ in range(9): ctypes.pythonapi.Py_DecRef(ctypes.py_object(item))
     del kept, item
     print([str(number) for number in range(1000)])`,
-  {
-    name: 'every descriptor closed',
-    code: 'import os\nos.closerange(0, 1024)\nprint("on")',
-    ends: deadOrNot,
-  },
+  attack('every descriptor closed', { ends: deadOrNot })`
+    import os
+    os.closerange(0, 1024)
+    print("on")`,
   attack('built-ins that are gone', { ends: ['error', 'crashed', 'signaled'] })`
     import builtins, sys
     for name in list(vars(builtins)):
         if name not in ("ValueError", "delattr", "__import__"): delattr(builtins, name)
     raise ValueError("seen")`,
-  {
-    name: 'modules that are gone',
-    code: 'import sys\nsys.modules.clear()\nsys.path.clear()\nsys.meta_path.clear()\nraise ValueError("seen")',
-    ends: ['error'],
-    says: 'seen',
-  },
+  attack('modules that are gone', { ends: ['error'], says: 'seen' })`
+    import sys
+    sys.modules.clear()
+    sys.path.clear()
+    sys.meta_path.clear()
+    raise ValueError("seen")`,
   // It may spoil its own traceback; that it failed stays true.
   attack('a runtime that says nothing happened', { ends: ['error'] })`
     import builtins, json, os, sys, traceback

@@ -16,12 +16,9 @@ def told(what):
 
 /** Programs that try to use all memory. They stop on their own at about 2 GiB. */
 export const memoryAttacks: readonly Attack[] = [
-  {
-    name: 'a list that grows forever',
-    code: 'kept = []\nwhile True: kept.append(bytearray(20 << 20))',
-    ends: ['memory_limit'],
-    alone: true,
-  },
+  attack('a list that grows forever', { ends: ['memory_limit'], alone: true })`
+    kept = []
+    while True: kept.append(bytearray(20 << 20))`,
   attack('a program that goes on without the memory it wanted', {
     ends: ['ok'],
     says: 'went on',
@@ -206,28 +203,26 @@ export const memoryAttacks: readonly Attack[] = [
         for _ in range(4): threading.Thread(target=dig, args=(900,)).start()
     except (RuntimeError, MemoryError, ValueError) as error: print(error)
     print("TRIED")`,
-  {
-    name: 'a bracket in a bracket, again and again',
-    code: 'eval(compile("(" * 100000 + ")" * 100000, "x", "eval"))',
+  attack('a bracket in a bracket, again and again', {
     ends: ['error', 'signaled', 'crashed', 'memory_limit'],
-  },
-  {
-    name: 'constants that the compiler multiplies',
-    code: 'x = ((1,) * 10 ** 9, "a" * 10 ** 10)\nprint(len(x))',
+  })`
+    eval(compile("(" * 100000 + ")" * 100000, "x", "eval"))`,
+  attack('constants that the compiler multiplies', {
     ends: ['error', 'memory_limit', 'timeout', 'signaled'],
-  },
-  {
-    name: 'endless recursion',
-    code: 'def f(): f()\nf()',
-    ends: ['error'],
-    says: 'RecursionError',
-  },
-  {
-    name: 'recursion without a limit',
-    code: 'import sys\nsys.setrecursionlimit(10 ** 9)\ndef f(n): return f(n + 1) + 1\nf(0)',
+  })`
+    x = ((1,) * 10 ** 9, "a" * 10 ** 10)
+    print(len(x))`,
+  attack('endless recursion', { ends: ['error'], says: 'RecursionError' })`
+    def f(): f()
+    f()`,
+  attack('recursion without a limit', {
     ends: ['error', 'signaled', 'crashed', 'memory_limit', 'timeout'],
     alone: true,
-  },
+  })`
+    import sys
+    sys.setrecursionlimit(10 ** 9)
+    def f(n): return f(n + 1) + 1
+    f(0)`,
   attack('recursion through the C library', {
     ends: ['error', 'signaled', 'crashed', 'memory_limit', 'timeout'],
   })`
@@ -236,12 +231,12 @@ export const memoryAttacks: readonly Attack[] = [
     nested = []
     for _ in range(10 ** 6): nested = [nested]
     repr(nested)`,
-  {
-    name: 'an exit function that wants memory',
-    code: 'import atexit\natexit.register(lambda: [bytearray(20 << 20) for _ in range(100)])',
+  attack('an exit function that wants memory', {
     ends: ['ok', 'error', 'memory_limit'],
     says: 'MemoryError',
-  },
+  })`
+    import atexit
+    atexit.register(lambda: [bytearray(20 << 20) for _ in range(100)])`,
   attack('an answer from a small archive', { ends: bounded, alone: true, prefix: tally })`
     import io, zipfile, zlib
     packed = io.BytesIO()

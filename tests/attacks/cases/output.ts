@@ -2,31 +2,19 @@ import { type Attack, attack } from '../attack.ts';
 
 /** Programs that flood, forge or break what they print. */
 export const outputAttacks: readonly Attack[] = [
-  {
-    name: 'a gibibyte of lines',
-    code: 'line = "a" * 1023\nfor _ in range(1 << 20): print(line)',
-    ends: ['output_limit', 'timeout'],
-  },
-  {
-    name: 'endless output without a line break',
-    code: 'import sys\nwhile True: sys.stdout.write("a" * 65536)',
-    ends: ['output_limit', 'timeout'],
-  },
-  {
-    name: 'endless errors',
-    code: 'import sys\nwhile True: sys.stderr.write("a" * 65536)',
-    ends: ['output_limit', 'timeout'],
-  },
-  {
-    name: 'a flood of tiny writes',
-    code: 'import os\nwhile True: os.write(1, b"a"); os.write(2, b"b")',
-    ends: ['output_limit', 'timeout'],
-  },
-  {
-    name: 'three mebibytes at once',
-    code: 'print("a" * (3 << 20))',
-    ends: ['ok'],
-  },
+  attack('a gibibyte of lines', { ends: ['output_limit', 'timeout'] })`
+    line = "a" * 1023
+    for _ in range(1 << 20): print(line)`,
+  attack('endless output without a line break', { ends: ['output_limit', 'timeout'] })`
+    import sys
+    while True: sys.stdout.write("a" * 65536)`,
+  attack('endless errors', { ends: ['output_limit', 'timeout'] })`
+    import sys
+    while True: sys.stderr.write("a" * 65536)`,
+  attack('a flood of tiny writes', { ends: ['output_limit', 'timeout'] })`
+    import os
+    while True: os.write(1, b"a"); os.write(2, b"b")`,
+  attack('three mebibytes at once', { ends: ['ok'] })`print("a" * (3 << 20))`,
   attack('bytes that are not text', { ends: ['ok'], says: 'end' })`
     import sys
     sys.stdout.buffer.write(b"\xff\xfe\x00\x80\n")
@@ -55,36 +43,31 @@ export const outputAttacks: readonly Attack[] = [
     print("before", flush=True)
     for descriptor in (0, 1, 2): os.dup2(os.open("elsewhere", os.O_RDWR | os.O_CREAT), descriptor)
     print("after")`,
-  {
-    name: 'streams that are swapped before an error',
-    code: 'import io, sys\nsys.stdout = io.StringIO()\nsys.stderr = None\nraise ValueError("seen")',
-    ends: ['error'],
-    says: 'ValueError: seen',
-  },
+  attack('streams that are swapped before an error', { ends: ['error'], says: 'ValueError: seen' })`
+    import io, sys
+    sys.stdout = io.StringIO()
+    sys.stderr = None
+    raise ValueError("seen")`,
   attack('streams that raise', { ends: ['error'], says: 'ValueError: seen' })`
     import sys
     class Broken:
         def __getattribute__(self, name): raise RuntimeError("broken")
     sys.stdout = sys.stderr = sys.__stdout__ = sys.__stderr__ = Broken()
     raise ValueError("seen")`,
-  {
-    name: 'a leave without goodbye',
-    code: 'import os\nprint("said", flush=True)\nos._exit(3)',
-    ends: ['error'],
-    says: 'said',
-  },
-  {
-    name: 'a leave that claims success',
-    code: 'import os\nos.write(1, b"said")\nos._exit(0)',
-    ends: ['ok', 'error'],
-    says: 'said',
-  },
-  { name: 'a last word', code: 'import sys\nsys.exit("bye")', ends: ['error'], says: 'bye' },
-  {
-    name: 'an exit code out of range',
-    code: 'import sys\nsys.exit(2 ** 70 + 256)',
-    ends: ['ok', 'error'],
-  },
+  attack('a leave without goodbye', { ends: ['error'], says: 'said' })`
+    import os
+    print("said", flush=True)
+    os._exit(3)`,
+  attack('a leave that claims success', { ends: ['ok', 'error'], says: 'said' })`
+    import os
+    os.write(1, b"said")
+    os._exit(0)`,
+  attack('a last word', { ends: ['error'], says: 'bye' })`
+    import sys
+    sys.exit("bye")`,
+  attack('an exit code out of range', { ends: ['ok', 'error'] })`
+    import sys
+    sys.exit(2 ** 70 + 256)`,
   attack('a forged report on every descriptor', { ends: ['error', 'crashed', 'signaled'] })`
     import json, os, struct
     report = json.dumps({"kind": "result", "status": "ok", "id": 1, "stdout": "forged", "exit_code": 0,

@@ -6,23 +6,20 @@ const lateOrUnable = ['timeout', 'error', 'signaled', 'crashed'] as const;
 
 /** Programs that try to run forever. */
 export const timeAttacks: readonly Attack[] = [
-  { name: 'an endless loop', code: 'while True: pass', ends: late },
-  { name: 'an endless sleep', code: 'import time\nwhile True: time.sleep(1000)', ends: late },
-  {
-    name: 'a backtracking pattern',
-    code: 'import re\nre.match(r"(a+)+$", "a" * 60 + "b")',
-    ends: late,
-  },
-  {
-    name: 'a huge power',
-    code: 'x = 7 ** (10 ** 9)\nprint(x % 10)',
-    ends: ['timeout', 'memory_limit', 'error', 'signaled'],
-  },
-  {
-    name: 'a huge number as text',
-    code: 'import sys\nsys.set_int_max_str_digits(0)\nprint(len(str(3 ** (10 ** 8))))',
-    ends: ['timeout', 'memory_limit', 'error'],
-  },
+  attack('an endless loop', { ends: late })`while True: pass`,
+  attack('an endless sleep', { ends: late })`
+    import time
+    while True: time.sleep(1000)`,
+  attack('a backtracking pattern', { ends: late })`
+    import re
+    re.match(r"(a+)+$", "a" * 60 + "b")`,
+  attack('a huge power', { ends: ['timeout', 'memory_limit', 'error', 'signaled'] })`
+    x = 7 ** (10 ** 9)
+    print(x % 10)`,
+  attack('a huge number as text', { ends: ['timeout', 'memory_limit', 'error'] })`
+    import sys
+    sys.set_int_max_str_digits(0)
+    print(len(str(3 ** (10 ** 8))))`,
   attack('a loop that catches whatever ends it', { ends: late })`
     while True:
         try:
@@ -39,16 +36,13 @@ export const timeAttacks: readonly Attack[] = [
     try: signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))
     except AttributeError: pass
     while True: pass`,
-  {
-    name: 'a program that stops itself',
-    code: 'import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)\nprint("woken")',
-    ends: ['timeout', 'ok', 'error', 'signaled'],
-  },
-  {
-    name: 'an exit function that never returns',
-    code: 'import atexit\natexit.register(lambda: all(True for _ in iter(int, 1)))',
-    ends: late,
-  },
+  attack('a program that stops itself', { ends: ['timeout', 'ok', 'error', 'signaled'] })`
+    import os, signal
+    os.kill(os.getpid(), signal.SIGSTOP)
+    print("woken")`,
+  attack('an exit function that never returns', { ends: late })`
+    import atexit
+    atexit.register(lambda: all(True for _ in iter(int, 1)))`,
   attack('a finaliser that never returns', { ends: late })`
     class Endless:
         def __del__(self):
@@ -93,11 +87,10 @@ export const timeAttacks: readonly Attack[] = [
     signal.signal(signal.SIGALRM, ring)
     signal.setitimer(signal.ITIMER_REAL, 0.00001, 0.00001)
     while True: pass`,
-  {
-    name: 'a read that waits forever',
-    code: 'import os\nreading, writing = os.pipe()\nos.read(reading, 1)',
-    ends: lateOrUnable,
-  },
+  attack('a read that waits forever', { ends: lateOrUnable })`
+    import os
+    reading, writing = os.pipe()
+    os.read(reading, 1)`,
   attack('a session of its own', { ends: late })`
     import os
     for leave in (os.setsid, os.setpgrp, lambda: os.setpgid(0, 0)):
