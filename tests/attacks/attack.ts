@@ -5,6 +5,7 @@ import type {
   SandboxStatus,
 } from '../../agent_rl/core/services/sandbox.ts';
 import type { Bait } from './host/bait.ts';
+import { python } from './python.ts';
 
 /** Python, or a function that writes it for the bait of a lane. */
 export type Program = string | ((bait: Bait) => string);
@@ -47,3 +48,45 @@ export interface Attack {
 
 export const written = (program: Program, bait: Bait): string =>
   typeof program === 'string' ? program : program(bait);
+
+type Placeholder = (bait: Bait) => string | number;
+
+const placeholder =
+  (name: Exclude<keyof Bait, 'secrets'>): Placeholder =>
+  (given) =>
+    given[name];
+
+/** Stand for the bait of a lane in the code of an attack. */
+export const bait = {
+  marker: placeholder('marker'),
+  folder: placeholder('folder'),
+  secretFile: placeholder('secretFile'),
+  hiddenTests: placeholder('hiddenTests'),
+  referenceSolution: placeholder('referenceSolution'),
+  workFolder: placeholder('workFolder'),
+  packageRoot: placeholder('packageRoot'),
+  tcpPort: placeholder('tcpPort'),
+  udpPort: placeholder('udpPort'),
+  freePort: placeholder('freePort'),
+  unixSocket: placeholder('unixSocket'),
+  abstractSocket: placeholder('abstractSocket'),
+  victimPid: placeholder('victimPid'),
+} as const;
+
+interface AttackOptions extends Omit<Attack, 'name' | 'code'> {
+  /** Python before and after the code of the template. */
+  prefix?: string;
+  suffix?: string;
+}
+
+/** An attack whose code is a template, see `python`; its values may be placeholders for the bait. */
+export const attack =
+  (name: string, { prefix = '', suffix = '', ...options }: AttackOptions) =>
+  (parts: TemplateStringsArray, ...values: readonly Placeholder[]): Attack => ({
+    ...options,
+    name,
+    code: (given) => {
+      const filled = values.map((value) => value(given));
+      return `${prefix}${python(parts, ...filled)}${suffix}`;
+    },
+  });

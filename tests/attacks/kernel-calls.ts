@@ -1,97 +1,28 @@
-/** Numbers of system calls: x86_64, then aarch64 where it has the call. */
-const numbers = {
-  acct: [163, 89],
-  add_key: [248, 217],
-  bpf: [321, 280],
-  capset: [126, 91],
-  chroot: [161, 51],
-  clock_settime: [227, 112],
-  clone: [56, 220],
-  clone3: [435, 435],
-  epoll_create1: [291, 20],
-  eventfd2: [290, 19],
-  execveat: [322, 281],
-  fanotify_init: [300, 262],
-  finit_module: [313, 273],
-  fsopen: [430, 430],
-  init_module: [175, 105],
-  inotify_init1: [294, 26],
-  io_setup: [206, 0],
-  io_uring_setup: [425, 425],
-  ioperm: [173],
-  iopl: [172],
-  ioprio_set: [251, 30],
-  kcmp: [312, 272],
-  kexec_load: [246, 104],
-  keyctl: [250, 219],
-  memfd_create: [319, 279],
-  memfd_secret: [447, 447],
-  migrate_pages: [256, 238],
-  mlockall: [151, 230],
-  modify_ldt: [154],
-  mount: [165, 40],
-  mount_setattr: [442, 442],
-  move_pages: [279, 239],
-  mq_open: [240, 180],
-  mq_unlink: [241, 181],
-  msgctl: [71, 187],
-  msgget: [68, 186],
-  name_to_handle_at: [303, 264],
-  open_by_handle_at: [304, 265],
-  open_tree: [428, 428],
-  perf_event_open: [298, 241],
-  personality: [135, 92],
-  pidfd_getfd: [438, 438],
-  pidfd_open: [434, 434],
-  pidfd_send_signal: [424, 424],
-  pivot_root: [155, 41],
-  prctl: [157, 167],
-  prlimit64: [302, 261],
-  process_madvise: [440, 440],
-  process_mrelease: [448, 448],
-  process_vm_readv: [310, 270],
-  process_vm_writev: [311, 271],
-  ptrace: [101, 117],
-  quotactl: [179, 60],
-  reboot: [169, 142],
-  request_key: [249, 218],
-  sched_setaffinity: [203, 122],
-  sched_setattr: [314, 274],
-  sched_setscheduler: [144, 119],
-  seccomp: [317, 277],
-  semctl: [66, 191],
-  semget: [64, 190],
-  setgid: [106, 144],
-  setgroups: [116, 159],
-  sethostname: [170, 161],
-  setns: [308, 268],
-  setpriority: [141, 140],
-  setresuid: [117, 147],
-  setuid: [105, 146],
-  shmat: [30, 196],
-  shmctl: [31, 195],
-  shmget: [29, 194],
-  splice: [275, 76],
-  swapon: [167, 224],
-  syslog: [103, 116],
-  tee: [276, 77],
-  tgkill: [234, 131],
-  timerfd_create: [283, 85],
-  tkill: [200, 130],
-  umount2: [166, 39],
-  unshare: [272, 97],
-  userfaultfd: [323, 282],
-  vmsplice: [278, 75],
-} as const;
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 
-const numbersOf = (place: 0 | 1): string =>
-  JSON.stringify(
-    Object.fromEntries(
-      Object.entries(numbers).flatMap(([name, all]: [string, readonly number[]]) =>
-        all[place] === undefined ? [] : [[name, all[place]]],
-      ),
-    ),
+import { packageRoot } from '../../agent_rl/core/package-root.ts';
+
+/** The calls that attacks make. */
+const names = (
+  'acct add_key bpf capset chroot clock_settime clone clone3 epoll_create1 eventfd2 execveat fanotify_init ' +
+  'finit_module fsopen init_module inotify_init1 io_setup io_uring_setup ioperm iopl ioprio_set kcmp kexec_load ' +
+  'keyctl memfd_create memfd_secret migrate_pages mlockall modify_ldt mount mount_setattr move_pages mq_open ' +
+  'mq_unlink msgctl msgget name_to_handle_at open_by_handle_at open_tree perf_event_open personality pidfd_getfd ' +
+  'pidfd_open pidfd_send_signal pivot_root prctl prlimit64 process_madvise process_mrelease process_vm_readv ' +
+  'process_vm_writev ptrace quotactl reboot request_key sched_setaffinity sched_setattr sched_setscheduler ' +
+  'seccomp semctl semget setgid setgroups sethostname setns setpriority setresuid setuid shmat shmctl shmget ' +
+  'splice swapon syslog tee tgkill timerfd_create tkill umount2 unshare userfaultfd vmsplice'
+).split(' ');
+
+/** Numbers of the calls as JSON, from the table of the native sandbox, which has the numbers of the kernel's headers. */
+function numbersOf(machine: 'x86_64' | 'aarch64'): string {
+  const walls = join(packageRoot(), 'agent_rl', 'sandbox', 'native', 'python', 'walls');
+  const table = JSON.parse(readFileSync(join(walls, `syscalls-${machine}.json`), 'utf8')) as object;
+  return JSON.stringify(
+    Object.fromEntries(Object.entries(table).filter(([name]) => names.includes(name))),
   );
+}
 
 /**
  * Python's way past its own library to the kernel.
@@ -103,8 +34,8 @@ const numbersOf = (place: 0 | 1): string =>
 export const kernelCalls = `
 import ctypes, errno, os, platform, sys
 NUMBERS = {
-    'x86_64': ${numbersOf(0)},
-    'aarch64': ${numbersOf(1)},
+    'x86_64': ${numbersOf('x86_64')},
+    'aarch64': ${numbersOf('aarch64')},
 }
 if sys.platform == 'emscripten':
     def call(name, *arguments): return -errno.ENOSYS

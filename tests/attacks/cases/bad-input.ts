@@ -1,4 +1,4 @@
-import type { Attack } from '../attack.ts';
+import { type Attack, attack } from '../attack.ts';
 import { python } from '../python.ts';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
@@ -12,20 +12,20 @@ const showFiles = python`
 export const badInputAttacks: readonly Attack[] = [
   { name: 'no code at all', code: null, ends: ['bad_request'] },
   { name: 'a number as code', code: 42, ends: ['bad_request'] },
-  { name: 'empty code', code: '', ends: ['ok'] },
+  attack('empty code', { ends: ['ok'] })``,
   { name: 'code of two mebibytes', code: 'x = 1\n'.repeat(400_000), ends: ['bad_request'] },
-  { name: 'a syntax error', code: 'def f(:\n  pass', ends: ['error'], says: 'SyntaxError' },
+  attack('a syntax error', { ends: ['error'], says: 'SyntaxError' })`
+    def f(:
+      pass`,
   { name: 'a NUL in the code', code: 'print("a")\0print("b")', ends: ['error', 'bad_request'] },
   {
     name: 'half a surrogate in the code',
     code: 'print("\ud800x")',
     ends: ['ok', 'error', 'bad_request'],
   },
-  {
-    name: 'an unknown encoding',
-    code: '# -*- coding: rot13 -*-\nprint("read")',
-    ends: ['ok', 'error'],
-  },
+  attack('an unknown encoding', { ends: ['ok', 'error'] })`
+    # -*- coding: rot13 -*-
+    print("read")`,
   { name: 'a byte order mark', code: '\ufeffprint("read")', ends: ['ok', 'error'] },
   {
     name: 'line ends of other systems',
@@ -39,58 +39,45 @@ export const badInputAttacks: readonly Attack[] = [
     ends: ['ok'],
     says: '1000000',
   },
-  {
-    name: 'names in other scripts',
-    code: 'переменная = "ok"\nprint(переменная, "🙂")',
-    ends: ['ok'],
-    says: 'ok 🙂',
-  },
-  {
-    name: 'the end of the input',
-    code: 'try: print(repr(input()))\nexcept EOFError: print("nothing")',
-    ends: ['ok'],
-    says: 'nothing',
-  },
-  {
-    name: 'a large input',
-    code: 'import sys\ntext = sys.stdin.read()\nprint(len(text), text[:3])',
-    stdin: 'abc'.repeat(400_000),
-    ends: ['ok'],
-    says: '1200000 abc',
-  },
-  {
-    name: 'a large input that is not read',
-    code: 'print("done")',
+  attack('names in other scripts', { ends: ['ok'], says: 'ok 🙂' })`
+    переменная = "ok"
+    print(переменная, "🙂")`,
+  attack('the end of the input', { ends: ['ok'], says: 'nothing' })`
+    try: print(repr(input()))
+    except EOFError: print("nothing")`,
+  attack('a large input', { stdin: 'abc'.repeat(400_000), ends: ['ok'], says: '1200000 abc' })`
+    import sys
+    text = sys.stdin.read()
+    print(len(text), text[:3])`,
+  attack('a large input that is not read', {
     stdin: 'abc'.repeat(3_000_000),
     ends: ['ok'],
     says: 'done',
-  },
-  {
-    name: 'an input that closes early',
-    code: 'import os\nos.close(0)\nprint("closed")',
+  })`
+    print("done")`,
+  attack('an input that closes early', {
     stdin: 'abc'.repeat(400_000),
     ends: ['ok', 'error'],
     says: 'closed',
-  },
-  {
-    name: 'an input of odd bytes',
-    code: 'import sys\nprint(ascii(sys.stdin.read()))',
+  })`
+    import os
+    os.close(0)
+    print("closed")`,
+  attack('an input of odd bytes', {
     stdin: 'a\0b\r\n\u202e\ud83d\ude42\u0000',
     ends: ['ok'],
     says: 'b',
-  },
-  {
-    name: 'a look at who it is',
-    code: 'import __main__\nprint(__name__, __main__.__dict__ is globals())',
-    ends: ['ok'],
-    says: '__main__ True',
-  },
-  {
-    name: 'a main module that is replaced',
-    code: 'import sys, types\nsys.modules["__main__"] = types.ModuleType("x")\nsys.modules.pop("__main__")\nprint("on")',
-    ends: ['ok'],
-    says: 'on',
-  },
+  })`
+    import sys
+    print(ascii(sys.stdin.read()))`,
+  attack('a look at who it is', { ends: ['ok'], says: '__main__ True' })`
+    import __main__
+    print(__name__, __main__.__dict__ is globals())`,
+  attack('a main module that is replaced', { ends: ['ok'], says: 'on' })`
+    import sys, types
+    sys.modules["__main__"] = types.ModuleType("x")
+    sys.modules.pop("__main__")
+    print("on")`,
   {
     name: 'files that are asked for',
     code: showFiles,

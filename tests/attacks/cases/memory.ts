@@ -1,6 +1,5 @@
-import type { Attack } from '../attack.ts';
+import { type Attack, attack, bait } from '../attack.ts';
 import { kernelCalls } from '../kernel-calls.ts';
-import { python } from '../python.ts';
 
 const bounded = ['ok', 'error', 'memory_limit', 'timeout', 'signaled', 'crashed'] as const;
 
@@ -17,302 +16,238 @@ def told(what):
 
 /** Programs that try to use all memory. They stop on their own at about 2 GiB. */
 export const memoryAttacks: readonly Attack[] = [
-  {
-    name: 'a list that grows forever',
-    code: 'kept = []\nwhile True: kept.append(bytearray(20 << 20))',
-    ends: ['memory_limit'],
-    alone: true,
-  },
-  {
-    name: 'a program that goes on without the memory it wanted',
-    code: python`
-      kept = []
-      try:
-          for _ in range(200): kept.append(bytearray(b"a" * (10 << 20)))
-      except MemoryError: pass
-      print("LEAK" if len(kept) > 70 else "", len(kept), "pieces")
-      kept = None
-      print("went on")`,
+  attack('a list that grows forever', { ends: ['memory_limit'], alone: true })`
+    kept = []
+    while True: kept.append(bytearray(20 << 20))`,
+  attack('a program that goes on without the memory it wanted', {
     ends: ['ok'],
     says: 'went on',
     alone: true,
-  },
-  {
-    name: 'many small objects',
-    code: python`
-      kept = {}
-      while len(kept) < 10 ** 8: kept[len(kept)] = str(len(kept))
-      print("LEAK")`,
-    ends: ['memory_limit', 'timeout'],
-    alone: true,
-  },
-  {
-    name: 'memory by forks',
-    code: python`
-      import os, time
-      for _ in range(8):
-          try:
-              if os.fork() == 0:
-                  kept = b"a" * (240 << 20)
-                  time.sleep(1)
-                  os._exit(0)
-          except (OSError, MemoryError) as error:
-              print(error)
-              break
-      time.sleep(1)`,
+  })`
+    kept = []
+    try:
+        for _ in range(200): kept.append(bytearray(b"a" * (10 << 20)))
+    except MemoryError: pass
+    print("LEAK" if len(kept) > 70 else "", len(kept), "pieces")
+    kept = None
+    print("went on")`,
+  attack('many small objects', { ends: ['memory_limit', 'timeout'], alone: true })`
+    kept = {}
+    while len(kept) < 10 ** 8: kept[len(kept)] = str(len(kept))
+    print("LEAK")`,
+  attack('memory by forks', { ends: bounded, alone: true })`
+    import os, time
+    for _ in range(8):
+        try:
+            if os.fork() == 0:
+                kept = b"a" * (240 << 20)
+                time.sleep(1)
+                os._exit(0)
+        except (OSError, MemoryError) as error:
+            print(error)
+            break
+    time.sleep(1)`,
+  attack('files in memory', { ends: bounded, alone: true, prefix: tally })`
+    import os
+    try:
+        while stored < 2 << 30:
+            kept.append(os.memfd_create("x"))
+            for _ in range(16): stored += os.write(kept[-1], bytes(1 << 20))
+    except Exception as error: print(type(error).__name__, error)
+    told("files in memory")`,
+  attack('full pipes', { ends: bounded, alone: true, prefix: tally })`
+    import fcntl, os, socket
+    def fill(descriptor):
+        global stored
+        os.set_blocking(descriptor, False)
+        try:
+            while True: stored += os.write(descriptor, bytes(65536))
+        except BlockingIOError: pass
+    try:
+        while stored < 2 << 30:
+            reading, writing = os.pipe()
+            kept.append(reading)
+            try: fcntl.fcntl(writing, 1031, 1 << 20)
+            except OSError: pass
+            fill(writing)
+            left, right = socket.socketpair()
+            kept += [left, right]
+            fill(left.fileno())
+    except Exception as error: print(type(error).__name__, error)
+    told("pipes")`,
+  attack('one pipe without a reader', { ends: bounded, alone: true, prefix: tally })`
+    import os
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    try:
+        while stored < 512 << 20: stored += os.write(writing, bytes(1 << 20))
+    except OSError as error: print(error)
+    if stored > 2 << 20: print("LEAK one pipe")
+    told("a pipe")`,
+  attack('sockets with large buffers, and what is on its way in them', {
     ends: bounded,
     alone: true,
-  },
-  {
-    name: 'files in memory',
-    code: `${tally}${python`
-      import os
-      try:
-          while stored < 2 << 30:
-              kept.append(os.memfd_create("x"))
-              for _ in range(16): stored += os.write(kept[-1], bytes(1 << 20))
-      except Exception as error: print(type(error).__name__, error)
-      told("files in memory")`}`,
-    ends: bounded,
-    alone: true,
-  },
-  {
-    name: 'full pipes',
-    code: `${tally}${python`
-      import fcntl, os, socket
-      def fill(descriptor):
-          global stored
-          os.set_blocking(descriptor, False)
-          try:
-              while True: stored += os.write(descriptor, bytes(65536))
-          except BlockingIOError: pass
-      try:
-          while stored < 2 << 30:
-              reading, writing = os.pipe()
-              kept.append(reading)
-              try: fcntl.fcntl(writing, 1031, 1 << 20)
-              except OSError: pass
-              fill(writing)
-              left, right = socket.socketpair()
-              kept += [left, right]
-              fill(left.fileno())
-      except Exception as error: print(type(error).__name__, error)
-      told("pipes")`}`,
-    ends: bounded,
-    alone: true,
-  },
-  {
-    name: 'one pipe without a reader',
-    code: `${tally}${python`
-      import os
-      reading, writing = os.pipe()
-      os.set_blocking(writing, False)
-      try:
-          while stored < 512 << 20: stored += os.write(writing, bytes(1 << 20))
-      except OSError as error: print(error)
-      if stored > 2 << 20: print("LEAK one pipe")
-      told("a pipe")`}`,
-    ends: bounded,
-    alone: true,
-  },
-  {
-    name: 'sockets with large buffers, and what is on its way in them',
-    code: `${tally}${python`
-      import array, os, socket
-      def fill(sending):
-          global stored
-          sending.setblocking(False)
-          for option in (socket.SO_SNDBUF, 32, socket.SO_RCVBUF, 33):
-              try: sending.setsockopt(socket.SOL_SOCKET, option, 1 << 28)
-              except OSError: pass
-          try:
-              while True: stored += sending.send(bytes(1 << 20))
-          except OSError: pass
-          try:
-              while True: stored += sending.send(b"x" * 4096, socket.MSG_OOB)
-          except OSError: pass
-      try:
-          carrier = socket.socketpair()
-          while stored < 2 << 30:
-              pair = socket.socketpair()
-              fill(pair[0])
-              fill(pair[1])
-              rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [each.fileno() for each in pair]))]
-              try: carrier[0].sendmsg([b"x"], rights)
-              except (OSError, AttributeError): kept.append(pair)
-      except Exception as error: print(type(error).__name__, error)
-      if stored > 64 << 20: print("LEAK", stored >> 20, "MiB in sockets")
-      told("sockets")`}`,
-    ends: bounded,
-    alone: true,
-  },
-  {
-    name: 'a file cut to a gigabyte and filled',
-    code: `${tally}${python`
-      piece = b"x" * (1 << 20)
-      try:
-          with open("cut", "wb", buffering=0) as file:
-              file.truncate(1 << 30)
-              while stored < 1 << 30: stored += file.write(piece)
-      except OSError as error: print(error)
-      told("a file")`}`,
+    prefix: tally,
+  })`
+    import array, os, socket
+    def fill(sending):
+        global stored
+        sending.setblocking(False)
+        for option in (socket.SO_SNDBUF, 32, socket.SO_RCVBUF, 33):
+            try: sending.setsockopt(socket.SOL_SOCKET, option, 1 << 28)
+            except OSError: pass
+        try:
+            while True: stored += sending.send(bytes(1 << 20))
+        except OSError: pass
+        try:
+            while True: stored += sending.send(b"x" * 4096, socket.MSG_OOB)
+        except OSError: pass
+    try:
+        carrier = socket.socketpair()
+        while stored < 2 << 30:
+            pair = socket.socketpair()
+            fill(pair[0])
+            fill(pair[1])
+            rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [each.fileno() for each in pair]))]
+            try: carrier[0].sendmsg([b"x"], rights)
+            except (OSError, AttributeError): kept.append(pair)
+    except Exception as error: print(type(error).__name__, error)
+    if stored > 64 << 20: print("LEAK", stored >> 20, "MiB in sockets")
+    told("sockets")`,
+  attack('a file cut to a gigabyte and filled', {
     ends: [...bounded, 'disk_limit', 'file_limit'],
     alone: true,
-  },
-  {
-    name: 'shared memory of System V',
-    code: `${kernelCalls}${tally}${python`
-      ids = []
-      while stored < 2 << 30:
-          made = call('shmget', 0, 256 << 20, 0o1600)
-          if made < 0: break
-          ids.append(made)
-          place = call('shmat', made, 0, 0)
-          if place < 0: break
-          ctypes.memset(place, 1, 256 << 20)
-          stored += 256 << 20
-      for made in ids:
-          print('LEAK a segment that outlives its program')
-          call('shmctl', made, 0, 0)
-      told("shared memory")`}`,
+    prefix: tally,
+  })`
+    piece = b"x" * (1 << 20)
+    try:
+        with open("cut", "wb", buffering=0) as file:
+            file.truncate(1 << 30)
+            while stored < 1 << 30: stored += file.write(piece)
+    except OSError as error: print(error)
+    told("a file")`,
+  attack('shared memory of System V', {
     ends: bounded,
     alone: true,
-  },
-  {
-    name: 'queues and semaphores of System V and POSIX',
-    code: ({ marker }) =>
-      `${kernelCalls}${python`
-      for name, arguments in (('msgget', (0, 0o1600)), ('semget', (0, 250, 0o1600))):
-          made = attack(name, *arguments)
-          if made >= 0: call({'msgget': 'msgctl', 'semget': 'semctl'}[name], made, 0, 0)
-      if attack('mq_open', b"${marker}", 0o102, 0o600, 0) >= 0: call('mq_unlink', b"${marker}")
-      print("TRIED")`}`,
+    prefix: `${kernelCalls}${tally}`,
+  })`
+    ids = []
+    while stored < 2 << 30:
+        made = call('shmget', 0, 256 << 20, 0o1600)
+        if made < 0: break
+        ids.append(made)
+        place = call('shmat', made, 0, 0)
+        if place < 0: break
+        ctypes.memset(place, 1, 256 << 20)
+        stored += 256 << 20
+    for made in ids:
+        print('LEAK a segment that outlives its program')
+        call('shmctl', made, 0, 0)
+    told("shared memory")`,
+  attack('queues and semaphores of System V and POSIX', {
     ends: ['ok'],
     says: 'TRIED',
-  },
-  {
-    name: 'shared mappings',
-    code: `${tally}${python`
-      import mmap
-      try:
-          while stored < 2 << 30:
-              kept.append(mmap.mmap(-1, 32 << 20))
-              for page in range(0, 32 << 20, 4096): kept[-1][page] = 1
-              stored += 32 << 20
-      except Exception as error: print(type(error).__name__, error)
-      told("mappings")`}`,
-    ends: bounded,
-    alone: true,
-  },
-  {
-    name: 'memory asked of the C library',
-    code: `${tally}${python`
-      import ctypes
-      try: libc = ctypes.CDLL(None)
-      except OSError: libc = ctypes.pythonapi
-      libc.malloc.restype = ctypes.c_void_p
-      while stored < 2 << 30:
-          place = libc.malloc(ctypes.c_size_t(16 << 20))
-          if not place: break
-          ctypes.memset(place, 1, 16 << 20)
-          stored += 16 << 20
-      told("memory of the C library")`}`,
-    ends: bounded,
-    alone: true,
-  },
+    prefix: kernelCalls,
+  })`
+    for name, arguments in (('msgget', (0, 0o1600)), ('semget', (0, 250, 0o1600))):
+        made = attack(name, *arguments)
+        if made >= 0: call({'msgget': 'msgctl', 'semget': 'semctl'}[name], made, 0, 0)
+    if attack('mq_open', b"${bait.marker}", 0o102, 0o600, 0) >= 0: call('mq_unlink', b"${bait.marker}")
+    print("TRIED")`,
+  attack('shared mappings', { ends: bounded, alone: true, prefix: tally })`
+    import mmap
+    try:
+        while stored < 2 << 30:
+            kept.append(mmap.mmap(-1, 32 << 20))
+            for page in range(0, 32 << 20, 4096): kept[-1][page] = 1
+            stored += 32 << 20
+    except Exception as error: print(type(error).__name__, error)
+    told("mappings")`,
+  attack('memory asked of the C library', { ends: bounded, alone: true, prefix: tally })`
+    import ctypes
+    try: libc = ctypes.CDLL(None)
+    except OSError: libc = ctypes.pythonapi
+    libc.malloc.restype = ctypes.c_void_p
+    while stored < 2 << 30:
+        place = libc.malloc(ctypes.c_size_t(16 << 20))
+        if not place: break
+        ctypes.memset(place, 1, 16 << 20)
+        stored += 16 << 20
+    told("memory of the C library")`,
   {
     name: 'memory locked in place',
     code: `${kernelCalls}attack('mlockall', 3, refusals=(errno.ENOMEM,))\nprint('TRIED')`,
     ends: ['ok'],
     says: 'TRIED',
   },
-  {
-    name: 'pages lent to pipes',
-    code: `${kernelCalls}${tally}${python`
-      class Piece(ctypes.Structure): _fields_ = [('base', ctypes.c_void_p), ('size', ctypes.c_size_t)]
-      try:
-          for _ in range(400):
-              reading, writing = os.pipe()
-              room = ctypes.create_string_buffer(1 << 16)
-              piece = Piece(ctypes.addressof(room), 1 << 16)
-              if call('vmsplice', writing, ctypes.byref(piece), 1, 8) > 0:
-                  copy = os.pipe()
-                  call('tee', reading, copy[1], 1 << 16, 0)
-                  call('splice', reading, 0, copy[1], 0, 1 << 16, 0)
-                  kept += [reading, *copy]
-      except OSError as error: print(error)
-      if len(kept) > 900: print('LEAK', len(kept), 'pipes')
-      print("TRIED")`}`,
-    ends: ['ok'],
-    says: 'TRIED',
-  },
-  {
-    name: 'large stacks',
-    code: python`
-      import threading, time
-      try:
-          threading.stack_size(1 << 30)
-          def dig(depth): return depth and dig(depth - 1)
-          for _ in range(4): threading.Thread(target=dig, args=(900,)).start()
-      except (RuntimeError, MemoryError, ValueError) as error: print(error)
-      print("TRIED")`,
-    ends: ['ok', 'error', 'memory_limit'],
-    says: 'TRIED',
-  },
-  {
-    name: 'a bracket in a bracket, again and again',
-    code: 'eval(compile("(" * 100000 + ")" * 100000, "x", "eval"))',
+  attack('pages lent to pipes', { ends: ['ok'], says: 'TRIED', prefix: `${kernelCalls}${tally}` })`
+    class Piece(ctypes.Structure): _fields_ = [('base', ctypes.c_void_p), ('size', ctypes.c_size_t)]
+    try:
+        for _ in range(400):
+            reading, writing = os.pipe()
+            room = ctypes.create_string_buffer(1 << 16)
+            piece = Piece(ctypes.addressof(room), 1 << 16)
+            if call('vmsplice', writing, ctypes.byref(piece), 1, 8) > 0:
+                copy = os.pipe()
+                call('tee', reading, copy[1], 1 << 16, 0)
+                call('splice', reading, 0, copy[1], 0, 1 << 16, 0)
+                kept += [reading, *copy]
+    except OSError as error: print(error)
+    if len(kept) > 900: print('LEAK', len(kept), 'pipes')
+    print("TRIED")`,
+  attack('large stacks', { ends: ['ok', 'error', 'memory_limit'], says: 'TRIED' })`
+    import threading, time
+    try:
+        threading.stack_size(1 << 30)
+        def dig(depth): return depth and dig(depth - 1)
+        for _ in range(4): threading.Thread(target=dig, args=(900,)).start()
+    except (RuntimeError, MemoryError, ValueError) as error: print(error)
+    print("TRIED")`,
+  attack('a bracket in a bracket, again and again', {
     ends: ['error', 'signaled', 'crashed', 'memory_limit'],
-  },
-  {
-    name: 'constants that the compiler multiplies',
-    code: 'x = ((1,) * 10 ** 9, "a" * 10 ** 10)\nprint(len(x))',
+  })`
+    eval(compile("(" * 100000 + ")" * 100000, "x", "eval"))`,
+  attack('constants that the compiler multiplies', {
     ends: ['error', 'memory_limit', 'timeout', 'signaled'],
-  },
-  {
-    name: 'endless recursion',
-    code: 'def f(): f()\nf()',
-    ends: ['error'],
-    says: 'RecursionError',
-  },
-  {
-    name: 'recursion without a limit',
-    code: 'import sys\nsys.setrecursionlimit(10 ** 9)\ndef f(n): return f(n + 1) + 1\nf(0)',
+  })`
+    x = ((1,) * 10 ** 9, "a" * 10 ** 10)
+    print(len(x))`,
+  attack('endless recursion', { ends: ['error'], says: 'RecursionError' })`
+    def f(): f()
+    f()`,
+  attack('recursion without a limit', {
     ends: ['error', 'signaled', 'crashed', 'memory_limit', 'timeout'],
     alone: true,
-  },
-  {
-    name: 'recursion through the C library',
-    code: python`
-      import sys
-      sys.setrecursionlimit(10 ** 9)
-      nested = []
-      for _ in range(10 ** 6): nested = [nested]
-      repr(nested)`,
+  })`
+    import sys
+    sys.setrecursionlimit(10 ** 9)
+    def f(n): return f(n + 1) + 1
+    f(0)`,
+  attack('recursion through the C library', {
     ends: ['error', 'signaled', 'crashed', 'memory_limit', 'timeout'],
-  },
-  {
-    name: 'an exit function that wants memory',
-    code: 'import atexit\natexit.register(lambda: [bytearray(20 << 20) for _ in range(100)])',
+  })`
+    import sys
+    sys.setrecursionlimit(10 ** 9)
+    nested = []
+    for _ in range(10 ** 6): nested = [nested]
+    repr(nested)`,
+  attack('an exit function that wants memory', {
     ends: ['ok', 'error', 'memory_limit'],
     says: 'MemoryError',
-  },
-  {
-    name: 'an answer from a small archive',
-    code: `${tally}${python`
-      import io, zipfile, zlib
-      packed = io.BytesIO()
-      with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-          for part in range(4): archive.writestr(str(part), bytes(20 << 20))
-      bomb = packed.getvalue()
-      try:
-          while stored < 2 << 30:
-              for name in "0123":
-                  kept.append(zipfile.ZipFile(io.BytesIO(bomb)).read(name))
-                  stored += len(kept[-1])
-      except MemoryError as error: print("MemoryError")
-      told("unpacked archives")`}`,
-    ends: bounded,
-    alone: true,
-  },
+  })`
+    import atexit
+    atexit.register(lambda: [bytearray(20 << 20) for _ in range(100)])`,
+  attack('an answer from a small archive', { ends: bounded, alone: true, prefix: tally })`
+    import io, zipfile, zlib
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for part in range(4): archive.writestr(str(part), bytes(20 << 20))
+    bomb = packed.getvalue()
+    try:
+        while stored < 2 << 30:
+            for name in "0123":
+                kept.append(zipfile.ZipFile(io.BytesIO(bomb)).read(name))
+                stored += len(kept[-1])
+    except MemoryError as error: print("MemoryError")
+    told("unpacked archives")`,
 ];

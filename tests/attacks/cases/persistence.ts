@@ -1,4 +1,4 @@
-import type { Attack, Bystander } from '../attack.ts';
+import { type Attack, type Bystander, attack, bait } from '../attack.ts';
 import { findSecrets } from '../find-secrets.ts';
 import type { Bait } from '../host/bait.ts';
 import { python } from '../python.ts';
@@ -221,8 +221,8 @@ export const persistenceAttacks: readonly Attack[] = [
   {
     name: 'memory of the programs before it',
     before: Array.from({ length: 4 }, () => victimOfLeak),
-    code: (bait) =>
-      `${knownSecrets(bait)}${python`
+    code: (given) =>
+      `${knownSecrets(given)}${python`
       pieces = 0
       for piece in memory():
           pieces += len(piece)
@@ -234,8 +234,8 @@ export const persistenceAttacks: readonly Attack[] = [
   },
   {
     name: 'objects of those around it',
-    code: (bait) =>
-      `${knownSecrets(bait)}${python`
+    code: (given) =>
+      `${knownSecrets(given)}${python`
       frame, depth = sys._getframe(), 0
       while frame:
           depth += 1
@@ -252,91 +252,72 @@ export const persistenceAttacks: readonly Attack[] = [
   },
   {
     name: 'the secret of the host in memory',
-    code: (bait) =>
-      `${knownSecrets(bait)}${python`
+    code: (given) =>
+      `${knownSecrets(given)}${python`
       for piece in memory(): look(piece, 'in memory')
       print("TRIED")`}`,
     limits: { wallS: 15, memoryMiB: 384 },
     ends: ['ok'],
     says: 'TRIED',
   },
-  {
-    name: 'files of the program beside it',
+  attack('files of the program beside it', { beside: neighbour, ends: ['ok'], says: 'TRIED' })`
+    import os, time
+    starts = ["/tmp", "/var/tmp", "/dev/shm", "/run", "..", "../..", os.path.dirname(os.getcwd())]
+    end = time.time() + 0.7
+    while time.time() < end:
+        for start in starts:
+            for folder, names, files in os.walk(start):
+                if folder.count("/") > 5: names.clear()
+                for name in files:
+                    path = os.path.join(folder, name)
+                    if name in ("main.py", "stdin"):
+                        try: print(open(path).read())
+                        except OSError: pass
+                    if name == "innocent-${bait.marker}.txt":
+                        try: print(open(path).read())
+                        except OSError: pass
+                        for harm in (lambda: open(path, "w").close(), lambda: os.remove(path)):
+                            if os.path.abspath(path) != os.path.abspath(name):
+                                try: harm()
+                                except OSError: pass
+        time.sleep(0.05)
+    print("TRIED")`,
+  attack('guesses at the working folder of the program beside it', {
     beside: neighbour,
-    code: ({ marker }) => python`
-      import os, time
-      starts = ["/tmp", "/var/tmp", "/dev/shm", "/run", "..", "../..", os.path.dirname(os.getcwd())]
-      end = time.time() + 0.7
-      while time.time() < end:
-          for start in starts:
-              for folder, names, files in os.walk(start):
-                  if folder.count("/") > 5: names.clear()
-                  for name in files:
-                      path = os.path.join(folder, name)
-                      if name in ("main.py", "stdin"):
-                          try: print(open(path).read())
-                          except OSError: pass
-                      if name == "innocent-${marker}.txt":
-                          try: print(open(path).read())
-                          except OSError: pass
-                          for harm in (lambda: open(path, "w").close(), lambda: os.remove(path)):
-                              if os.path.abspath(path) != os.path.abspath(name):
-                                  try: harm()
-                                  except OSError: pass
-          time.sleep(0.05)
-      print("TRIED")`,
     ends: ['ok'],
     says: 'TRIED',
-  },
-  {
-    name: 'guesses at the working folder of the program beside it',
-    beside: neighbour,
-    code: ({ marker }) => python`
-      import os, re, time
-      here = os.getcwd()
-      guesses = {here}
-      for number in re.findall(r"\d+", here):
-          for step in range(-30, 30): guesses.add(here.replace(number, str(int(number) + step)))
-      for _ in range(5):
-          for guess in guesses - {here}:
-              try: print("LEAK", guess, os.listdir(guess), open(guess + "/innocent-${marker}.txt").read())
-              except OSError: pass
-          time.sleep(0.1)
-      print("TRIED")`,
-    ends: ['ok'],
-    says: 'TRIED',
-  },
-  {
-    name: 'signals to the program beside it',
-    beside: neighbour,
-    code: python`
-      import os, signal
-      own = os.getpid()
-      for pid in [*range(own - 40, own + 40), *range(2, 40)]:
-          if pid in (own, os.getppid()) or pid < 2: continue
-          for number in (signal.SIGUSR1, signal.SIGALRM):
-              try:
-                  os.kill(pid, number)
-                  print("sent", pid)
-              except OSError: pass
-      print("TRIED")`,
-    ends: ['ok', 'signaled'],
-  },
-  {
-    name: 'processes beside it',
-    beside: neighbour,
-    code: ({ marker }) => python`
-      import os
-      own = {"self", "thread-self", str(os.getpid())}
-      try: names = os.listdir("/proc")
-      except OSError: names = []
-      for name in [*names, *map(str, range(os.getpid() - 9, os.getpid() + 9))]:
-          if name in own or not name.isdigit(): continue
-          for part in ("cmdline", "environ", "maps", "mem", "cwd/innocent-${marker}.txt", "root/etc/passwd", "fd/0"):
-              try: print("LEAK", name, part, open("/proc/%s/%s" % (name, part), "rb").read(80))
-              except OSError: pass
-      print("TRIED")`,
-    ends: ['ok'],
-    says: 'TRIED',
-  },
+  })`
+    import os, re, time
+    here = os.getcwd()
+    guesses = {here}
+    for number in re.findall(r"\d+", here):
+        for step in range(-30, 30): guesses.add(here.replace(number, str(int(number) + step)))
+    for _ in range(5):
+        for guess in guesses - {here}:
+            try: print("LEAK", guess, os.listdir(guess), open(guess + "/innocent-${bait.marker}.txt").read())
+            except OSError: pass
+        time.sleep(0.1)
+    print("TRIED")`,
+  attack('signals to the program beside it', { beside: neighbour, ends: ['ok', 'signaled'] })`
+    import os, signal
+    own = os.getpid()
+    for pid in [*range(own - 40, own + 40), *range(2, 40)]:
+        if pid in (own, os.getppid()) or pid < 2: continue
+        for number in (signal.SIGUSR1, signal.SIGALRM):
+            try:
+                os.kill(pid, number)
+                print("sent", pid)
+            except OSError: pass
+    print("TRIED")`,
+  attack('processes beside it', { beside: neighbour, ends: ['ok'], says: 'TRIED' })`
+    import os
+    own = {"self", "thread-self", str(os.getpid())}
+    try: names = os.listdir("/proc")
+    except OSError: names = []
+    for name in [*names, *map(str, range(os.getpid() - 9, os.getpid() + 9))]:
+        if name in own or not name.isdigit(): continue
+        for part in ("cmdline", "environ", "maps", "mem", "cwd/innocent-${bait.marker}.txt", "root/etc/passwd", "fd/0"):
+            try: print("LEAK", name, part, open("/proc/%s/%s" % (name, part), "rb").read(80))
+            except OSError: pass
+    print("TRIED")`,
 ];

@@ -1,5 +1,4 @@
-import type { Attack } from '../attack.ts';
-import { python } from '../python.ts';
+import { type Attack, attack } from '../attack.ts';
 
 const late = ['timeout'] as const;
 /** For backends without signals, threads or timers. */
@@ -7,157 +6,102 @@ const lateOrUnable = ['timeout', 'error', 'signaled', 'crashed'] as const;
 
 /** Programs that try to run forever. */
 export const timeAttacks: readonly Attack[] = [
-  { name: 'an endless loop', code: 'while True: pass', ends: late },
-  { name: 'an endless sleep', code: 'import time\nwhile True: time.sleep(1000)', ends: late },
-  {
-    name: 'a backtracking pattern',
-    code: 'import re\nre.match(r"(a+)+$", "a" * 60 + "b")',
-    ends: late,
-  },
-  {
-    name: 'a huge power',
-    code: 'x = 7 ** (10 ** 9)\nprint(x % 10)',
-    ends: ['timeout', 'memory_limit', 'error', 'signaled'],
-  },
-  {
-    name: 'a huge number as text',
-    code: 'import sys\nsys.set_int_max_str_digits(0)\nprint(len(str(3 ** (10 ** 8))))',
-    ends: ['timeout', 'memory_limit', 'error'],
-  },
-  {
-    name: 'a loop that catches whatever ends it',
-    code: python`
-      while True:
-          try:
-              while True: pass
-          except BaseException: pass`,
-    ends: late,
-  },
-  {
-    name: 'a loop that ignores all signals',
-    code: python`
-      import signal
-      for number in range(1, 65):
-          try: signal.signal(number, signal.SIG_IGN)
-          except (OSError, ValueError): pass
-      while True: pass`,
-    ends: late,
-  },
-  {
-    name: 'a loop that blocks all signals',
-    code: python`
-      import signal
-      try: signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))
-      except AttributeError: pass
-      while True: pass`,
-    ends: late,
-  },
-  {
-    name: 'a program that stops itself',
-    code: 'import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)\nprint("woken")',
-    ends: ['timeout', 'ok', 'error', 'signaled'],
-  },
-  {
-    name: 'an exit function that never returns',
-    code: 'import atexit\natexit.register(lambda: all(True for _ in iter(int, 1)))',
-    ends: late,
-  },
-  {
-    name: 'a finaliser that never returns',
-    code: python`
-      class Endless:
-          def __del__(self):
-              while True: pass
-      kept = Endless()
-      del kept`,
-    ends: late,
-  },
-  {
-    name: 'an exception whose text is never finished',
-    code: python`
-      class Endless(Exception):
-          def __str__(self):
-              while True: pass
-      raise Endless()`,
-    ends: late,
-  },
-  {
-    name: 'an output that never finishes its flush',
-    code: python`
-      import sys
-      class Endless:
-          def write(self, text): return len(text)
-          def flush(self):
-              while True: pass
-      sys.stdout = Endless()`,
-    ends: late,
-  },
-  {
-    name: 'eight threads that burn time while the first sleeps',
-    code: python`
-      import hashlib, threading, time
-      data = b"x" * (1 << 20)
-      def burn():
-          while True: hashlib.sha256(data).digest()
-      for _ in range(8): threading.Thread(target=burn, daemon=True).start()
-      time.sleep(1000)`,
-    ends: lateOrUnable,
-  },
-  {
-    name: 'a thread that outlives the program',
-    code: python`
-      import threading, time
-      threading.Thread(target=time.sleep, args=(1000,)).start()
-      print("main ends")`,
-    ends: lateOrUnable,
-  },
-  {
-    name: 'a handler for the limit of processor time',
-    code: python`
-      import resource, signal
-      signal.signal(signal.SIGXCPU, lambda *_: None)
-      try: resource.setrlimit(resource.RLIMIT_CPU, (1, 1 << 30))
-      except ValueError: pass
-      while True: pass`,
-    ends: lateOrUnable,
-  },
-  {
-    name: 'a storm of timers',
-    code: python`
-      import signal
-      count = 0
-      def ring(*_):
-          global count
-          count += 1
-      signal.signal(signal.SIGALRM, ring)
-      signal.setitimer(signal.ITIMER_REAL, 0.00001, 0.00001)
-      while True: pass`,
-    ends: lateOrUnable,
-  },
-  {
-    name: 'a read that waits forever',
-    code: 'import os\nreading, writing = os.pipe()\nos.read(reading, 1)',
-    ends: lateOrUnable,
-  },
-  {
-    name: 'a session of its own',
-    code: python`
-      import os
-      for leave in (os.setsid, os.setpgrp, lambda: os.setpgid(0, 0)):
-          try: leave()
-          except OSError: pass
-      while True: pass`,
-    ends: late,
-  },
-  {
-    name: 'a trace function that never returns',
-    code: python`
-      import sys
-      def trace(*_):
-          while True: pass
-      sys.settrace(trace)
-      sys.setprofile(trace)
-      print("traced")`,
-    ends: ['timeout', 'ok'],
-  },
+  attack('an endless loop', { ends: late })`while True: pass`,
+  attack('an endless sleep', { ends: late })`
+    import time
+    while True: time.sleep(1000)`,
+  attack('a backtracking pattern', { ends: late })`
+    import re
+    re.match(r"(a+)+$", "a" * 60 + "b")`,
+  attack('a huge power', { ends: ['timeout', 'memory_limit', 'error', 'signaled'] })`
+    x = 7 ** (10 ** 9)
+    print(x % 10)`,
+  attack('a huge number as text', { ends: ['timeout', 'memory_limit', 'error'] })`
+    import sys
+    sys.set_int_max_str_digits(0)
+    print(len(str(3 ** (10 ** 8))))`,
+  attack('a loop that catches whatever ends it', { ends: late })`
+    while True:
+        try:
+            while True: pass
+        except BaseException: pass`,
+  attack('a loop that ignores all signals', { ends: late })`
+    import signal
+    for number in range(1, 65):
+        try: signal.signal(number, signal.SIG_IGN)
+        except (OSError, ValueError): pass
+    while True: pass`,
+  attack('a loop that blocks all signals', { ends: late })`
+    import signal
+    try: signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))
+    except AttributeError: pass
+    while True: pass`,
+  attack('a program that stops itself', { ends: ['timeout', 'ok', 'error', 'signaled'] })`
+    import os, signal
+    os.kill(os.getpid(), signal.SIGSTOP)
+    print("woken")`,
+  attack('an exit function that never returns', { ends: late })`
+    import atexit
+    atexit.register(lambda: all(True for _ in iter(int, 1)))`,
+  attack('a finaliser that never returns', { ends: late })`
+    class Endless:
+        def __del__(self):
+            while True: pass
+    kept = Endless()
+    del kept`,
+  attack('an exception whose text is never finished', { ends: late })`
+    class Endless(Exception):
+        def __str__(self):
+            while True: pass
+    raise Endless()`,
+  attack('an output that never finishes its flush', { ends: late })`
+    import sys
+    class Endless:
+        def write(self, text): return len(text)
+        def flush(self):
+            while True: pass
+    sys.stdout = Endless()`,
+  attack('eight threads that burn time while the first sleeps', { ends: lateOrUnable })`
+    import hashlib, threading, time
+    data = b"x" * (1 << 20)
+    def burn():
+        while True: hashlib.sha256(data).digest()
+    for _ in range(8): threading.Thread(target=burn, daemon=True).start()
+    time.sleep(1000)`,
+  attack('a thread that outlives the program', { ends: lateOrUnable })`
+    import threading, time
+    threading.Thread(target=time.sleep, args=(1000,)).start()
+    print("main ends")`,
+  attack('a handler for the limit of processor time', { ends: lateOrUnable })`
+    import resource, signal
+    signal.signal(signal.SIGXCPU, lambda *_: None)
+    try: resource.setrlimit(resource.RLIMIT_CPU, (1, 1 << 30))
+    except ValueError: pass
+    while True: pass`,
+  attack('a storm of timers', { ends: lateOrUnable })`
+    import signal
+    count = 0
+    def ring(*_):
+        global count
+        count += 1
+    signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, 0.00001, 0.00001)
+    while True: pass`,
+  attack('a read that waits forever', { ends: lateOrUnable })`
+    import os
+    reading, writing = os.pipe()
+    os.read(reading, 1)`,
+  attack('a session of its own', { ends: late })`
+    import os
+    for leave in (os.setsid, os.setpgrp, lambda: os.setpgid(0, 0)):
+        try: leave()
+        except OSError: pass
+    while True: pass`,
+  attack('a trace function that never returns', { ends: ['timeout', 'ok'] })`
+    import sys
+    def trace(*_):
+        while True: pass
+    sys.settrace(trace)
+    sys.setprofile(trace)
+    print("traced")`,
 ];
