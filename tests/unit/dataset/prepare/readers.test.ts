@@ -125,7 +125,7 @@ describe('A table', () => {
     expect(recordOfRow({ q: 'Q', a: { x: 1 } }, 'f:2', options)).toMatchObject({
       problem: { where: 'f:2', text: expect.stringContaining('a is {"x":1}') },
     });
-    const dropped = (row: Record<string, unknown>) => recordOfRow(row, 'f:3', options);
+    const dropped = (cells: Record<string, unknown>) => recordOfRow(cells, 'f:3', options);
     expect(dropped({ q: ' ', a: 'A' })).toMatchObject({ dropped: { reason: 'no-question' } });
     expect(dropped({ q: 'Q', a: null })).toMatchObject({ dropped: { reason: 'no-answer' } });
   });

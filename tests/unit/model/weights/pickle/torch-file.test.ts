@@ -158,12 +158,9 @@ describe('A hostile pickle', () => {
     expect(Object.keys(hostile.pickles).toSorted()).toEqual(Object.keys(refusals).toSorted());
   });
 
-  test.each(Object.entries(refusals))(
-    'is refused by name: %s',
-    async (name, message) => {
-      await refuses(zipOf({ 'data.pkl': pickleOf(name), 'data/0': Buffer.alloc(16) }), message);
-    },
-  );
+  test.each(Object.entries(refusals))('is refused by name: %s', async (name, message) => {
+    await refuses(zipOf({ 'data.pkl': pickleOf(name), 'data/0': Buffer.alloc(16) }), message);
+  });
 
   test('cannot name a key that reaches a prototype', () => {
     // {'__proto__': {'polluted': True}}
