@@ -32,7 +32,7 @@ export interface ModelFacts {
   config: ModelConfig;
   /** Values in all its tensors; a tied head counts once. */
   parameterCount: number;
-  /** Of its tensors as they are stored. */
+  /** Bytes of its tensors as they are stored. */
   bytes: number;
   storedDtype: StoredDtype;
   /** Paths of the files that hold its weights. */

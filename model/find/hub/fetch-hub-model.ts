@@ -17,7 +17,7 @@ import { type Blob, downloadBlob, HubStatusError } from './download-blob.ts';
 import { commitPattern, HubCache, type HubModel, shardsOf } from './hub-cache.ts';
 
 export interface HubOptions {
-  /** Of the process: `HF_TOKEN`, `HF_ENDPOINT`, `HF_HUB_OFFLINE`. */
+  /** Variables of the process: `HF_TOKEN`, `HF_ENDPOINT`, `HF_HUB_OFFLINE`. */
   environment: NodeJS.ProcessEnv;
   signal: AbortSignal;
   print: (text: string) => void;
