@@ -187,7 +187,7 @@ describe('scoring', () => {
   });
 
   test.each([
-    ['not-there', 'is not there'],
+    ['not-there', 'does not exist'],
     ['model', 'has no adapter_config.json'],
   ])('refuses the adapter %s, which %s', async (name, why) => {
     const input = fileOf('one.jsonl', [[1]]);

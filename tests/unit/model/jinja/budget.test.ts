@@ -7,6 +7,8 @@ const chat = [{ role: 'user', content: 'hi' }] as const;
 const rendered = (source: string): string => new ChatTemplate(source).renderChat(chat, []);
 const loop = (times: number, body: string): string =>
   `{% for i in range(${times}) %}${body}{% endfor %}`;
+/** A statement that is repeated until the budget is spent. */
+const often = (body: string): string => loop(100_000, `{% set n = ${body} %}`);
 const longText = '{% set s = range(100000) | join(" ") %}';
 const longEmoji = '{% set s = "🙂" * 500000 %}';
 const doubledList =
@@ -60,7 +62,7 @@ test.each<[string, string, RegExp]>([
     '{% set s = range(100000) | join("x") %}{{ s | replace("x", s) }}',
     /a text has \d+ characters/,
   ],
-  ['a long text split often', longText + loop(100_000, '{% set t = s.split(" ") %}'), steps],
+  ['a long text split often', longText + often('s.split(" ")'), steps],
   ['a long text looked through often', longText + loop(100_000, '{{ "q" in s }}'), steps],
   [
     'a long text made only to be measured',
@@ -72,37 +74,21 @@ test.each<[string, string, RegExp]>([
     '{% set s = range(100000) | join("x") %}{% if s.replace("x", s) %}{% endif %}',
     /a text has \d+ characters/,
   ],
-  ['a long text measured often', longEmoji + loop(100_000, '{% set n = s | length %}'), steps],
-  [
-    'a character of a long text taken often',
-    longEmoji + loop(100_000, '{% set n = s[5] %}'),
-    steps,
-  ],
-  ['a long text reversed often', longEmoji + loop(100_000, '{% set n = s | reverse %}'), steps],
-  [
-    'a long text put in title case often',
-    longEmoji + loop(100_000, '{% set n = s.title() %}'),
-    steps,
-  ],
+  ['a long text measured often', longEmoji + often('s | length'), steps],
+  ['a character of a long text taken often', longEmoji + often('s[5]'), steps],
+  ['a long text reversed often', longEmoji + often('s | reverse'), steps],
+  ['a long text put in title case often', longEmoji + often('s.title()'), steps],
   ['a text that JSON writes longer', '{{ ("\u0001" * 1000000) | tojson }}', long],
-  [
-    'many control characters written as JSON often',
-    loop(100_000, '{% set n = ("\u0001" * 170000) | tojson %}'),
-    steps,
-  ],
-  [
-    'many characters replaced often',
-    loop(100_000, '{% set n = ("a" * 100000) | replace("a", "b") %}'),
-    steps,
-  ],
-  ['many words cut off often', longText + loop(100_000, '{% set n = s.rsplit(none, 1) %}'), steps],
+  ['many control characters written as JSON often', often('("\u0001" * 170000) | tojson'), steps],
+  ['many characters replaced often', often('("a" * 100000) | replace("a", "b")'), steps],
+  ['many words cut off often', longText + often('s.rsplit(none, 1)'), steps],
   [
     'many prefixes looked for often',
     '{% set t = ("a", "b") * 100000 %}' + loop(100_000, '{{ "x".startswith(t) }}'),
     steps,
   ],
-  ['a long integer written often', loop(100_000, '{% set n = (10 ** 4000) | string %}'), steps],
-  ['a long integer read often', loop(100_000, '{% set n = ("1" * 4300) | int %}'), steps],
+  ['a long integer written often', often('(10 ** 4000) | string'), steps],
+  ['a long integer read often', often('("1" * 4300) | int'), steps],
   [
     'a long list searched often',
     '{% set l = range(100000) | list %}' + loop(100_000, '{{ l.index(99999) }}'),
@@ -118,13 +104,9 @@ test.each<[string, string, RegExp]>([
     '{% set l = ["Ä" * 300000] * 100000 %}{{ l | sort | length }}',
     steps,
   ],
-  [
-    'a date in a long format often',
-    loop(100_000, '{% set d = strftime_now("%d" * 500000) %}'),
-    steps,
-  ],
+  ['a date in a long format often', often('strftime_now("%d" * 500000)'), steps],
   ['items by a long path', '{{ [] | sort(attribute="a," * 500000) }}', steps],
-  ['a list filled up to a million', loop(100_000, '{% set b = [1] | batch(1000000, 0) %}'), steps],
+  ['a list filled up to a million', often('[1] | batch(1000000, 0)'), steps],
   ['a format that writes a long text often', '{{ ("%(a)s" * 5000) % {"a": "x" * 100000} }}', steps],
   ['a long list sorted often', loop(1000, '{% set b = range(100000) | sort %}'), steps],
 ])('a template with %s is stopped with an error', (_, source, message) => {
