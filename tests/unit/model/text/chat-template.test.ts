@@ -205,6 +205,7 @@ describe.each([
         laidOut.template.turnText(turn, laidOut.endOfTurn, options) +
         joined(laidOut.template.deltaPieces(said, laidOut.endOfTurn, options));
       const whole = laidOut.template.renderChat([...opening, turn, ...said], [calculator], {
+        ...thoughts,
         addGenerationPrompt: true,
       });
       // Qwen3 writes an empty thought into a given turn only while it is the last.
