@@ -124,6 +124,6 @@ test('a template may look back from each of 400 long messages, and count them', 
 test.each([
   ['{{ range(3) | join }}{{ range(2, 5) | join }}{{ range(5, 0, -2) | join }}', '012234531'],
   ['{{ range(0) | length }}{{ True }}{{ None is none }}', '0TrueTrue'],
-])('%s is what Python gives', (source, text) => {
+])('the template %s renders as in Python', (source, text) => {
   expect(rendered(source)).toBe(text);
 });

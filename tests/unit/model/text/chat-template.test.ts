@@ -72,7 +72,7 @@ test('the pieces of a prompt join to the direct rendering of any messages', () =
   );
 });
 
-test('prompts and what follows a turn depend on tools, options and the end of a turn each time they are asked for', () => {
+test('a reused template renders like a fresh one for other tools, options and ends of turns', () => {
   const { template: used, endOfTurn } = model;
   const calls = [0, 1].flatMap(() =>
     [[], tools].flatMap((offered) =>
