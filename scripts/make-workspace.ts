@@ -13,7 +13,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     // Questions to train on.
     train: { type: 'string', default: '1000' },
-    // Of each slice of the evaluation.
+    // Tasks in each slice of the evaluation.
     eval: { type: 'string', default: '200' },
   },
 });

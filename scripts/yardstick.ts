@@ -63,7 +63,7 @@ async function measure({ name, prepare, commands }: YardstickJob, cwd: string): 
 const unknown = positionals.filter((name) => !yardstickJobs.some((job) => job.name === name));
 if (unknown.length > 0) {
   const names = yardstickJobs.map(({ name }) => name).join(', ');
-  throw new TypeError(`There is no job ${unknown.join(', ')}: name some of ${names}.`);
+  throw new TypeError(`Unknown job: ${unknown.join(', ')}. Known: ${names}.`);
 }
 const before = JSON.parse(readFileSync(fixture, 'utf8')) as Yardstick;
 const now: Yardstick = { machine: yardstickMachine(), jobs: {} };

@@ -26,7 +26,7 @@ const MessageRow = Type.Object(
     content: Type.String(),
     reasoning: Type.Optional(Type.String()),
     tool_calls: Type.Optional(Type.Array(ToolCallRow)),
-    /** Of the tool that answered. */
+    /** Name of the tool that answered. */
     name: Type.Optional(Type.String()),
     /** The call that was answered, one of the turn before. */
     tool_call_id: Type.Optional(Type.String()),

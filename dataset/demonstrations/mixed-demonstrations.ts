@@ -19,7 +19,7 @@ export interface MixedDemonstrationOptions extends SearchDemonstrationOptions {
   run: RunProgram;
 }
 
-/** Of a hundred conversations, those that search: reading passages takes the most training. */
+/** Percentage of conversations that search: reading passages takes the most training. */
 const searchPercent = 60;
 
 /** Whether item i is about a search question: at every length of the list as near to the share as can be. */

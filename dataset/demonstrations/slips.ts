@@ -3,7 +3,7 @@ import type { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
 import { type Family, trainFamilies } from '../code_tasks/generator/families.ts';
 import { type Choice, partsOf } from '../code_tasks/generator/program.ts';
 
-/** Of an atom's slips, the share of the first; the others split what is left evenly. */
+/** The share of the first of an atom's slips; the others share the rest evenly. */
 const mainHabit = 0.79;
 
 /**

@@ -9,12 +9,12 @@ import type { DatasetProblem } from '../tasks/dataset-problem.ts';
 /** What a table may hold: more would not fit into memory. */
 export interface TableLimits {
   lineBytes: number;
-  /** Of a file that is read as a whole: CSV, or one JSON list. */
+  /** Maximum size of a file that is read as a whole: CSV, or one JSON list. */
   fileBytes: number;
   rows: number;
   /** Numbers, texts, lists and so on of a line, or of a JSON list as a whole. */
   values: number;
-  /** Of a row group of Parquet, which is read as a whole: its cells, and their bytes. */
+  /** Maximum of a row group of Parquet, which is read as a whole: its cells, and their bytes. */
   cells: number;
   cellBytes: number;
 }

@@ -187,7 +187,7 @@ async function* parquetRows(file: string, limits: TableLimits): AsyncGenerator<J
       rowStart = rowEnd;
     }
   } catch (cause) {
-    throw AgentRlError.is(cause) ? cause : unreadable(file, cause, 'Give a whole Parquet file.');
+    throw AgentRlError.is(cause) ? cause : unreadable(file, cause, 'Give a complete Parquet file.');
   }
 }
 

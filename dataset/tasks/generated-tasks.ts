@@ -14,7 +14,7 @@ export interface GeneratedTasks {
   version: number;
   /** How its rows become tasks: the name of a dataset format. */
   format: string;
-  /** Of the run. */
+  /** Seed of the run. */
   seed: number;
   generator: TaskGenerator;
 }

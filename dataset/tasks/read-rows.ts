@@ -68,6 +68,6 @@ export async function readRows<Row>(file: string, format: RowFormat<Row>): Promi
   }
   if (problems.length > 0) throw datasetError(file, problems, { rows: lines, remedy });
   if (rows.length > 0) return rows;
-  const text = `the file holds no ${name}; expected one a ${rowUnit(file)}.`;
+  const text = `the file holds no ${name}; expected one per ${rowUnit(file)}.`;
   throw datasetError(file, [{ line: 1, path: '', text }]);
 }

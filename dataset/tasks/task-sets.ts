@@ -31,7 +31,7 @@ export type TaskSource = (TaskFolder | GeneratedTasks) & { weight: number };
 
 /** Which tasks of sources are read. */
 export interface SplitRequest {
-  /** Of folders. */
+  /** Split of folders. */
   split: string;
   /** The number of the run's draws whose tasks an endless generator makes now. */
   draws?: number | undefined;

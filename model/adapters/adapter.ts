@@ -121,7 +121,7 @@ export function requireTrainable(config: ModelConfig): void {
 }
 
 export interface ParameterCounts {
-  /** Of the model and its adapters. */
+  /** Number of parameters of the model and its adapters. */
   parameters: number;
   trainedParameters: number;
 }

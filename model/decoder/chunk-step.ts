@@ -27,9 +27,9 @@ export interface ChunkInputs extends Pick<DecodeInputs, 'tokens' | 'cos' | 'sin'
   /** [n + windowTokens + C] int32, from `chunkPlaces`, and the positions that are read there. */
   places: Tensor;
   positions: Tensor;
-  /** Of each layer what stands before the first token's window, [kv, C, hd]. */
+  /** For each layer, what stands before the first token's window, [kv, C, hd]. */
   past: readonly KeysAndValues[];
-  /** Of each layer what that window holds already, [kv, windowTokens, hd]. */
+  /** For each layer, what that window holds already, [kv, windowTokens, hd]. */
   recent: readonly KeysAndValues[];
 }
 

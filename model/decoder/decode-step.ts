@@ -35,9 +35,9 @@ export interface DecodeInputs {
   places: Tensor;
   /** [C]: the positions of the caches, from 0 on. */
   positions: Tensor;
-  /** Of each layer what stands before the window, [R, kv, C, hd]. */
+  /** For each layer, what stands before the window, [R, kv, C, hd]. */
   past: readonly KeysAndValues[];
-  /** Of each layer what the window holds already, [R, kv, windowTokens, hd]. */
+  /** For each layer, what the window holds already, [R, kv, windowTokens, hd]. */
   recent: readonly KeysAndValues[];
 }
 

@@ -33,9 +33,9 @@ export interface DecodeStepsInputs {
   offsets: Tensor;
   /** [C]: the positions of the caches, from 0 on. */
   positions: Tensor;
-  /** Of each layer what stands before the window, [R, kv, C, hd]. */
+  /** For each layer, what stands before the window, [R, kv, C, hd]. */
   past: readonly KeysAndValues[];
-  /** Of each layer what the window holds already, [R, kv, windowTokens, hd]. */
+  /** For each layer, what the window holds already, [R, kv, windowTokens, hd]. */
   recent: readonly KeysAndValues[];
 }
 
@@ -44,7 +44,7 @@ export interface DecodeStepsOutputs {
   /** [S, R] int32 and float32, as `draw` gave them. */
   next: Tensor;
   logProbs: Tensor;
-  /** Of each layer the keys and values of the tokens fed, [R, kv, S, hd]. */
+  /** For each layer, the keys and values of the fed tokens, [R, kv, S, hd]. */
   fresh: readonly KeysAndValues[];
 }
 

@@ -36,7 +36,7 @@ export interface SequenceInputs {
   whole?: boolean;
 }
 
-/** Those inputs of a program that are a decoder's. */
+/** The inputs of a program that belong to a decoder. */
 export const sequenceInputs = (inputs: Parameters): SequenceInputs => ({
   tokens: inputs['tokens']!,
   cos: inputs['cos']!,

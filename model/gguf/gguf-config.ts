@@ -35,7 +35,7 @@ export function ggufConfig(file: GgufFile): ModelConfig {
   if (fields.has('expert_count'))
     fields.problems.push(`${family}.expert_count: it is a mixture of experts`);
   if (fields.has('attention.sliding_window'))
-    fields.problems.push(`${family}.attention.sliding_window: attention is not over all positions`);
+    fields.problems.push(`${family}.attention.sliding_window: only full attention is supported`);
   const vocabSize = shapeOf('token_embd.weight')?.[0];
   if (vocabSize === undefined) fields.problems.push('tensor "token_embd.weight" is missing');
   const config: ModelConfig = {

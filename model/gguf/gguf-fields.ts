@@ -6,7 +6,7 @@ export class GgufFields {
 
   constructor(
     private readonly metadata: GgufMetadata,
-    /** Of names, such as `llama`. */
+    /** Prefix of names, such as `llama`. */
     private readonly prefix: string,
   ) {}
 

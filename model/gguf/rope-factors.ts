@@ -1,7 +1,7 @@
 import type { Llama3Scaling } from '../config/architecture.ts';
 import { inverseFrequencies } from '../decoder/rope.ts';
 
-/** Those that Llama 3.1 (8) and 3.2 (32) were published with: a file holds what follows from them, and not themselves. */
+/** The scalings of Llama 3.1 (8) and 3.2 (32): a file holds factors that follow from them, not the scalings. */
 const published: readonly Llama3Scaling[] = [8, 32].map((factor) => ({
   type: 'llama3',
   factor,

@@ -20,7 +20,7 @@ import { refuseIfTaken, writeJson } from './export-onnx.ts';
 
 export interface ExportedEncoder {
   parameters: number;
-  /** Of the `.onnx` file. */
+  /** Size of the `.onnx` file. */
   bytes: number;
   /** Most tokens of a text, the two that frame it included; the rest of a longer one is not read. */
   maxTokens: number;

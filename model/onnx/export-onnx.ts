@@ -34,7 +34,7 @@ export interface ExportOptions {
 
 export interface ExportedModel {
   parameters: number;
-  /** Of the `.onnx` file and of what lies beside it. */
+  /** Size of the `.onnx` file and its data files. */
   bytes: number;
   /** Whether the weights lie in `onnx/model.onnx_data`. */
   weightsApart: boolean;

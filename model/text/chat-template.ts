@@ -174,7 +174,7 @@ export class ChatTemplate {
     if (!whole.startsWith(prompt) || end < prompt.length) {
       throw invalid(
         `The chat template renders an assistant's turn as ${JSON.stringify(whole.slice(0, 400))}, which does not continue ` +
-          `its own cue ${JSON.stringify(prompt)}. Give no reasoning where thinking is off, or set thinking to true.`,
+          `its own cue ${JSON.stringify(prompt)}. Give no reasoning if thinking is off, or set thinking to true.`,
       );
     }
     return whole.slice(prompt.length, end + endOfTurn.length);

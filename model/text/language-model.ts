@@ -26,7 +26,7 @@ export class LanguageModel {
   readonly stopTokens: readonly number[];
   /** What the template is shown with control tokens hidden. */
   readonly given: GivenText;
-  /** Of what the template and the system say: there are few different ones. */
+  /** Encoded texts of the template and the system, of which there are few. */
   readonly #remembered = new Remembered<readonly EncodedPiece[]>(256);
   /** Gives the tokens of a text that was encoded elsewhere, ahead of its use: a long one takes seconds. */
   ahead?: (text: string) => readonly number[] | undefined;

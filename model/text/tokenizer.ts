@@ -28,7 +28,7 @@ export class Tokenizer {
   readonly #template: HuggingFaceTokenizer;
   readonly #plain: HuggingFaceTokenizer;
   readonly #controls: ReadonlyMap<number, AddedToken>;
-  /** Of control tokens, by their text. */
+  /** Ids of control tokens, by their text. */
   readonly #ids: ReadonlyMap<string, number>;
   readonly #known: ReadonlySet<number>;
   /** Bytes of tokens that were asked for. */
@@ -51,7 +51,7 @@ export class Tokenizer {
       ({ content }) => !/^[\s\u2581]*$/.test(content),
     );
     this.#controls = new Map(controls.map((token) => [token.id, token]));
-    // Of two tokens of one text the first counts.
+    // The first of two tokens with the same text counts.
     this.#ids = new Map(controls.toReversed().map(({ content, id }) => [content, id]));
     this.namedTokens = namedTokensOf(config);
     this.#isByteLevel = JSON.stringify(json['decoder'] ?? null).includes('"ByteLevel"');

@@ -32,7 +32,7 @@ export interface ModelFacts {
   config: ModelConfig;
   /** Values in all its tensors; a tied head counts once. */
   parameterCount: number;
-  /** Of its tensors as they are stored. */
+  /** Bytes of its tensors as they are stored. */
   bytes: number;
   storedDtype: StoredDtype;
   /** Paths of the files that hold its weights. */
@@ -227,7 +227,7 @@ async function checkTiedHead(
   if (head.length === embedding.length && place === embedding.length) return;
   throw new AgentRlError(
     'MODEL_INVALID',
-    `${folder}: config.json says tie_word_embeddings, but "lm_head.weight" differs from "${embeddingName}". Set it to false.`,
+    `${folder}: config.json sets tie_word_embeddings, but "lm_head.weight" differs from "${embeddingName}". Set it to false.`,
   );
 }
 

@@ -49,7 +49,7 @@ export interface ModelStack {
 export interface OpenedModel {
   /** Its adapters included. */
   config: ModelConfig;
-  /** Of the model and its adapters, by their names in memory. */
+  /** Tensors of the model and its adapters, by their names in memory. */
   parameters: Map<string, Float32Array | Uint8Array>;
   layers: ModelStack;
 }

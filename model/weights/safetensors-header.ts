@@ -82,7 +82,7 @@ function entryOf(name: string, value: unknown, file: string): TensorEntry {
   const expected = sizeOf(shape) * bytesOf[dtype];
   if (end - start === expected) return { name, dtype, shape, start, end };
   const described = `${dtype} [${shape.join(', ')}]`;
-  throw wrong(`of ${described} needs ${expected} bytes and is given ${end - start}`);
+  throw wrong(`of ${described} needs ${expected} bytes but has ${end - start}`);
 }
 
 function checkLayout(entries: readonly TensorEntry[], dataBytes: number, file: string): void {

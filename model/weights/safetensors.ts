@@ -208,7 +208,7 @@ function narrow(values: Float32Array, dtype: StoredDtype, where: string): Uint8A
     if (Math.abs(value) <= largestFloat16 || !Number.isFinite(value)) continue;
     throw new AgentRlError(
       'MODEL_INVALID',
-      `${where} holds ${value}; F16 reaches ${largestFloat16}. Store as BF16 or F32.`,
+      `${where} holds ${value}; the largest F16 value is ${largestFloat16}. Store as BF16 or F32.`,
     );
   }
   return bytesUnder(narrowFloat16(values));

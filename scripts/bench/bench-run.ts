@@ -43,20 +43,20 @@ export const wholeNumbers = (flag: string, text: string, least = 1): number[] =>
   text.split(',').flatMap((part) => {
     if (part === '') return [];
     if (/^\d+$/.test(part) && Number(part) >= least) return [Number(part)];
-    throw new TypeError(`--${flag} ${text}: ${part} is not a whole number from ${least}.`);
+    throw new TypeError(`--${flag} ${text}: ${part} is not a whole number of at least ${least}.`);
   });
 
 export function wholeNumber(flag: string, text: string, least = 1): number {
   const [number, ...others] = wholeNumbers(flag, text, least);
   if (number !== undefined && others.length === 0) return number;
-  throw new TypeError(`--${flag} ${text}: expected one whole number from ${least}.`);
+  throw new TypeError(`--${flag} ${text}: expected one whole number of at least ${least}.`);
 }
 
 /** A decimal number, such as 0.05. */
 export function numberFrom(flag: string, text: string, least: number): number {
   const number = Number(text);
   if (/^\d+(\.\d+)?$/.test(text) && number >= least) return number;
-  throw new TypeError(`--${flag} ${text}: expected a number from ${least}.`);
+  throw new TypeError(`--${flag} ${text}: expected a number of at least ${least}.`);
 }
 
 /** The names of a flag, with commas between them. */

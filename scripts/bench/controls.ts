@@ -28,7 +28,7 @@ const { values } = parseArgs({
     starters: { type: 'string' },
     // At each task before the run, for pass@k.
     attempts: { type: 'string', default: '8' },
-    // Of a call and of an error, in the part that trains with prices.
+    // Price of a call and of an error, in the part that trains with prices.
     price: { type: 'string', default: '0.05' },
     // Some of the controls, and `overlap`.
     parts: { type: 'string', default: everything.join(',') },

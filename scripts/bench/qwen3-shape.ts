@@ -19,7 +19,7 @@ export interface Qwen3ShapeOptions {
   shape: Shape;
   /** Which of its tasks. */
   kinds: readonly Task['kind'][];
-  /** Of ours and of PyTorch. */
+  /** Device of ours and of PyTorch. */
   device: string;
   threads: number;
   /** Timed calls of every row, at least. */

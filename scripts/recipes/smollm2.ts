@@ -20,7 +20,7 @@ const { values } = parseArgs({
     python: { type: 'string', default: 'python3' },
     gguf: { type: 'string' },
     gsm8k: { type: 'string' },
-    // Of reinforcement learning and of all evaluations, with --set over it.
+    // Run file of reinforcement learning and of all evaluations; --set overrides it.
     config: { type: 'string', default: 'configs/recipes/smollm2_calculator_grpo.yaml' },
     set: { type: 'string', multiple: true, default: [] },
     'sft-config': { type: 'string', default: 'configs/recipes/smollm2_calculator_sft.yaml' },

@@ -8,7 +8,7 @@ import {
 } from '../../model/config/parameters.ts';
 import { inverseFrequencies } from '../../model/decoder/rope.ts';
 
-/** Of an embedding, in the channels that hold it. */
+/** Standard deviation of an embedding, in the channels that hold it. */
 const embeddingDeviation = 0.1;
 
 /** Value of the last channel, the same for every token: what heads that look at a distance are made of. */

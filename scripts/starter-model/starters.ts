@@ -68,7 +68,7 @@ const recallingWeights: typeof initialParameters = (config, rng) =>
 
 /** The shipped starter models, by their folders in `model/`. */
 export const starters: Readonly<Record<string, Starter>> = {
-  // Of code execution.
+  // The starter for code execution.
   starter: {
     config: 'configs/code_tasks_sft.yaml',
     model: starterModelConfig,
@@ -83,7 +83,7 @@ export const starters: Readonly<Record<string, Starter>> = {
     pieces: { apart: searchPieces, phrases: [] },
     between: '\n',
   },
-  // Of search and of questions about a workspace. The phrase is one token before a name of the workspace.
+  // The starter for search and for questions about a workspace. The phrase is one token before a name of the workspace.
   'mixed-starter': {
     config: 'configs/mixed_sft.yaml',
     model: mixedStarterConfig,
@@ -91,7 +91,7 @@ export const starters: Readonly<Record<string, Starter>> = {
     pieces: { apart: mixedPieces, phrases: [' of the $'] },
     between: '\n',
   },
-  // Of questions about an unknown workspace.
+  // The starter for questions about an unknown workspace.
   'workspace-starter': {
     config: 'configs/workspace_sft.yaml',
     model: workspaceStarterConfig,

@@ -59,7 +59,7 @@ const skeleton = ({ apart, phrases }: Pieces) => ({
 export interface Pieces {
   /** Regular expression of what is never joined with its neighbours. */
   apart: string;
-  /** Of several words, each learnt as one token. */
+  /** Phrases of several words, each learnt as one token. */
   phrases: readonly string[];
 }
 

@@ -37,7 +37,7 @@ interface WordGameTask {
 
 export interface WordGameData {
   train: WordGameTask[];
-  /** Of tables that no task of `train` has. */
+  /** Tasks with tables that no task of `train` has. */
   eval: WordGameTask[];
   /** What a teacher said in other games, each side a conversation. */
   conversations: { messages: Message[] }[];

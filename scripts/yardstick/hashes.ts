@@ -46,7 +46,7 @@ const verdict = ({ outcome, success, reward }: Part) => [outcome, success, rewar
 
 const step = (name: string): number => Number(name.replace('step-', ''));
 
-/** Of the newest checkpoint: weights, adapter and optimiser. */
+/** Hashes of the newest checkpoint: weights, adapter and optimiser. */
 function weightsHash(run: string): string {
   const folder = join(run, 'checkpoints');
   const [newest = ''] = readdirSync(folder).toSorted((a, b) => step(b) - step(a));
@@ -54,7 +54,7 @@ function weightsHash(run: string): string {
   return shortHash(files.toSorted().map((name) => readFileSync(join(folder, newest, name))));
 }
 
-/** Of the records of a run; supervised training records no episodes and has weights alone. */
+/** Hashes of the records of a run; supervised training records no episodes and has only weights. */
 export function hashesOf(run: string): RunHashes {
   const drawn = join(run, 'trajectories', 'train.jsonl');
   const weights = weightsHash(run);

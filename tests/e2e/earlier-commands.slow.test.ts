@@ -49,7 +49,7 @@ test('train-code-exec-agent lists the starters when the model path is "model"', 
   const line = 'train-code-exec-agent --config configs/code_exec_grpo.yaml --model-path model';
   const { code, stderr } = builtProgram('train-code-exec-agent', line.split(' ').slice(1), project);
   expect(code).toBe(2);
-  expect(stderr).toMatch(/No model is in "model": .* Models in it: .*\bmodel\/starter\b/);
+  expect(stderr).toMatch(/"model" holds no model: .* Models in it: .*\bmodel\/starter\b/);
 });
 
 test('train-search-agent accepts the command line of Miniagent with a local Hugging Face folder', async () => {

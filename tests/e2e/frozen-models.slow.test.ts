@@ -175,7 +175,7 @@ describe('An agent played by a frozen model', () => {
     [{ agents: [{ name: 'guesser', model: 'x' }] }, 'agents.0.model: "x" plays guesser'],
     [
       { agents: [{ name: 'guesser', train: false, model: 'x' }] },
-      'agents.0.model: No model is in "x"',
+      'agents.0.model: "x" holds no model',
     ],
     [
       { agents: [{ name: 'guesser', train: false, model: 'model/search-starter' }] },

@@ -101,7 +101,7 @@ describe('The recipe for MedQuAD', () => {
     await expect(medQuadTeacher(seed, {} as PreparedRun, 10_000)).rejects.toThrow(
       /answers \d+ of \d+ questions, and supervised training asks for 10000/,
     );
-    await expect(medQuadFiles(recipes, out, signal)).rejects.toThrow(/was made of .*medquad/);
+    await expect(medQuadFiles(recipes, out, signal)).rejects.toThrow(/was made from .*medquad/);
   });
 
   test('names the missing argument when no folder is given', () => {

@@ -1,7 +1,7 @@
 import { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
 import { type ArithmeticQuestion, drawQuestion, type QuestionKind } from './question.ts';
 
-/** Of the generator: another number where the same seed gives other tasks. */
+/** Version of the generator, raised when the same seed gives other tasks. */
 export const arithmeticVersion = 1;
 
 /** A question as a line of a task file. */

@@ -29,7 +29,7 @@ export function findSource(source: string): Source {
   if (readable.length > 0) return { kind: 'files', files: readable };
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `${source} holds no data: ${files.length} files, none ends in ${endings.join(', ')}.`,
+    `${source} holds no data: none of its ${files.length} files ends in ${endings.join(', ')}.`,
   );
 }
 
@@ -37,7 +37,7 @@ function hubSource(dataset: string, given: string): Source {
   if (hubName.test(dataset)) return { kind: 'hub', dataset };
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `There is no ${given}. Give a file, a folder, or a dataset of the hub as owner/name.`,
+    `${given} does not exist. Give a file, a folder, or a dataset of the hub as owner/name.`,
   );
 }
 

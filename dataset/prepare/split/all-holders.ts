@@ -22,7 +22,7 @@ export function withAllHolders(
     return first.filter((other) => rest.every((list) => list.includes(other)));
   };
   return questions.map((question) => {
-    // Of a question over several documents, each holds but a part.
+    // For a question over several documents, each holds only a part.
     const [only, ...more] = question.documents;
     if (only === undefined || more.length > 0) return question;
     return { ...question, documents: [...new Set([only, ...holdersOf(only, question.answer)])] };

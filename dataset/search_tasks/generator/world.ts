@@ -25,7 +25,7 @@ export interface World {
   byName: ReadonlyMap<string, Entity>;
 }
 
-/** Of the entities: one fact is stated nowhere, one former fact is stated, there is a namesake. */
+/** Shares of entities: one fact is stated nowhere, one former fact is stated, there is a namesake. */
 const shares = { incomplete: 0.4, former: 0.4, namesake: 0.3 };
 
 const namesakePrefixes = ['Old', 'New', 'Little'] as const;
@@ -117,7 +117,7 @@ function nextName(names: Iterator<string>): string {
 
 /** A document, what it states and how. */
 export interface WrittenDocument extends SearchDocument {
-  /** Of what it is about. */
+  /** Type of the entity that it is about. */
   type: EntityType;
   wording: Wording;
   /** In the order of the text, each with where its statement ends. */

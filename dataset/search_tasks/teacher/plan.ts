@@ -59,7 +59,7 @@ const twoSteps: Readonly<Record<string, Habit>> = {
 /** Chance of a right plan, with kinds that the teacher knows and with others. */
 const rightShare = { known: 0.75, others: 0.35 };
 
-/** Of its wrong plans with the others, the share of the habit. */
+/** The share of the habit among its wrong plans with the others. */
 const habitShare = 0.88;
 
 /** Chance of each mistake, in a whole conversation. */

@@ -152,7 +152,7 @@ export class PythonLiteralReader {
   }
 }
 
-/** Of items with one key the last. */
+/** Keeps the last of several items with the same key. */
 const distinct = <Item>(items: readonly Item[], keyOf: (item: Item) => PythonValue): Item[] => [
   ...new Map(items.map((item) => [pythonRepr(keyOf(item)), item])).values(),
 ];

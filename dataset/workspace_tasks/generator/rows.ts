@@ -2,7 +2,7 @@ import { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
 import { isUnseenPair, type StepForm, type StepForms, trainedSteps, unseenSteps } from './step.ts';
 import { drawQuestion, rowOf, type WorkspaceQuestion, type WorkspaceRow } from './task.ts';
 
-/** Of the generator: another number where the same seed gives other tasks. */
+/** Version of the generator, raised when the same seed gives other tasks. */
 export const workspaceVersion = 4;
 
 /** How many of the questions to train on have three steps; the others have two. */
@@ -28,7 +28,7 @@ function drawForms(
 const hasUnseenPair = (forms: readonly StepForm[]): boolean =>
   forms.some((form, at) => at > 0 && isUnseenPair(forms[at - 1]!, form));
 
-/** Of trained forms, each following another as in training. */
+/** A chain of trained forms, each following another as in training. */
 export function trainedChain(depth: number, rng: KeyedRng): StepForm[] {
   for (;;) {
     const forms = drawForms(depth, rng);

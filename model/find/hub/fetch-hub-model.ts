@@ -17,7 +17,7 @@ import { type Blob, downloadBlob, HubStatusError } from './download-blob.ts';
 import { commitPattern, HubCache, type HubModel, shardsOf } from './hub-cache.ts';
 
 export interface HubOptions {
-  /** Of the process: `HF_TOKEN`, `HF_ENDPOINT`, `HF_HUB_OFFLINE`. */
+  /** Variables of the process: `HF_TOKEN`, `HF_ENDPOINT`, `HF_HUB_OFFLINE`. */
   environment: NodeJS.ProcessEnv;
   signal: AbortSignal;
   print: (text: string) => void;
@@ -113,7 +113,7 @@ async function commitOf(request: HubRequest): Promise<string> {
   const asked = { name, revision, additionalFields: ['sha' as const] };
   const { sha } = await modelInfo({ ...credentials(request), ...asked });
   if (commitPattern.test(sha)) return sha;
-  throw new Error(`the hub names no commit of ${revision}`);
+  throw new Error(`the hub has no commit for ${revision}`);
 }
 
 type Listing = ReadonlyMap<string, ListFileEntry>;
@@ -151,7 +151,7 @@ async function fetchFile(request: HubRequest, commit: string, entry: ListFileEnt
   const { path: name } = entry;
   const checksum = entry.lfs?.oid ?? entry.oid ?? '';
   if (!/^([0-9a-f]{40}|[0-9a-f]{64})$/.test(checksum))
-    throw new Error(`the hub gives no checksum of ${name}`);
+    throw new Error(`the hub lists no checksum for ${name}`);
   const blob: Blob = {
     name,
     url: `${hubUrl}/${model.name}/resolve/${commit}/${encodeURIComponent(name)}`,

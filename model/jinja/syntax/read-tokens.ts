@@ -139,7 +139,7 @@ class TemplateReader {
     const expected = closing[operator];
     if (expected !== undefined) open.push(expected);
     else if (/[)\]}]/.test(operator) && open.pop() !== operator)
-      throw this.#error(`"${operator}" closes nothing that is open`);
+      throw this.#error(`"${operator}" has no matching opening`);
   }
 
   #match(pattern: RegExp, at: number): RegExpExecArray | null {

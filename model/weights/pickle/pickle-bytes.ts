@@ -81,7 +81,7 @@ export class PickleBytes {
     if (length > this.bytes.length - start) {
       throw refused(
         this.file,
-        `${length} bytes from byte ${start} on, and has ${this.bytes.length}: it is cut short or damaged`,
+        `${length} bytes from byte ${start} on, but only ${this.bytes.length} in all: it is cut short or damaged`,
       );
     }
     this.#at += length;

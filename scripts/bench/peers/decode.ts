@@ -53,7 +53,7 @@ interface Rate {
 
 interface Rates {
   rates: Rate[];
-  /** Of turns, tokens a second. */
+  /** Tokens a second in turns. */
   turns: number;
 }
 

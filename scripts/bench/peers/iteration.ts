@@ -28,7 +28,7 @@ const rounds = wholeNumber('rounds', values.rounds);
 const threads = wholeNumber('threads', values.threads);
 const seed = 7;
 
-/** Of the iterations after the first, all together. */
+/** Totals of the iterations after the first. */
 interface Measured {
   wallS: number;
   cpuS: number;

@@ -4,7 +4,7 @@ import type { Group, RowAnswer } from './tasks.ts';
 
 export interface MeasuredRow {
   name: string;
-  /** Of all rounds; absent when it failed, as a peer may. */
+  /** Answers of all rounds; absent if it failed, as a peer may. */
   answer?: RowAnswer;
   error?: string;
 }

@@ -9,7 +9,7 @@ export interface Shape {
   config: ModelConfig;
   /** How its linear layers are held where a row is of four bits. */
   quantization: Quantization;
-  /** Of the one sequence of a training step. */
+  /** Length of the one sequence of a training step. */
   trainTokens: number;
   /** A group of a training step. */
   group: { sequences: number; tokens: number; common: number };

@@ -42,7 +42,7 @@ export interface Contestant {
 export interface Group {
   title: string;
   task: Task;
-  /** Of one timed call. */
+  /** Tokens of one timed call. */
   tokens: number;
   contestants: readonly Contestant[];
 }
@@ -120,8 +120,8 @@ export interface RowAnswer {
   /** Wall clock of each timed call. */
   seconds: readonly number[];
   peakBytes: number;
-  /** Of a training step, the last. */
+  /** Loss of the last training step. */
   loss?: number;
-  /** Of the peer's libraries. */
+  /** Versions of the peer's libraries. */
   versions?: string;
 }

@@ -11,7 +11,7 @@ export interface DecodeRate {
   batch: number;
   tokensPerSecond: number;
   msPerStep: number;
-  /** Of the wall clock, what was not spent in the runtime: drawing, cache writes, scheduling. */
+  /** The share of wall time spent outside the runtime: drawing, cache writes, scheduling. */
   outsideShare: number;
 }
 

@@ -24,17 +24,17 @@ import { median, timed } from '../statistics.ts';
 export interface TrainStepResult {
   parameters: number;
   tokens: number;
-  /** Of each counted step: forward, backward, clipping and AdamW. */
+  /** Seconds of each counted step: forward, backward, clipping and AdamW. */
   seconds: readonly number[];
   medianS: number;
-  /** Of the median step's parts. */
+  /** Seconds of the median step's parts. */
   programS: number;
   optimizerS: number;
   tokensPerSecond: number;
   /** 6 x parameters x tokens / time. */
   gflops: number;
   peakRssBytes: number;
-  /** Of the first and the last step: the same batch again and again, so it must fall. */
+  /** Losses of the first and the last step: the batch is always the same, so the loss must fall. */
   losses: readonly [first: number, last: number];
 }
 

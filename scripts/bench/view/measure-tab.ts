@@ -8,7 +8,7 @@ export interface TabReport {
   firstRowsS: number;
   /** From choosing a filter to the rows that match. */
   filterS: number;
-  /** Of JavaScript, and of the process that shows the page, after paging to the end of the list. */
+  /** Memory of JavaScript, and of the process that shows the page, after paging to the end of the list. */
   heapBytes: number;
   rssBytes: number;
 }

@@ -22,12 +22,12 @@ export interface ViewReport {
   indexedS: number;
   filterS: number;
   sortS: number;
-  /** Of a search through all texts, in as many requests as it takes. */
+  /** Seconds of a search through all texts, in as many requests as it takes. */
   textS: number;
   episodeS: number;
-  /** Of the server, after all that. */
+  /** Memory of the server, after all that. */
   rssBytes: number;
-  /** Of a page in a browser, where there is one. */
+  /** Figures of the page in a browser, if there is one. */
   tab: TabReport | undefined;
 }
 

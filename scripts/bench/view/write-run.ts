@@ -7,7 +7,7 @@ import { batchSchema } from '../../../agent_rl/core/services/batch.ts';
 
 export interface WrittenRun {
   folder: string;
-  /** Of all records. */
+  /** Bytes of all records. */
   bytes: number;
 }
 

@@ -32,6 +32,6 @@ export const medQuadTeacher: Teach = async (options, _warmUp, count) => {
   }
   throw new AgentRlError(
     'DATASET_INVALID',
-    `What a search shows answers ${conversations.length} of ${train.length} questions, and supervised training asks for ${count}. Give more documents with --medquad, or a run file with lower train.iterations with --sft-config, and delete ${folder}.`,
+    `Searches find the answers of ${conversations.length} of ${train.length} questions, but supervised training needs ${count}. Give more documents with --medquad, or a run file with lower train.iterations with --sft-config, and delete ${folder}.`,
   );
 };

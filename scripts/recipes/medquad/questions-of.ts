@@ -7,7 +7,7 @@ import { prepareOwn, type SeedOptions } from '../../bench/controls/seed.ts';
 /** Questions of a run. */
 export interface Questions {
   train: readonly SearchTask[];
-  /** Those that an evaluation attempts, in its order. */
+  /** The questions that an evaluation attempts, in its order. */
   evaluation: readonly SearchTask[];
 }
 

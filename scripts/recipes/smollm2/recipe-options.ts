@@ -25,7 +25,7 @@ export interface RecipeOptions {
   /** Run file of reinforcement learning, by which all is evaluated too, and `a.b=c` over it. */
   config: string;
   sets: readonly string[];
-  /** That of supervised training. */
+  /** Run file of supervised training. */
   sftConfig: string;
   teach: Teach;
   signal: AbortSignal;

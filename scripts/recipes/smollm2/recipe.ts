@@ -38,7 +38,7 @@ export async function* smolLm2Recipe(options: RecipeOptions): AsyncGenerator<Rec
   await mkdir(out, { recursive: true });
   const model = await untrainedModel(options);
   const questions = gsm8k === undefined ? undefined : await firstQuestions(gsm8k, out);
-  // Of the untrained model supervised training changes nothing.
+  // Supervised training does not change the untrained model.
   const evaluation = { ...options, sftConfig: options.config };
   const own = seedOptions(evaluation, { seed: 0, folder: '.', model });
   await keepAsked(own);

@@ -189,7 +189,7 @@ describe('Scoring', () => {
   });
 
   test.each([
-    ['not-there', 'is not there'],
+    ['not-there', 'does not exist'],
     ['model', 'has no adapter_config.json'],
   ])('refuses the adapter %s, which %s', async (name, why) => {
     const input = fileOf('one.jsonl', [[1]]);

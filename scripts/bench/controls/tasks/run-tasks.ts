@@ -9,7 +9,7 @@ export interface OwnTasks {
   evaluation: readonly Task[];
   /** The first `count` tasks that the run draws or would draw if it went on; some may come up again. */
   drawn: (count: number) => readonly Task[];
-  /** Those that it trains on, each once. */
+  /** The tasks that it trains on, each once. */
   trained: readonly Task[];
 }
 

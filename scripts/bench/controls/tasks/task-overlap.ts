@@ -7,7 +7,7 @@ import { comparable, type Comparable, type Overlap, overlap } from './overlap.ts
 import { prepareSeed, type SeedOptions } from '../seed.ts';
 import { runTasks } from './run-tasks.ts';
 
-/** Of each slice of the evaluation, the headline as `headline`. */
+/** The overlap of each slice of the evaluation; the headline is `headline`. */
 export type OverlapBySlice = Readonly<Record<string, Overlap>>;
 
 export interface TaskOverlap {

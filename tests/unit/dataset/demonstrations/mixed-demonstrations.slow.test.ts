@@ -48,7 +48,7 @@ test('an item depends on the seed and its place alone', async () => {
   expect(await demonstrate(7)).toEqual(demonstrations.slice(0, 7));
 });
 
-test('six in ten conversations search, all along', () => {
+test('six in ten conversations search, evenly spread', () => {
   const sorts = demonstrations.map(isOfWorkspace);
   expect(sorts.slice(0, 5)).toEqual([false, true, false, true, false]);
   expect(sorts.slice(5)).toEqual(sorts.slice(0, -5));

@@ -13,7 +13,7 @@ import {
 import { findSource } from '#dataset/prepare/readers/source-files.ts';
 import type { SourceItem } from '#dataset/prepare/source-record.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { rejectionOf, thrownBy } from '#tests/support/thrown.ts';
+import { errorOf, rejectionOf, thrownBy } from '#tests/support/thrown.ts';
 
 const folder = temporaryFolder();
 const fixture = join(import.meta.dirname, '../../../fixtures/medquad');
@@ -125,7 +125,7 @@ describe('A table', () => {
     expect(recordOfRow({ q: 'Q', a: { x: 1 } }, 'f:2', options)).toMatchObject({
       problem: { where: 'f:2', text: expect.stringContaining('a is {"x":1}') },
     });
-    const dropped = (row: Record<string, unknown>) => recordOfRow(row, 'f:3', options);
+    const dropped = (cells: Record<string, unknown>) => recordOfRow(cells, 'f:3', options);
     expect(dropped({ q: ' ', a: 'A' })).toMatchObject({ dropped: { reason: 'no-question' } });
     expect(dropped({ q: 'Q', a: null })).toMatchObject({ dropped: { reason: 'no-answer' } });
   });
@@ -133,10 +133,9 @@ describe('A table', () => {
   test('is refused with its column names if the mapped columns are missing', async () => {
     const file = writeBelow(folder, 'rows.jsonl', `${JSON.stringify({ ask: 'Q', reply: 'A' })}\n`);
     const columns = { question: 'question', answer: 'reply' };
-    expect(await rejectionOf(read([file], { format: 'records', columns }))).toMatchObject({
-      code: 'CONFIG_INVALID',
-      message: expect.stringContaining(`${file}:1 has no column question. It has: ask, reply.`),
-    });
+    expect(await rejectionOf(read([file], { format: 'records', columns }))).toMatchObject(
+      errorOf('CONFIG_INVALID', `${file}:1 has no column question. It has: ask, reply.`),
+    );
   });
 
   test('reports lines that are not JSON with file and line', async () => {
@@ -152,10 +151,7 @@ describe('A table', () => {
   test('is refused by name if it is damaged Parquet', async () => {
     const file = writeBelow(folder, 'bad.parquet', 'PAR1 and no more');
     const reading = read([file], { format: 'records', columns: { text: 't' } });
-    expect(await rejectionOf(reading)).toMatchObject({
-      code: 'DATASET_INVALID',
-      message: expect.stringContaining(file),
-    });
+    expect(await rejectionOf(reading)).toMatchObject(errorOf('DATASET_INVALID', file));
   });
 });
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 
 import { type TableLimits, tableLimits } from '#dataset/tables/json-lines.ts';
 import { readTable } from '#dataset/tables/read-table.ts';

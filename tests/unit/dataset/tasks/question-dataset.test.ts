@@ -10,7 +10,7 @@ import {
 } from '#dataset/tasks/task-files.ts';
 import { csvOf, parquetOf } from '#tests/support/table-files.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { rejectionOf, thrownBy } from '#tests/support/thrown.ts';
+import { errorOf, rejectionOf, thrownBy } from '#tests/support/thrown.ts';
 
 const folder = temporaryFolder();
 const write = (path: string, text: string | Uint8Array): string => writeBelow(folder, path, text);
@@ -200,10 +200,9 @@ describe('The file of a split', () => {
     write('other/test.jsonl', '{"question": "J"}\n');
     write('other/notes.txt', '');
     const problemOf = (dir: string) => thrownBy(() => splitFileToRead(`${folder}/${dir}`, 'train'));
-    expect(problemOf('none')).toMatchObject({
-      code: 'DATASET_INVALID',
-      message: expect.stringContaining(`The folder ${folder}/none, which`) as unknown,
-    });
+    expect(problemOf('none')).toMatchObject(
+      errorOf('DATASET_INVALID', `The folder ${folder}/none, which`),
+    );
     expect(problemOf('other').message).toContain('has no train.jsonl. Its splits: test.jsonl.');
     expect(splitFileToRead(`${folder}/other`, 'test')).toBe(`${folder}/other/test.jsonl`);
   });

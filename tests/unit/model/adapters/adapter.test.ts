@@ -21,8 +21,8 @@ import { errorOf, thrownBy } from '#tests/support/thrown.ts';
 
 /** Width 12, 4 query heads and 1 key head of 4, 20 inner values, 2 layers, vocabulary 11. */
 const config = tinyModels['Qwen2 with biases, four query heads per key head and its own LM head']!;
-const targets = adapterTargets(['v_proj']);
-const second: Adapter = { ...tinyAdapter, name: 'second', rank: 2, targets };
+const valuesOnly = adapterTargets(['v_proj']);
+const second: Adapter = { ...tinyAdapter, name: 'second', rank: 2, targets: valuesOnly };
 
 describe('adapterTargets', () => {
   test.each([

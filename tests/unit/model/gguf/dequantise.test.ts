@@ -19,17 +19,17 @@ const pairs = Array.from({ length: 16 }, (_, i) => ((15 - i) << 4) | i);
 const lows = Array.from({ length: 16 }, (_, i) => i);
 const highs = lows.toReversed();
 
-test('Q4_0 is half a byte less 8, times a scale; low halves come first', () => {
+test('Q4_0 is half a byte minus 8, times a scale, with low halves first', () => {
   const expected = [...lows, ...highs].map((q) => (q - 8) * 0.5);
   expect(widened('Q4_0', [...half, ...pairs], 32)).toEqual(expected);
 });
 
-test('Q4_1 is half a byte times a scale, and a minimum added', () => {
+test('Q4_1 is half a byte times a scale, plus a minimum', () => {
   const expected = [...lows, ...highs].map((q) => q * 0.5 - 2);
   expect(widened('Q4_1', [...half, ...minusTwo, ...pairs], 32)).toEqual(expected);
 });
 
-test('Q8_0 is a signed byte times a scale, a scale for each 32', () => {
+test('Q8_0 is a signed byte times a scale, with one scale for 32 bytes', () => {
   const bytes = Array.from({ length: 32 }, (_, i) => (256 + i - 16) % 256);
   const block = Array.from({ length: 32 }, (_, i) => i - 16);
   expect(widened('Q8_0', [...half, ...bytes, ...minusTwo, ...bytes], 64)).toEqual([

@@ -12,7 +12,7 @@ test.each([
   ["[{{ x.strip('🙂a') }}]", 'a🙂b🙂a', '[b]'],
   ['[{{ x.strip() }}]', ' \n\u0085a\ufeff \n ', '[a\ufeff]'],
   [String.raw`[{{ x.split('|')[-1].lstrip('\n').strip('b') }}]`, 'a|\nb cb', '[ c]'],
-])('%s strips what Python strips', (source, x, text) => {
+])('the template %s strips as in Python', (source, x, text) => {
   expect(rendered(source, JSON.stringify({ x }))).toBe(text);
 });
 
@@ -60,7 +60,7 @@ test.each([
   ['{% if x %}', /line 1: a block that ends with endif is not closed at the end/],
   ['a\n{{ "b }}', /line 2: "\\"" is not expected/],
   [String.raw`{{ "\N{DEGREE SIGN}" }}`, /the escape "\\\\N" in a string is not supported/],
-])('%j is refused when it is parsed', (source, message) => {
+])('the template %j is refused when it is parsed', (source, message) => {
   expect(() => new JinjaTemplate(source)).toThrow(message);
 });
 
@@ -69,6 +69,6 @@ test.each([
   ['{{ missing.name }}', /'missing' is undefined/],
   ['{{ x.append }}{{ [1].append(2) }}', /append of a list is not safe to use/],
   ['{{ 1 is sameas 1 }}', /sameas of numbers or texts is not supported/],
-])('%j is refused when it is rendered', (source, message) => {
+])('the template %j is refused when it is rendered', (source, message) => {
   expect(() => rendered(source, '{"x": "text"}')).toThrow(message);
 });

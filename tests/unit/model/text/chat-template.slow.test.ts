@@ -72,7 +72,7 @@ test('the pieces of a prompt join to the direct rendering of any messages', () =
   );
 });
 
-test('prompts and what follows a turn depend on tools, options and the end of a turn each time they are asked for', () => {
+test('a reused template renders like a fresh one for other tools, options and ends of turns', () => {
   const { template: used, endOfTurn } = model;
   const calls = [0, 1].flatMap(() =>
     [[], tools].flatMap((offered) =>
@@ -99,24 +99,6 @@ test('a turn is followed by its fixed end, the new messages and the cue', () => 
     { source: 'user', text: 'Go on.' },
     { source: 'template', text: '<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n' },
   ]);
-});
-
-test('prompt, turn and delta join to the rendering of the whole conversation', () => {
-  const turn: Message = {
-    role: 'assistant',
-    content: '',
-    toolCalls: [{ id: 'call_0_0', name: 'calculator', arguments: { expression: '2+2' } }],
-  };
-  const options = { thinking: false };
-  const parts =
-    joined(template.promptPieces([user('2+2?')], [calculator], options)) +
-    template.turnText(turn, model.endOfTurn, options) +
-    joined(template.deltaPieces([toolResult('4')], model.endOfTurn, options));
-  const whole = template.renderChat([user('2+2?'), turn, toolResult('4')], [calculator], {
-    ...options,
-    addGenerationPrompt: true,
-  });
-  expect(parts).toBe(whole);
 });
 
 test('a turn with thoughts continues the cue that opens them', () => {
@@ -198,15 +180,16 @@ test('an invalid tool name stays out of the template', () => {
 });
 
 describe.each([
-  ['Llama 3', llamaModel()],
-  ['Qwen2.5', modelWithTemplate(qwen25Template)],
-  ['Qwen3', await qwen3()],
-  ['MiniMind-3', model],
-])('Prompt, turn and delta in the layout of %s', (_, laidOut) => {
+  ['Llama 3', llamaModel(), {}],
+  ['Qwen2.5', modelWithTemplate(qwen25Template), {}],
+  ['Qwen3', await qwen3(), {}],
+  ['MiniMind-3', model, {}],
+  ['MiniMind-3 without thoughts', model, { thinking: false }],
+])('Prompt, turn and delta in the layout of %s', (_, laidOut, thoughts) => {
   test.each([true, false])(
     'join to the rendering of the whole conversation (system: %s)',
     (ruled) => {
-      const options = { tools: [calculator] };
+      const options = { tools: [calculator], ...thoughts };
       const opening: SaidMessage[] = [
         ...(ruled ? [system(' Be brief.\n')] : []),
         user('2+2? "你"'),
@@ -222,6 +205,7 @@ describe.each([
         laidOut.template.turnText(turn, laidOut.endOfTurn, options) +
         joined(laidOut.template.deltaPieces(said, laidOut.endOfTurn, options));
       const whole = laidOut.template.renderChat([...opening, turn, ...said], [calculator], {
+        ...thoughts,
         addGenerationPrompt: true,
       });
       // Qwen3 writes an empty thought into a given turn only while it is the last.

@@ -181,7 +181,7 @@ describe('A damaged file', () => {
 test('a value too large for float16 is refused and leaves no file', async () => {
   const large = new Map([['a', { shape: [1], values: Float32Array.of(70000) }]]);
   await expect(writeSafetensors(file, large, { dtype: 'F16' })).rejects.toThrow(
-    /"a" holds 70000; F16 reaches 65504/,
+    /"a" holds 70000; the largest F16 value is 65504/,
   );
   expect(await readdir(folder)).toEqual([]);
 });

@@ -8,12 +8,10 @@ import { thrownBy } from '#tests/support/thrown.ts';
 
 const tasksOf = (count: number): Task[] =>
   Array.from({ length: count }, (_, i) => ({ taskId: String(i), prompt: '', metadata: {} }));
-const codeTasks = tasksOf(7).map((task) => ({
-  ...task,
-  starterCode: '',
-  tests: { kind: 'stdin' as const, cases: [] },
-  compare: 'exact' as const,
-}));
+const tests = { kind: 'stdin' as const, cases: [] };
+const codeTasks = tasksOf(7).map((task) =>
+  Object.assign(task, { starterCode: '', tests, compare: 'exact' as const }),
+);
 const ids = (tasks: readonly Task[]): string[] => tasks.map((task) => task.taskId);
 
 describe('An epoch plan', () => {

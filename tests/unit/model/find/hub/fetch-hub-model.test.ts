@@ -262,7 +262,7 @@ describe('A file that differs from what the hub lists', () => {
       const entry = (path: string) => ({ type: 'file', path, size: 1, oid: '../../outside' });
       return json([entry('config.json'), entry('model.safetensors')])(request, response);
     };
-    expect((await refused()).message).toMatch(/gives no checksum of config\.json/);
+    expect((await refused()).message).toMatch(/lists no checksum for config\.json/);
   });
 });
 

@@ -9,6 +9,9 @@ import {
   prepareOwn,
   type SeedOptions,
 } from '#scripts/bench/controls/seed.ts';
+import { makeControls } from '#scripts/bench/controls/parts.ts';
+import { runTasks } from '#scripts/bench/controls/tasks/run-tasks.ts';
+import { rightDemonstrations } from '#scripts/bench/controls/training/shown.ts';
 import { sliceNames } from '#dataset/workspace_tasks/generator/rows.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 
@@ -25,6 +28,25 @@ const optionsWith = (more: Partial<SeedOptions> = {}): SeedOptions => ({
   signal: new AbortController().signal,
   print: () => undefined,
   ...more,
+});
+
+const ofConfig = (config: string): SeedOptions =>
+  optionsWith({ config: join(packageRoot(), 'configs', config) });
+
+test('right demonstrations of programs show the references of the tasks that the run draws', async () => {
+  const options = ofConfig('code_exec_grpo.yaml');
+  const shown = rightDemonstrations(options);
+  const conversations = await shown.conversations(20, await prepareOwn(options));
+  const drawn = (await runTasks(options)).drawn(20);
+  expect(conversations.map(([asked]) => asked?.content)).toEqual(drawn.map(({ prompt }) => prompt));
+});
+
+test('a job of several kinds has no right demonstrations, and trains nothing to find out', async () => {
+  const run = (): never => {
+    throw new Error('The run was made.');
+  };
+  const made = await makeControls(ofConfig('mixed_grpo.yaml'), ['right-demonstrations'], run);
+  expect(made).toEqual({ 'right-demonstrations': null });
 });
 
 test('a seed starts from its own starter, and a control from the model that it names', async () => {

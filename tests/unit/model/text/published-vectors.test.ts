@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { describe, expect, test } from '@jest/globals';
+
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { ChatTemplate } from '#model/text/chat-template.ts';
+import { Tokenizer } from '#model/text/tokenizer.ts';
+import { qwen3, qwen3Vectors } from '#tests/support/qwen3.ts';
+import { templatesFolder } from '#tests/support/templates.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+interface Encoding {
+  text: string;
+  ids: readonly number[];
+  /** Without control tokens, if that is something else. */
+  plain?: readonly number[];
+}
+
+const read = (...place: string[]): unknown => JSON.parse(readFileSync(join(...place), 'utf8'));
+
+function expectEncodings(
+  tokenizer: Tokenizer,
+  encodings: readonly Encoding[],
+  decoded = (text: string): string => text,
+): void {
+  for (const { text, ids, plain = ids } of encodings) {
+    expect([text, tokenizer.encodeTemplate(text)]).toEqual([text, ids]);
+    expect([text, tokenizer.encodePlain(text)]).toEqual([text, plain]);
+    expect(tokenizer.decode(ids)).toBe(decoded(text));
+    expect(tokenizer.decode(plain)).toBe(decoded(text));
+  }
+}
+
+const { template, tokenizer, endOfTurn, stopTokens } = await qwen3();
+const { conversations, encodings } = qwen3Vectors();
+
+describe('Qwen3', () => {
+  test('renders every conversation as Python does', () => {
+    expect(conversations.length).toBeGreaterThanOrEqual(50);
+    const wrong = conversations.flatMap((one, index) => {
+      const { messages, tools, enable_thinking: thinking, sha256, end } = one;
+      const text = template.renderRaw(messages, tools, {
+        addGenerationPrompt: one.add_generation_prompt,
+        ...(thinking !== undefined && { thinking }),
+      });
+      const same = createHash('sha256').update(text).digest('hex') === sha256;
+      return same ? [] : [{ index, text, end }];
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  test('encodes every text as Python does, and decodes it to its composed form', () => {
+    expect(encodings.length).toBeGreaterThanOrEqual(100);
+    expectEncodings(tokenizer, encodings, (text) => text.normalize('NFC'));
+  });
+
+  test('ends turns with <|im_end|> and has 151,669 tokens', () => {
+    expect({ endOfTurn, stopTokens }).toEqual({ endOfTurn: '<|im_end|>', stopTokens: [151645] });
+    expect(tokenizer.vocabularySize).toBe(151_669);
+  });
+});
+
+test('a tokenizer laid out as Llama 3 encodes as in Python and adds no beginning of text', () => {
+  const folder = join(packageRoot(), 'tests', 'fixtures', 'llama3-tokenizer');
+  const vectors = read(folder, 'vectors.json') as readonly Encoding[];
+  expect(vectors.length).toBeGreaterThanOrEqual(70);
+  expectEncodings(new Tokenizer(read(folder, 'tokenizer.json'), {}), vectors);
+});
+
+interface Vector {
+  template: string;
+  messages: readonly Json[];
+  tools: readonly Json[] | null;
+  cue: boolean;
+  text?: string;
+  /** What the template raised. */
+  refusal?: string;
+}
+
+describe.each(['llama3', 'qwen2.5', 'plain'])('A template laid out as %s', (name) => {
+  const source = readFileSync(join(templatesFolder, `${name}.jinja`), 'utf8');
+  const laidOut = new ChatTemplate(source, { bos_token: '<|begin_of_text|>' });
+  const vectors = read(templatesFolder, 'vectors.json') as readonly Vector[];
+  const own = vectors.filter((vector) => vector.template === name);
+  const rendered = ({ messages, tools, cue }: Vector): string =>
+    laidOut.renderRaw(messages, tools ?? undefined, { addGenerationPrompt: cue });
+
+  test('is rendered as in Python', () => {
+    const texts = own.filter(({ text }) => text !== undefined);
+    expect(texts.length).toBeGreaterThanOrEqual(12);
+    expect(texts.map(rendered)).toEqual(texts.map(({ text }) => text));
+  });
+
+  test('refuses what it refuses in Python', () => {
+    for (const vector of own.filter(({ refusal }) => refusal !== undefined))
+      expect(() => rendered(vector)).toThrow(vector.refusal);
+  });
+});
