@@ -13,6 +13,8 @@ export const project = (displayName, folders, testEnvironment) => ({
     '\\.ts$': [
       '@swc/jest',
       {
+        // In files beside the code: maps within it would be read with each module.
+        sourceMaps: true,
         jsc: {
           parser: { syntax: 'typescript', decorators: true },
           transform: { legacyDecorator: true },

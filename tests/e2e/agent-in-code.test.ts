@@ -11,6 +11,11 @@ import {
   trainAgent,
   type TrainingEvent,
 } from '#agent_rl/index.ts';
+import { modelResolvers } from '#agent_rl/compose/model/resolve-model.ts';
+import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { trainAgent as trainFromFile } from '#agent_rl/jobs/train-agent.ts';
+import { train } from '#agent_rl/jobs/train/train.ts';
 import { environment, type Environment, type Task, type Verdict } from '#agent_rl/plugin.ts';
 import { writeSmallModel } from '../support/small-model.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -142,7 +147,7 @@ describe('An agent written in code', () => {
   });
 });
 
-test('reports a wrong setting by its place in the program', async () => {
+test('trainAgent reports a wrong setting by its place in the program', async () => {
   const training = trainAgent({ ...parts, tasks, train: { iterations: 0 } });
   expect(await rejectionOf(training)).toMatchObject({
     code: 'CONFIG_INVALID',
@@ -150,9 +155,95 @@ test('reports a wrong setting by its place in the program', async () => {
   });
 });
 
-test('throws from the loop over its events when the run fails', async () => {
+test('the loop over the events throws when the run fails', async () => {
   const reading = (async () => {
     for await (const _ of trainAgent({ ...parts, tasks: [] })) continue;
   })();
   expect(await rejectionOf(reading)).toMatchObject({ code: 'DATASET_INVALID' });
+});
+
+describe('A job run from code', () => {
+  const config = join(packageRoot(), 'configs', 'code_exec_grpo.yaml');
+
+  test('overrides the file with its options and prints its plan', async () => {
+    const printed: string[] = [];
+    const result = await trainFromFile({
+      config,
+      overrides: {
+        'model.path': model,
+        'rollout.tasksPerStep': 3,
+        'rollout.groupSize': 5,
+      },
+      dryRun: true,
+      print: (text) => printed.push(text),
+    });
+    expect(result).toMatchObject({ dryRun: true });
+    expect(printed.join('\n')).toMatch(/3 tasks x 5 episodes = 15 an iteration/);
+  });
+
+  test('reports in a dry run that there is no run to resume', async () => {
+    const resume = join(folder, 'no-such-run');
+    const overrides = { 'model.path': model };
+    await expect(trainFromFile({ config, overrides, resume, dryRun: true })).rejects.toMatchObject({
+      code: 'CHECKPOINT_INVALID',
+      message: expect.stringContaining(`${resume} is not the folder of a run`),
+    });
+  });
+
+  test('names the override that is wrong', async () => {
+    await expect(trainFromFile({ config, overrides: { 'run.sed': 1 } })).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: expect.stringContaining("overrides['run.sed']"),
+    });
+  });
+
+  test('names the plugin that cannot be loaded', async () => {
+    await expect(trainFromFile({ config, plugins: ['./no-such-plugin.ts'] })).rejects.toMatchObject(
+      {
+        code: 'PLUGIN_LOAD_FAILED',
+        message: expect.stringContaining('no-such-plugin.ts'),
+      },
+    );
+  });
+});
+
+test('a training run resolves its weights, text folder and model description once each', async () => {
+  const counts = new Map<string, number>();
+  const counting = Object.entries(modelResolvers).map(([name, resolver]) => {
+    const counted = (...args: unknown[]) => {
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+      return (resolver as (...given: unknown[]) => unknown)(...args);
+    };
+    return [name, counted] as const;
+  });
+  const prepared = await prepareRun({
+    file: join(packageRoot(), 'configs', 'code_exec_smoke.yaml'),
+    overrides: [
+      'eval.before=false',
+      'eval.after=false',
+      'train.iterations=1',
+      'rollout.tasksPerStep=1',
+      'rollout.groupSize=2',
+      'policy.maxTurnTokens=16',
+      'algorithm.microBatchTokens=512',
+    ],
+    flags: [
+      { source: 'test', path: 'run.outputDir', value: join(folder, 'once') },
+      { source: 'test', path: 'run.logLevel', value: 'error' },
+    ],
+  });
+  const job = {
+    ...prepared,
+    signal: new AbortController().signal,
+    print: () => undefined,
+    dryRun: false,
+    resolvers: Object.fromEntries(counting) as typeof modelResolvers,
+  };
+  expect(await train(job)).toMatchObject({ iterations: 1 });
+  expect(Object.fromEntries(counts)).toEqual({
+    localLayers: 1,
+    describeLayers: 1,
+    textFolder: 1,
+    openLanguageModelFolder: 1,
+  });
 });

@@ -1,6 +1,7 @@
 import { appendFileSync, cpSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { parseHTML } from 'linkedom';
@@ -11,7 +12,7 @@ import type { SuccessRate } from '#agent_rl/trainer/success-rate.ts';
 import { loadModel } from '#model/weights/load-model.ts';
 import { weightsSha256 } from '#model/weights/weights-sha256.ts';
 import { makeAcmeProject, readJson, readLines, type Line } from '../support/acme-project.ts';
-import { builtProgram, type Ended } from '../support/built-program.ts';
+import { builtProgram, type Ended, nodeProgram } from '../support/built-program.ts';
 import { residentProgram } from '../support/resident-program.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
@@ -177,6 +178,76 @@ test('agent-rl doctor lists what is missing and keeps drivers from writing betwe
   expect(stdout).toMatch(/^yes {2}device cpu +ONNX Runtime, cpu/m);
   expect(stdout).toMatch(/^(yes|no ) {2}device webgpu /m);
   expect(stdout).toContain('The default job can run here.');
+});
+
+describe('The command agent-rl plugins', () => {
+  interface Listed {
+    kind: string;
+    name: string;
+    source: string;
+  }
+  const list = (...args: string[]) => ran('plugins', '--json', ...args);
+  const names = (stdout: string) =>
+    (JSON.parse(stdout) as Listed[])
+      .filter(({ source }) => source !== 'built in')
+      .map(({ kind, name, source }) => `${kind} ${name} from ${source}`);
+
+  test('lists the package and the file of a run file, both in TypeScript', async () => {
+    expect(names(succeeded(await list('--config', 'run.yaml')))).toEqual([
+      'tool add from @acme/arithmetic',
+      'environment sums from @acme/arithmetic',
+      `reward politeness from ${join(project, 'local-reward.ts')}`,
+      'reward promptness from @acme/arithmetic',
+      'tool-call format shell from @acme/arithmetic',
+    ]);
+  });
+
+  test('lists a file given with --plugin', async () => {
+    const { stdout } = await list('--plugin', './local-reward.ts');
+    expect(names(stdout)).toEqual([`reward politeness from ${join(project, 'local-reward.ts')}`]);
+  });
+
+  test('uses the framework that runs it, not a copy', async () => {
+    const running = pathToFileURL(join(packageRoot(), 'dist', 'agent_rl', 'index.js')).href;
+    const { stdout } = await list('--plugin', './local-reward.ts');
+    expect(stdout).toContain(`with ${running}.`);
+  });
+
+  test('refuses a package that is not installed', async () => {
+    const { code, stderr } = await list('--plugin', '@acme/nothing');
+    expect(code).toBe(2);
+    expect(stderr).toMatch(
+      /PLUGIN_LOAD_FAILED: Plugin @acme\/nothing .*Is the package installed\?/s,
+    );
+    expect(stderr).not.toContain('    at ');
+  });
+
+  test('names the place of a mistake in a file', async () => {
+    writeBelow(project, 'broken.ts', 'export const a = ;\n');
+    const { code, stderr } = await list('--plugin', './broken.ts');
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/broken\.ts:1:17: ERROR: Unexpected ";"/);
+  });
+});
+
+test('an isolated TypeScript tool runs in a thread, is stopped when it loops, and fails with its line', () => {
+  const dist = pathToFileURL(join(packageRoot(), 'dist', 'agent_rl')).href;
+  const installed = join(project, 'node_modules', '@acme', 'arithmetic');
+  const files = ['halve-tool.ts', 'call-halve.mjs'];
+  for (const name of files) cpSync(join(installed, name), join(project, name));
+  const args = [join(project, 'call-halve.mjs'), dist];
+  const { stdout, stderr } = nodeProgram(args, project);
+  expect(stderr).toBe('');
+  const { results, failures } = JSON.parse(stdout) as Record<string, unknown[]>;
+  expect(results).toEqual([
+    ['ok', '21'],
+    ['timeout', 'Error: halve was stopped after 1 s without an answer.'],
+  ]);
+  // The line of the TypeScript, not of what it is compiled to, there and in the main thread.
+  const failure = expect.stringMatching(
+    /^Tool "halve" failed \(.*halve-tool\.ts:19:\d+\): below 0$/,
+  );
+  expect(failures).toEqual([failure, failure]);
 });
 
 describe('A run with --profile', () => {
