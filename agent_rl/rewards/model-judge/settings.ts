@@ -58,7 +58,7 @@ export const ModelJudgeSettings = Type.Object({
   ...webProperties,
   timeoutS: number('Seconds one attempt may take, to its last byte', within(0.01, 600, 60)),
   deadlineS: number(
-    'Seconds for everything: the wait for the rate limit, all attempts, their pauses. rollout.deadlines.gradingS limits all rewards of an episode together',
+    'Seconds for all attempts and the pauses between them; waiting for the rate limit does not count. rollout.deadlines.gradingS limits all rewards of an episode together',
     within(0.01, 3600, 100),
   ),
 });

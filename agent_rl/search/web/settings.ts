@@ -14,7 +14,7 @@ import {
 export const webProperties = {
   timeoutS: number('Seconds one attempt may take, to its last byte', within(0.01, 600, 20)),
   deadlineS: number(
-    'Seconds for everything: the wait for the rate limit, all attempts, their pauses',
+    'Seconds for all attempts and the pauses between them; waiting for the rate limit does not count',
     within(0.01, 3600, 60),
   ),
   maxRetries: integer(
