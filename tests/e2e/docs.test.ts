@@ -300,7 +300,7 @@ function runFileOf(value: Record<string, unknown>): Record<string, unknown> {
   return { extends: file, ...own, tools: [...tools, { type: 'code_exec' }] };
 }
 
-/** What a page compares us with may be another system's; what stands beside it is ours. */
+/** The second column of these pages' tables names only what exists here. */
 describe.each(['docs/coming-from-verl.md', 'docs/coming-from-trl.md'])('%s', (page) => {
   const text = readDocument(page);
   const registries = Object.values(plugins);
@@ -327,17 +327,20 @@ describe.each(['docs/coming-from-verl.md', 'docs/coming-from-trl.md'])('%s', (pa
     return names.has(span) || existsSync(join(root, span));
   }
 
-  test.each(['## Parts', '## Settings'])('names what is ours beside each row of %s', (heading) => {
-    const rows = tableBelow(text, heading);
-    const ours = rows.map(([, cell = '']) => codeSpans(cell));
-    expect(rows.length).toBeGreaterThan(10);
-    expect(rows.filter((_, index) => !ours[index]?.some(isOurs))).toEqual([]);
-    // Kinds of another system's estimator, values of `algorithm.advantage.std`, fields of a row.
-    const others = 'kl mse low_var_kl sample population reset prompt task_id'.split(' ');
-    expect(ours.flat().filter((span) => !isOurs(span) && !others.includes(span))).toEqual([]);
-  });
+  test.each(['## Parts', '## Settings'])(
+    'names a command, setting, file or export of ours in each row of %s',
+    (heading) => {
+      const rows = tableBelow(text, heading);
+      const ours = rows.map(([, cell = '']) => codeSpans(cell));
+      expect(rows.length).toBeGreaterThan(10);
+      expect(rows.filter((_, index) => !ours[index]?.some(isOurs))).toEqual([]);
+      // veRL's names of KL estimators, values of `algorithm.advantage.std`, fields of a row.
+      const others = 'kl mse low_var_kl sample population reset prompt task_id'.split(' ');
+      expect(ours.flat().filter((span) => !isOurs(span) && !others.includes(span))).toEqual([]);
+    },
+  );
 
-  test('says of nothing that we have that it is absent', () => {
+  test('lists nothing as absent that is there', () => {
     const absent = tableBelow(text, '## What is absent').map(([cell = '']) => cell.toLowerCase());
     const present = [...pluginNames, ...algorithmNames].filter((name) =>
       absent.some((cell) => cell.split(/[^a-z0-9+_-]+/).includes(name)),

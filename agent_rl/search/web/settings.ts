@@ -14,7 +14,7 @@ import {
 export const webProperties = {
   timeoutS: number('Seconds that one attempt may take, up to the last byte', within(0.01, 600, 20)),
   deadlineS: number(
-    'Seconds for the whole request: all attempts and the pauses between them; waiting for the rate limit does not count',
+    'Seconds for all attempts and the pauses between them; waiting for the rate limit does not count',
     within(0.01, 3600, 60),
   ),
   maxRetries: integer(
