@@ -134,7 +134,7 @@ describe('The command agent-rl eval', () => {
   });
 
   test('evaluates several models on the same tasks and compares them with the first', async () => {
-    const start = join(packageRoot(), 'model', 'starter');
+    const start = join(project, 'model');
     const several = [...sets('eval.samples=2', 'eval.temperature=1'), '--json'];
     const { models, ...shared } = JSON.parse(
       succeeded(await ran('eval', run, start, ...several)),

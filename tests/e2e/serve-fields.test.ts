@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { servingClient, type ServingClient } from '../support/serving-client.ts';
 
 /*
- * Every field of requests that the schema of the OpenAI API has (package openai 7.59.0, and what was there before), and those
- * of vLLM and llama.cpp that clients send.
+ * Every field of a request that the schema of the OpenAI API has (package openai 7.59.0, and deprecated ones), and the
+ * fields of vLLM and llama.cpp that clients send.
  */
 
 let client: ServingClient;
