@@ -55,10 +55,10 @@ describe('agent-rl eval', () => {
     expect(models[0]).toMatchObject({ passAtK, avgAtK, intervalsAtK });
   });
 
-  test('of one model named twice, or of a folder that is none, is refused', async () => {
+  test('refuses one model named twice, and a folder without a model', async () => {
     const twice = await ran('eval', run, join(run, 'checkpoints', 'step-1'));
     expect(twice.code).toBe(2);
-    expect(twice.stderr).toContain('are one model');
+    expect(twice.stderr).toContain('are the same model');
     const none = await ran('eval', run, join(project, 'tasks'));
     expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('CHECKPOINT_INVALID')]);
   });
