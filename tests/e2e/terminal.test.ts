@@ -69,7 +69,7 @@ onTerminal('a training in a terminal (skipped without python3)', () => {
       // It was there.
       expect(terminal.bytes).toMatch(/collecting: waiting for \d of 8 episodes, \d+ s/);
       expect(terminal.bytes).toMatch(
-        /reward [▁▅█]{1,2} -?\d\.\d\d {2}success [▁▂▃▄▅▆▇█]{1,2} \d+ %/,
+        /reward [▁▂▃▄▅▆▇█]{1,2} -?\d\.\d\d {2}success [▁▂▃▄▅▆▇█]{1,2} \d+ %/,
       );
       expect(terminal.bytes).not.toContain('\u001B[?25l');
       expect(code).toBe(0);

@@ -215,7 +215,7 @@ const provocations: Readonly<Record<string, () => Promise<string>>> = {
       }));
       await program.run({ x: Float32Array.of(1) }).finally(() => engine.close());
     }),
-  'collection takes … % of the time': () =>
+  'Collection takes … % of the time': () =>
     warnings({
       script: calls('echo'),
       tool: async () => {
