@@ -11,7 +11,7 @@ export interface Io {
   /** Opened only where something is read. */
   stdin?: () => Input;
   /** Results. */
-  stdout: { write(text: string): unknown; isTTY?: boolean; columns?: number };
+  stdout: { write(text: string): unknown; isTTY?: boolean; columns?: number | undefined };
   /** Logs, progress and errors. */
   stderr: { write(text: string): unknown };
   /** Aborted by Ctrl-C. */

@@ -8,7 +8,7 @@ const readerGone = new Set(['EPIPE', 'EOF']);
  * A stream whose reader may leave, as `head` does: what is written from then on is dropped. Any other failure, such as a
  * full disk, is thrown where nothing catches it.
  *
- * @param onGone told once
+ * @param onGone called once
  */
 export function lastingStream(stream: NodeJS.WriteStream, onGone: () => void): Io['stdout'] {
   let isGone = false;
@@ -20,5 +20,9 @@ export function lastingStream(stream: NodeJS.WriteStream, onGone: () => void): I
   return {
     write: (text) => isGone || stream.write(text),
     isTTY: stream.isTTY,
+    // A terminal may be resized.
+    get columns() {
+      return stream.columns;
+    },
   };
 }

@@ -89,7 +89,7 @@ export function beforeAfterTable({ before, after, difference }: Result): string 
         line(group, [before?.groups[group], after?.groups[group]], difference?.groups[group]),
       ),
     ...(chosen === undefined ? [] : [line(strategyText(chosen), [before?.chosen, after?.chosen])]),
-    ...failureRows(before, after).map((cells) => (difference ? [...cells, '-'] : cells)),
+    ...failureRows(before, after, difference ? ['-'] : []),
   ]);
   return [table, `  ${intervalNote}${difference ? '; change: paired by task' : ''}`].join('\n');
 }
@@ -100,11 +100,20 @@ const solvedText = (evaluation: Pick<Evaluation, 'successes' | 'n'> | undefined)
 const failures = (evaluation: Evaluation | undefined): number => evaluation?.systemFailures ?? 0;
 
 /** How many attempts are in no rate, and what the rate could be with them. Nothing where none failed. */
-function failureRows(...both: readonly (Evaluation | undefined)[]): string[][] {
+function failureRows(
+  before: Evaluation | undefined,
+  after: Evaluation | undefined,
+  change: readonly string[],
+): string[][] {
+  const both = [before, after];
   if (both.every((one) => failures(one) === 0)) return [];
   return [
-    ['failed episodes, not scored', ...both.map(failuresText)],
-    ['total if those are wrong / right', ...both.map((one) => (one ? worstCaseText(one) : '-'))],
+    ['failed episodes, not scored', ...both.map(failuresText), ...change],
+    [
+      'total if those are wrong / right',
+      ...both.map((one) => (one ? worstCaseText(one) : '-')),
+      ...change,
+    ],
   ];
 }
 

@@ -189,7 +189,7 @@ const provocations: Readonly<Record<string, () => Promise<string>>> = {
     }),
   'MODEL_INVALID:': () => shown(() => modelFolder(config('model: {path: nowhere/at-all}').config)),
   'DEVICE_UNAVAILABLE:': () => shown(() => openEngine({ device: 'tensorflow', threads: 1 })),
-  '… calls in … episodes could not be read': () =>
+  '… calls in … episodes were malformed': () =>
     warnings({
       script: ({ key: { turn } }) => ({
         message: new HermesFormat().read({
@@ -215,7 +215,7 @@ const provocations: Readonly<Record<string, () => Promise<string>>> = {
       }));
       await program.run({ x: Float32Array.of(1) }).finally(() => engine.close());
     }),
-  'collection takes … % of the time': () =>
+  'Collection takes … % of the time': () =>
     warnings({
       script: calls('echo'),
       tool: async () => {

@@ -8,8 +8,8 @@ const cellsOf = (line: string): readonly string[] =>
   /^ {2}\S/.test(line) ? line.trim().split(gap) : [];
 
 /**
- * Fits text to a terminal: lines that are too wide are wrapped between words, below what follows their label, and a table
- * that is too wide becomes a list of its cells.
+ * Fits text to a terminal: indented lines that are too wide, as in the plan, are wrapped between words, below what
+ * follows their label; a table that is too wide becomes a list of its cells. Other lines, such as paths to copy, stay whole.
  */
 export function wrapLines(text: string, columns: number): string {
   const lines = text.split('\n');
@@ -46,10 +46,10 @@ function stacked(
 }
 
 function wrapLine(line: string, columns: number): string {
-  const [, head = '', rest = ''] = /^(\s*(?:\S+(?: \S+)* {2,})?)(.*)$/.exec(line) ?? [];
+  const [, head = '', rest = ''] = /^( +(?:\S+(?: \S+)* {2,})?)(.*)$/.exec(line) ?? [];
   const indent = head.length;
   const room = columns - indent;
-  if (line.length <= columns || gap.test(rest) || room < leastRoom) return line;
+  if (head === '' || line.length <= columns || gap.test(rest) || room < leastRoom) return line;
   const lines: string[] = [];
   for (const word of rest.split(' ')) {
     const last = lines.at(-1);

@@ -64,16 +64,7 @@ const files = ['--model', 'm', '--input', 'in.jsonl', '--output', 'out.jsonl'];
 
 describe('agent-rl model score', () => {
   test('passes its flags to the job', async () => {
-    const flags = [
-      '--adapter',
-      'a',
-      '--adapter',
-      'b',
-      '--device',
-      'webgpu',
-      '--batch-tokens',
-      '64',
-    ];
+    const flags = '--adapter a --adapter b --device webgpu --batch-tokens 64'.split(' ');
     const { options, code, stdout } = await given('model', 'score', ...files, ...flags, '--json');
     expect(options).toEqual([
       expect.objectContaining({

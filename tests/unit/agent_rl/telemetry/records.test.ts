@@ -104,7 +104,7 @@ describe('The metrics', () => {
     expect(metricDefinition('toString')).toBeUndefined();
   });
 
-  test('under an unknown name are refused before they are written', () => {
+  test('accept no unknown name, before anything is written', () => {
     const file = join(folder, 'metrics.jsonl');
     const writer = new MetricsWriter(file);
     const wrong = { 'rollout/rewardmean': 1 } as Record<string, number>;

@@ -196,12 +196,4 @@ describe('agent-rl new', () => {
       json: { folder: 'app' },
     });
   });
-
-  test('requires a folder', async () => {
-    const { code, stderr } = await commandLine(['new']);
-    expect(code).toBe(2);
-    expect(stderr).toContain(
-      'agent-rl new needs FOLDER, the folder to create; an existing folder must be empty.',
-    );
-  });
 });

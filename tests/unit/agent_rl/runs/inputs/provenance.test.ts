@@ -71,14 +71,7 @@ describe('provenance.json', () => {
 
   test('has the command line without secrets', () => {
     process.env['PROVENANCE_TOKEN'] = 'hush-hush';
-    process.argv = [
-      'node',
-      'agent-rl',
-      'train',
-      '--set',
-      'a=hush-hush',
-      'http://me:passw0rd@host/',
-    ];
+    process.argv = 'node agent-rl train --set a=hush-hush http://me:passw0rd@host/'.split(' ');
     const seed = { source: 'flag', place: '--seed hush-hush' } as const;
     recordProvenance(run, { 'run.seed': seed }, machine);
     const text = readFileSync(join(folder, 'provenance.json'), 'utf8');

@@ -4,6 +4,8 @@ import stringWidth from 'string-width';
 import { consoleText } from '#agent_rl/telemetry/terminal/console-text.ts';
 import { displayMode } from '#agent_rl/telemetry/terminal/display-mode.ts';
 import { barText, fitLine, flow, sparkline } from '#agent_rl/telemetry/terminal/panel-text.ts';
+import { tableText } from '#agent_rl/telemetry/terminal/table.ts';
+import { wrapLines } from '#agent_rl/telemetry/terminal/wrap-lines.ts';
 import { visibleControls } from '#agent_rl/telemetry/index.ts';
 import * as fc from '#tests/support/properties.ts';
 
@@ -89,5 +91,36 @@ describe('A panel', () => {
         },
       ),
     );
+  });
+});
+
+describe('Text wrapped for a terminal', () => {
+  test.each([
+    [
+      'an indented line between words, below what follows its label',
+      '  memory    about 64 MiB: weights 8 MiB, cache 20 MiB, runtime',
+      '  memory    about 64 MiB: weights 8 MiB,\n            cache 20 MiB, runtime',
+    ],
+    ['a line without indentation not at all', `Report: ${'/folder'.repeat(9)}`, undefined],
+    ['a line with a word that is too long not within it', `  ${'x'.repeat(60)}`, undefined],
+    [
+      'a table as a list of its cells',
+      tableText([
+        ['success', 'before', 'after'],
+        ['total', '41 of 260 = 15.8 %', '202 of 260 = 77.7 %'],
+        ['long', '-', '1 of 2'],
+      ]),
+      '  success\n  total\n    before  41 of 260 = 15.8 %\n    after   202 of 260 = 77.7 %\n  long\n    before  -\n    after   1 of 2',
+    ],
+    [
+      'a table that fits not at all',
+      tableText([
+        ['a', 'b', 'c'],
+        ['dd', 'e', 'f'],
+      ]),
+      undefined,
+    ],
+  ])('breaks %s', (_, text, expected = text) => {
+    expect(wrapLines(text, 44)).toBe(expected);
   });
 });

@@ -105,14 +105,7 @@ describe('prepare-data', () => {
     ];
     const text = rows.map((row) => JSON.stringify(row)).join('\n');
     const file = writeBelow(folder, 'pages.jsonl', text);
-    const columns = [
-      '--column',
-      'question=ask',
-      '--column',
-      'answer=reply',
-      '--url-column',
-      'page',
-    ];
+    const columns = '--column question=ask --column answer=reply --url-column page'.split(' ');
     const crawl = ['--crawl', '--contact', 'me@example.org', '--allow-private'];
     const { output, stderr } = await run(
       file,
