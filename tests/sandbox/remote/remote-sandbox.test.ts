@@ -252,7 +252,7 @@ describe('The remote sandbox', () => {
     ['not an address', /is not an address/],
     ['ftp://host', /begins with ftp:/],
     ['http://user:hidden@host', /^(?!.*hidden).*tokenEnv/],
-    ['http://host/?a=1', /no \?/],
+    ['http://host/?a=1', /must not contain \?/],
   ])('does not take the address %s', async (url, reason) => {
     expect(await rejectionOf(RemoteSandbox.start({ url, workers: 1 }))).toMatchObject({
       code: 'CONFIG_INVALID',
