@@ -278,9 +278,7 @@ test('a server that is killed between gradient and step, and started again, cost
   await restarted;
   expect(largestGap(logProbs, expected)).toBeLessThan(1e-5);
   expect(largestGap(await adapterOf(learner, 'killed'), weights)).toBeLessThan(1e-5);
-  expect(warnings.join('\n')).toMatch(
-    /Loading the state of step 0 again/,
-  );
+  expect(warnings.join('\n')).toMatch(/Loading the state of step 0 again/);
 });
 
 describe('short trainings', () => {

@@ -187,7 +187,9 @@ test('servers that are killed halfway cost a run nothing but what they would hav
   for (const text of [stderr, log]) {
     expect(text).toMatch(/Tracker "mlflow".* cannot be reached: .*The training goes on/);
     expect(text).toMatch(/Tracker "mlflow": \d+ of 17 events recorded/);
-    expect(text).toMatch(/Tracker "wandb".* has exited: it ended with SIGKILL.*The training goes on/);
+    expect(text).toMatch(
+      /Tracker "wandb".* has exited: it ended with SIGKILL.*The training goes on/,
+    );
     expect(text).toMatch(/Tracker "wandb": \d+ of 17 events recorded/);
   }
   expect(conformance('read_tensorboard.py', realpathSync(join(runs, 'killed')))).toMatch(

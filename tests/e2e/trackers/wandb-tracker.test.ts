@@ -168,14 +168,16 @@ withPython('with a Python', () => {
     );
     killProcess(tracker.pid);
     await expect(tracker.close()).rejects.toThrow(
-      "The process of the W&B SDK has exited: it ended with SIGKILL",
+      'The process of the W&B SDK has exited: it ended with SIGKILL',
     );
   });
 
   test('what the SDK refuses is said in its words', async () => {
     const tracker = trackerWith({ name: 'refused' });
     const starting = tracker.track({ ...started('no'), time: 0 }, signal);
-    await expect(starting).rejects.toThrow('W&B rejected the request: ValueError: No API key configured.');
+    await expect(starting).rejects.toThrow(
+      'W&B rejected the request: ValueError: No API key configured.',
+    );
     await tracker.close();
   });
 

@@ -242,7 +242,9 @@ describe('The remote sandbox', () => {
     );
     expect(error).toMatchObject({
       code: 'SANDBOX_UNAVAILABLE',
-      message: expect.stringMatching(/cannot be reached: .*\. See that `agent-rl sandbox serve` or/),
+      message: expect.stringMatching(
+        /cannot be reached: .*\. See that `agent-rl sandbox serve` or/,
+      ),
     });
     expect(messageOf(error).split(server.url)).toHaveLength(2);
   });
