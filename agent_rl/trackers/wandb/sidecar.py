@@ -53,7 +53,7 @@ class Sidecar:
         last = max(self.state["steps"].values(), default=-1)
         if last > request["from"]:
             return (
-                f"metrics up to iteration {last} keep their first logged values, although the run repeats the iterations from"
+                f"metrics up to iteration {last} keep their first logged values, although the run repeats everything from"
                 f" iteration {request['from'] + 1}"
             )
         return None

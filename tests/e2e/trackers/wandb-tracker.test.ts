@@ -150,7 +150,7 @@ withPython('with a Python', () => {
     // A session whose end it was not told of has failed.
     expect(valuesOf(run, 'finish')).toEqual([1, 0]);
     expect(notes).toEqual([
-      'metrics up to iteration 2 keep their first logged values, although the run repeats the iterations from 2',
+      'metrics up to iteration 2 keep their first logged values, although the run repeats everything from iteration 2',
     ]);
   });
 
