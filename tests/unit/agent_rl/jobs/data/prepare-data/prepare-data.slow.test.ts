@@ -153,6 +153,6 @@ describe('prepare-data', () => {
   test('refuses a table whose columns are not named, and a source that is not there', async () => {
     const file = writeBelow(folder, 'plain.jsonl', '{"body":"A text."}\n');
     expect((await run(file)).stderr).toContain('--column question=query');
-    expect((await run('/no/where.jsonl')).stderr).toContain('There is no /no/where.jsonl');
+    expect((await run('/no/where.jsonl')).stderr).toContain('/no/where.jsonl does not exist');
   });
 });

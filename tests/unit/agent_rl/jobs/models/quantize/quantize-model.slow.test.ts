@@ -150,7 +150,7 @@ describe('quantizeModel', () => {
   });
 
   test.each<[string, Partial<QuantizeOptions>, string, string]>([
-    ['blocks that do not divide', { blockSize: 64 }, 'MODEL_INVALID', 'blocks of 64'],
+    ['blocks that do not divide', { blockSize: 64 }, 'MODEL_INVALID', 'block size 64'],
     ['no text', { text: join(folder, 'none.txt') }, 'CONFIG_INVALID', 'none.txt cannot be read'],
     ['too short a text', { text, textTokens: 1 }, 'CONFIG_INVALID', '--text-tokens'],
     [
