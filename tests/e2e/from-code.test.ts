@@ -26,9 +26,7 @@ test('the program of the page trains as it stands, here for two iterations', () 
     encoding: 'utf8',
   });
   expect(stderr).not.toMatch(/Warning/);
-  expect(stdout).toMatch(
-    /Note: The tool "search" comes from this program /,
-  );
+  expect(stdout).toMatch(/Note: The tool "search" comes from this program /);
   expect(stdout).toMatch(/total \(slices left out\) +0 of 10/);
   expect(status).toBe(0);
 });

@@ -62,9 +62,7 @@ describe('a project of its own', () => {
   test('sees an error for a package that is not installed', async () => {
     const { code, stderr } = await list('--plugin', '@acme/nothing');
     expect(code).toBe(2);
-    expect(stderr).toMatch(
-      /PLUGIN_LOAD_FAILED: Plugin @acme\/nothing .*Install the package/s,
-    );
+    expect(stderr).toMatch(/PLUGIN_LOAD_FAILED: Plugin @acme\/nothing .*Install the package/s);
     expect(stderr).not.toContain('    at ');
   });
 

@@ -159,9 +159,7 @@ describe('whole models', () => {
     process.stderr.write(`parity of each iteration, in nats: ${gaps.join(' ')}\n`);
     expect(gaps).toHaveLength(3);
     for (const gap of gaps) expect(gap).toBeLessThan(1e-4);
-    expect(readFileSync(join(run, 'run.log'), 'utf8')).toContain(
-      'is not reproducible',
-    );
+    expect(readFileSync(join(run, 'run.log'), 'utf8')).toContain('is not reproducible');
   });
 });
 

@@ -86,4 +86,5 @@ function lengthOf(type: number, next: () => number): number {
   throw new Error(`The bytes are not a protobuf message: unknown wire type ${type}.`);
 }
 
-const torn = (): Error => new Error('The bytes are not a protobuf message: they end within a field.');
+const torn = (): Error =>
+  new Error('The bytes are not a protobuf message: they end within a field.');

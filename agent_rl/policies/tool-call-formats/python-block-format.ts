@@ -25,7 +25,8 @@ import { splitThoughts, type Stretch, TurnReading } from './read-turn.ts';
  */
 @toolCallFormat({
   name: 'python-block',
-  description: 'Each block of code between ```python and ``` is a call of the tool that takes code.',
+  description:
+    'Each block of code between ```python and ``` is a call of the tool that takes code.',
   settings: codeTargetSettings,
 })
 export class PythonBlockFormat implements ToolCallFormat {
