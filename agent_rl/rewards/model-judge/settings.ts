@@ -52,7 +52,7 @@ export const ModelJudgeSettings = Type.Object({
   ...webProperties,
   timeoutS: number('Time limit of one attempt', within(0.01, 600, 60)),
   deadlineS: number(
-    'Time limit of all attempts, including rate-limit waits and pauses; rollout.deadlines.gradingS limits all rewards of an episode together',
+    'Time limit of all attempts, including rate-limit waits and pauses',
     within(0.01, 3600, 100),
   ),
 });
