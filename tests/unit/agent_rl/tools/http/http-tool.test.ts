@@ -255,7 +255,7 @@ describe('a run file', () => {
   test('may not give two of them one name', () => {
     const loaded = loadConfig({ file: runFile(tool('one') + tool('one')) });
     const { message } = thrownBy(() => choosePlugins(loaded, builtinPlugins()));
-    expect(message).toContain('tools.2.type: "one" is already tools.1. Keep one.');
+    expect(message).toContain('tools.2.type: duplicate "one"');
   });
 
   test('is told where a description is wrong', () => {
