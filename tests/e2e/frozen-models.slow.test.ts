@@ -172,7 +172,7 @@ describe('An agent played by a frozen model', () => {
   });
 
   test.each([
-    [{ agents: [{ name: 'guesser', model: 'x' }] }, 'agents.0.model: "x" plays guesser'],
+    [{ agents: [{ name: 'guesser', model: 'x' }] }, 'agents.0.model: "x" is a frozen model'],
     [
       { agents: [{ name: 'guesser', train: false, model: 'x' }] },
       'agents.0.model: "x" holds no model',

@@ -266,7 +266,7 @@ describe('The command agent-rl serve', () => {
     });
     const request = { signal: stop.signal, print: () => undefined, trains: false };
     const idle = await rejectionOf(resolveRun(prepared, request));
-    expect(idle.message).toContain('generator.type: policy transformers-js brings its own');
+    expect(idle.message).toContain('generator.type: policy transformers-js has its own');
     const served = await rejectionOf(start(false, overrides));
     expect(served.message).toContain('--set generator.type=engine');
   });

@@ -109,7 +109,7 @@ describe('The policy transformers-js', () => {
       const { code, stdout, stderr } = await commandLine(args, { jobs });
       expect(code).toBe(2);
       expect(stderr).toContain('CONFIG_INVALID');
-      expect(stderr).toContain('policy.type: policy transformers-js brings its own generator');
+      expect(stderr).toContain('policy.type: policy transformers-js has its own generator');
       // Settings that cannot act are named before that.
       expect(stdout.replaceAll(/^Note: .*\n/gm, '')).toBe('');
       expect(existsSync(output)).toBe(false);

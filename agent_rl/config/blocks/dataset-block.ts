@@ -58,7 +58,7 @@ export const DatasetBlock = block(
     ),
     shuffle: flag('Shuffle the tasks before each pass', true),
     tooLong: choice(
-      "Tasks that leave no room to answer in rollout.maxEpisodeTokens, and conversations longer than the model's context: refuse the run, or skip them with a warning",
+      "Whether to refuse or skip tasks without room to answer, and conversations longer than the model's context",
       ['refuse', 'skip'],
       'refuse',
     ),

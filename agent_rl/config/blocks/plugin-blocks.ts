@@ -46,7 +46,7 @@ export const AgentsBlock = Type.Array(
   {
     default: [],
     description:
-      'Options of single agents in multi-agent environments; by default the trained weights play every agent, and all learn',
+      'Options of agents in multi-agent environments; by default the trained weights play all agents, and all learn',
   },
 );
 

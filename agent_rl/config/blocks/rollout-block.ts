@@ -3,7 +3,7 @@ import { block, choice, integer, most, mostReward, number, within } from './bloc
 /** What happens to an episode that has a reward and ended badly. */
 const ofPolicy = (when: string) =>
   choice(
-    `${when}: train on its reward, mask it (no gradient, still in the group's mean), or penalise it with failures.penalty`,
+    `${when}: train on the episode, mask it (no gradient) or penalise it`,
     ['train', 'mask', 'penalise'],
     'train',
   );
@@ -11,7 +11,7 @@ const ofPolicy = (when: string) =>
 /** What happens to an episode that failed because of the system. */
 const ofSystem = (when: string) =>
   choice(
-    `${when}: retry if the failure may be temporary, replace with another sample, penalise with failures.penalty, or leave-out`,
+    `${when}: retry temporary failures, replace, penalise or leave out the episode`,
     ['retry', 'replace', 'penalise', 'leave-out'],
     'retry',
   );
@@ -27,7 +27,7 @@ const OutcomesBlock = block(
     'agent-failed': ofSystem('An external agent failed'),
     'grader-error': ofSystem('Grading failed'),
   },
-  'What happens to an episode, by its outcome',
+  "What happens to an episode, by its outcome. mask keeps it in the group's mean; penalise sets its reward to failures.penalty; replace plays the next sample of its group",
 );
 
 const FailuresBlock = block(
@@ -40,7 +40,7 @@ const FailuresBlock = block(
       'tell-model',
     ),
     maxShare: number(
-      'The run stops if the share of failed episodes exceeds this (lower Wilson 95 % bound over the last 10 iterations, or over an evaluation)',
+      'The run stops if the share of failed episodes surely exceeds this (Wilson 95 %, over 10 iterations or an evaluation)',
       within(0, 1, 0.05),
     ),
     maxInARow: integer(

@@ -16,7 +16,7 @@ export const CodeExecSettings = Type.Object(
   {
     systemPrompt: optionalText('System prompt; none by default'),
     judgedCall: choice(
-      'last-call judges the last code_exec call after the policy replies without a call; every-call judges each call and ends the episode when one solves the task',
+      'last-call judges the last code_exec call; every-call judges each and ends the episode when one solves the task',
       ['every-call', 'last-call'],
       'last-call',
     ),

@@ -14,7 +14,7 @@ import {
 /** How an answer is judged. */
 export const judgingSettings = {
   match: choice(
-    'How the final message is judged: whole, it is the answer or marks it by \\boxed{}, #### or "answer is"; number, its marked or last number or expression; contains, it contains the answer; rewards, only by rewards',
+    'How the final message is judged: as a whole answer (or one marked by \\boxed{}, #### or "answer is"), by its number, by whether it contains the answer, or only by rewards',
     ['whole', 'number', 'contains', 'rewards'],
     'whole',
   ),

@@ -7,7 +7,7 @@ export const WorkspaceSettings = Type.Object(
   {
     systemPrompt: optionalText('System prompt; none by default'),
     world: choice(
-      "World in which programs run: asked, the question's; other, one with the same names but another answer, a control that shows whether the agent trusts its tool",
+      'World in which programs run: the one asked about, or another with a different answer, a control that shows whether the agent trusts its tool',
       ['asked', 'other'],
       'asked',
     ),

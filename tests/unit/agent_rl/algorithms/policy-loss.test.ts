@@ -83,7 +83,7 @@ describe('policyLoss', () => {
     ['bad below the lower bound: clipped', 0.5, -2, 0.8 * 2, 0],
     ['bad past the upper bound: free', 1.5, -2, 1.5 * 2, 1.5 * 2],
     ['within the bounds: free', 1.25, 2, -1.25 * 2, -1.25 * 2],
-  ])('handles a token that is %s', (_, ratio, advantage, loss, slope) => {
+  ])('handles a token that is %s', (_, ratio, advantage, ...[loss, slope]) => {
     expect(evaluate(token(ratio, advantage), plain).loss).toBeCloseTo(loss, 5);
     expect(gradient(token(ratio, advantage), plain)[0]).toBeCloseTo(slope, 5);
   });

@@ -94,7 +94,7 @@ test('a run with keepBest needs held-out tasks, the same ones on resume', async 
   await expect(setUp(mixed, keepsBest).trainer.train(never)).rejects.toThrow(
     'needs held-out tasks',
   );
-  const { trainer, state } = await trained(mixed, keepsBest, {}, { selectionTasks: [taskOf('s')] });
+  const { state } = await trained(mixed, keepsBest, {}, { selectionTasks: [taskOf('s')] });
   const goesOn = setUp(mixed, keepsBest, {}, { selectionTasks: [taskOf('s'), taskOf('u')] });
   goesOn.trainer.restore(state);
   await expect(goesOn.trainer.train(never)).rejects.toThrow('holds out 1 tasks');

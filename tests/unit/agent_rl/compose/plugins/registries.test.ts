@@ -23,7 +23,7 @@ test.each([programSource, '/mine/tools.ts'])(
     expect(plugins.tools.names()).toEqual([...builtinPlugins().tools.names(), 'lookup'].toSorted());
     expect(plugins.rewards.names()).toEqual(builtinPlugins().rewards.names());
     expect(replacedPlugins(builtinPlugins(), plugins)).toEqual([
-      expect.stringContaining(`The tool \"search\" comes from ${source} `),
+      expect.stringContaining(`The tool "search" comes from ${source} `),
     ]);
   },
 );

@@ -49,7 +49,7 @@ describe('A thought in the Hermes format', () => {
       'Well.',
       inner,
     ],
-  ])('%s', (_, text, inThought, content, reasoning) => {
+  ])('%s', (_, text, inThought, ...[content, reasoning]) => {
     expect(parse(text, inThought)).toEqual({ role: 'assistant', content, reasoning });
   });
 

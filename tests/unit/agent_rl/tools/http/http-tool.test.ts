@@ -255,7 +255,7 @@ describe('A run file', () => {
   test('must not give two tools the same name', () => {
     const loaded = loadConfig({ file: runFile(tool('one') + tool('one')) });
     const { message } = thrownBy(() => choosePlugins(loaded, builtinPlugins()));
-    expect(message).toContain('tools.2.type: "one" is already tools.1. Keep one.');
+    expect(message).toContain('tools.2.type: duplicate "one"');
   });
 
   test('reports the place of a wrong description', () => {
