@@ -90,7 +90,7 @@ describe('The attack suite', () => {
       'the sandbox after it was closed',
     ]);
     expect(findings.filter(({ problems }) => problems.length > 0)).toEqual([]);
-  });
+  }, 600_000);
 
   onLinux('finds what each attack does where nothing holds it', async () => {
     const seen: Readonly<Record<string, RegExp>> = {
