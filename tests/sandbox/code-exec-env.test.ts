@@ -254,18 +254,6 @@ describe('An environment that judges the last call', () => {
   });
 });
 
-describe('An environment that judges every call', () => {
-  test('ends at the first program that solves the task', async () => {
-    const env = made({ judgedCall: 'every-call' });
-    expect(await env.step(ran(0, 'half'), signal)).toEqual({ done: false });
-    expect(await env.step(ran(1, 'right'), signal)).toEqual({ done: true });
-    expect(await env.finish('done', signal)).toMatchObject({
-      reward: 1,
-      metrics: { repairedAfterError: 1 },
-    });
-  });
-});
-
 describe('The reward', () => {
   test('includes partial credit for the share of hidden cases, when requested', async () => {
     // `half` prints 4 for 2 and nothing for 5: one of two hidden cases.

@@ -27,70 +27,47 @@ const answered = (
 
 const call = { entry: 'f', args: [1] };
 
-describe('code_exec', () => {
-  test.each<[string, Partial<CallsResult>, CodeExecInputs | undefined, string]>([
-    ['what a program printed', { stdout: 'a\nb\n' }, undefined, 'a\nb'],
-    ['that a program printed nothing', {}, undefined, '[no output]'],
-    ['a warning if there is nothing else', { stderr: 'Warning: x\n' }, undefined, 'Warning: x'],
-    [
-      'what a function returned',
-      { results: [{ ok: true, value: [1, 'a'] }] },
-      { call },
-      "[1, 'a']",
-    ],
-    [
-      'prints before the value',
-      { stdout: 'x\n', results: [{ ok: true, value: null }] },
-      { call },
-      'x\nNone',
-    ],
-  ])('shows %s', async (_name, result, inputs, content) => {
-    expect(await answered(result, inputs)).toMatchObject({ content, isError: false });
-  });
+test.each<[string, Partial<CallsResult>, string, CodeExecInputs?]>([
+  ['what a program printed', { stdout: 'a\nb\n' }, 'a\nb'],
+  ['that a program printed nothing', {}, '[no output]'],
+  ['a warning if there is nothing else', { stderr: 'Warning: x\n' }, 'Warning: x'],
+  ['what a function returned', { results: [{ ok: true, value: [1, 'a'] }] }, "[1, 'a']", { call }],
+  [
+    'prints before the value',
+    { stdout: 'x\n', results: [{ ok: true, value: null }] },
+    'x\nNone',
+    { call },
+  ],
+])('code_exec shows %s', async (_name, result, content, inputs) => {
+  expect(await answered(result, inputs)).toMatchObject({ content, isError: false });
+});
 
-  test.each<[string, Partial<CallsResult>, CodeExecInputs | undefined, string]>([
-    [
-      'the exception and its line',
-      {
-        status: 'error',
-        stdout: 'x\n',
-        stderr: '  File "main.py", line 3, in f\n    1/0\nZeroDivisionError: no\n',
-      },
-      undefined,
-      'x\nError on line 3: ZeroDivisionError: no',
-    ],
-    [
-      'an exit code',
-      { status: 'error', exitCode: 3 },
-      undefined,
-      'Error: the program ended with code 3.',
-    ],
-    ['a timeout', { status: 'timeout', wallMs: 5010 }, undefined, 'Timed out after 5 s.'],
-    [
-      'lack of memory',
-      { status: 'memory_limit' },
-      undefined,
-      'Error: the program used too much memory.',
-    ],
-    ['a flood', { status: 'output_limit' }, undefined, 'Error: the program printed too much.'],
-    [
-      'why a call has no value',
-      {
-        results: [{ ok: false, problem: 'KeyError: 1' }],
-        stderr: 'File "main.py", line 2, in f\nKeyError: 1',
-      },
-      { call },
-      'Error on line 2: KeyError: 1',
-    ],
-    [
-      'a call that never came',
-      { status: 'timeout', wallMs: 1000 },
-      { call },
-      'Timed out after 1 s.',
-    ],
-  ])('shows %s as an error', async (_name, result, inputs, content) => {
-    expect(await answered(result, inputs)).toMatchObject({ content, isError: true });
-  });
+test.each<[string, Partial<CallsResult>, string, CodeExecInputs?]>([
+  [
+    'the exception and its line',
+    {
+      status: 'error',
+      stdout: 'x\n',
+      stderr: '  File "main.py", line 3, in f\n    1/0\nZeroDivisionError: no\n',
+    },
+    'x\nError on line 3: ZeroDivisionError: no',
+  ],
+  ['an exit code', { status: 'error', exitCode: 3 }, 'Error: the program ended with code 3.'],
+  ['a timeout', { status: 'timeout', wallMs: 5010 }, 'Timed out after 5 s.'],
+  ['lack of memory', { status: 'memory_limit' }, 'Error: the program used too much memory.'],
+  ['a flood', { status: 'output_limit' }, 'Error: the program printed too much.'],
+  [
+    'why a call has no value',
+    {
+      results: [{ ok: false, problem: 'KeyError: 1' }],
+      stderr: 'File "main.py", line 2, in f\nKeyError: 1',
+    },
+    'Error on line 2: KeyError: 1',
+    { call },
+  ],
+  ['a missing call', { status: 'timeout', wallMs: 1000 }, 'Timed out after 1 s.', { call }],
+])('code_exec shows %s as an error', async (_name, result, content, inputs) => {
+  expect(await answered(result, inputs)).toMatchObject({ content, isError: true });
 });
 
 describe('code_exec with public tests', () => {

@@ -83,14 +83,18 @@ describe('The attack suite', () => {
     expect(all.filter(({ ends }) => ends.length === 0)).toEqual([]);
   });
 
-  test.each(offered)('finds nothing wrong with $name', async (backend) => {
-    const findings = await runSuite(backend, { attacks: quick, lanes: 2 });
-    expect(findings.map(({ attack }) => attack)).toEqual([
-      ...quick.map(({ name }) => name),
-      'the sandbox after it was closed',
-    ]);
-    expect(findings.filter(({ problems }) => problems.length > 0)).toEqual([]);
-  });
+  test.each(offered)(
+    'finds nothing wrong with $name',
+    async (backend) => {
+      const findings = await runSuite(backend, { attacks: quick, lanes: 2 });
+      expect(findings.map(({ attack }) => attack)).toEqual([
+        ...quick.map(({ name }) => name),
+        'the sandbox after it was closed',
+      ]);
+      expect(findings.filter(({ problems }) => problems.length > 0)).toEqual([]);
+    },
+    600_000,
+  );
 
   onLinux('finds what each attack does where nothing holds it', async () => {
     const seen: Readonly<Record<string, RegExp>> = {

@@ -40,9 +40,9 @@ type Answer = (request: GotRequest, count: number) => DoubleAnswer | Promise<Dou
 /** A server of this package; `answer` counts the requests after the greeting from 1. */
 async function serving(
   answer: Answer = () => ok({ ...ran, alive: true }),
-  { facts = {} as object, greeting }: { facts?: object; greeting?: DoubleAnswer } = {},
+  { facts = {}, greeting }: { facts?: object; greeting?: DoubleAnswer } = {},
 ) {
-  const state = { isDown: false, facts };
+  const state: { isDown: boolean; facts: object } = { isDown: false, facts };
   const server = await httpDouble((request, count) => {
     if (state.isDown) return 'cut';
     if (request.path === '/capabilities')

@@ -125,7 +125,7 @@ export function sessions({ run, inSession }: Asking, sandbox: () => Sandbox): vo
         await held.run({ code: `x = ${i}` });
         await run('print("between")');
         const { stdout } = await held.run({ code: 'print(x)' });
-        await session.close();
+        await held.close();
         return stdout;
       });
       const beside = run('print("beside")', { owner: 'another' });
