@@ -38,7 +38,7 @@ test.each<[string, Partial<CallsResult>, string, CodeExecInputs?]>([
     'x\nNone',
     { call },
   ],
-])('code_exec shows %s', async (_name, result, content, inputs) => {
+])('code_exec shows %s', async (_name, result, content, ...[inputs]) => {
   expect(await answered(result, inputs)).toMatchObject({ content, isError: false });
 });
 
@@ -66,7 +66,7 @@ test.each<[string, Partial<CallsResult>, string, CodeExecInputs?]>([
     { call },
   ],
   ['a missing call', { status: 'timeout', wallMs: 1000 }, 'Timed out after 1 s.', { call }],
-])('code_exec shows %s as an error', async (_name, result, content, inputs) => {
+])('code_exec shows %s as an error', async (_name, result, content, ...[inputs]) => {
   expect(await answered(result, inputs)).toMatchObject({ content, isError: true });
 });
 
