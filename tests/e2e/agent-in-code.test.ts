@@ -178,7 +178,7 @@ describe('A job run from code', () => {
       print: (text) => printed.push(text),
     });
     expect(result).toMatchObject({ dryRun: true });
-    expect(printed.join('\n')).toMatch(/3 tasks x 5 episodes = 15 an iteration/);
+    expect(printed.join('\n')).toMatch(/3 tasks x 5 episodes = 15 per iteration/);
   });
 
   test('reports in a dry run that there is no run to resume', async () => {
@@ -186,7 +186,7 @@ describe('A job run from code', () => {
     const overrides = { 'model.path': model };
     await expect(trainFromFile({ config, overrides, resume, dryRun: true })).rejects.toMatchObject({
       code: 'CHECKPOINT_INVALID',
-      message: expect.stringContaining(`${resume} is not the folder of a run`),
+      message: expect.stringContaining(`${resume} is not a run folder`),
     });
   });
 

@@ -308,7 +308,7 @@ describe('A run over several task sets', () => {
     writeFileSync(join(project, file), `${readFileSync(join(project, file), 'utf8')}\n`);
     const { code, message } = await rejectionOf(check(run.config));
     expect(code).toBe('CHECKPOINT_INVALID');
-    expect(message).toContain(`is the ${what}, now `);
+    expect(message).toContain(`inputs have changed (by SHA-256): the ${what}, now `);
     expect(message).toContain(join(realpathSync(project), file));
   });
 });
@@ -341,7 +341,7 @@ describe('A run over adapters', () => {
     writeFileSync(file, Buffer.concat([readFileSync(file).subarray(0, -1), Buffer.from([7])]));
     const { code, message } = await rejectionOf(check(run.config));
     expect(code).toBe('CHECKPOINT_INVALID');
-    expect(message).toContain('is the model it starts from');
+    expect(message).toContain('inputs have changed (by SHA-256): the model it starts from');
     expect(message).toContain(join(realpathSync(project), 'lora'));
   });
 

@@ -151,8 +151,8 @@ describe('A half-written file of a killed process', () => {
     writeBelow(folder, `step-6.${process.ppid}.partial/model.safetensors`, 'torn');
     writeBelow(folder, 'step-2/model.safetensors', 'whole');
     expect(clearPartials(folder)).toEqual([
-      expect.stringContaining(`step-4.${deadPid}.partial is removed`),
-      expect.stringContaining(`step-6.${process.ppid}.partial is removed`),
+      expect.stringContaining(`step-4.${deadPid}.partial: the process`),
+      expect.stringContaining(`step-6.${process.ppid}.partial: the process`),
     ]);
     expect(readdirSync(folder)).toEqual(['step-2']);
   });
@@ -163,7 +163,7 @@ describe('A half-written file of a killed process', () => {
     expect(clearPartials(folder)).toEqual([expect.stringMatching(/^Restored .*best:/)]);
     expect(readFileSync(join(folder, 'best', 'model.safetensors'), 'utf8')).toBe('whole');
     writeBelow(folder, `best.${deadPid}.partial.old/model.safetensors`, 'older');
-    expect(clearPartials(folder)).toEqual([expect.stringContaining('.partial.old is removed')]);
+    expect(clearPartials(folder)).toEqual([expect.stringContaining('.partial.old: the process')]);
     expect(readFileSync(join(folder, 'best', 'model.safetensors'), 'utf8')).toBe('whole');
   });
 

@@ -158,7 +158,7 @@ test('unsupported fields of stream_options and unknown tokens are refused', asyn
   const ends = { prompt: 'Hi', max_tokens: 2, stop_token_ids: [1_000_000_000] };
   expect(await client.ask('/v1/completions', ends)).toMatchObject({
     status: 400,
-    text: expect.stringContaining('stop_token_ids: 1000000000 is no token'),
+    text: expect.stringContaining('stop_token_ids: 1000000000 is not a token'),
   });
 });
 

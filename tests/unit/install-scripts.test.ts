@@ -21,13 +21,13 @@ const decidedIn = (...path: string[]): string[] =>
 
 const nameOf = (path: string): string => path.split('node_modules/').at(-1) ?? '';
 
-describe('npm 11 warns of no install script, because package.json decides on each', () => {
-  test('of this repository', () => {
+describe('package.json decides on every install script, so that npm 11 does not warn', () => {
+  test('the decisions cover this repository', () => {
     const names = new Set(locked.map(([path]) => nameOf(path)));
     expect(decidedIn('package.json')).toEqual([...names].toSorted());
   });
 
-  test('of what a new project installs', () => {
+  test('the decisions cover what a new project installs', () => {
     const installed = locked.filter(([, { dev }]) => dev !== true).map(([path]) => nameOf(path));
     expect(decidedIn('templates', 'project', '_package.json')).toEqual(
       expect.arrayContaining(installed),

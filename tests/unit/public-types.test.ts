@@ -65,27 +65,27 @@ test.each([
   expect(names.filter((one, index) => names.indexOf(one) !== index)).toEqual([]);
 });
 
-describe('The package exports every type that has to be named', () => {
-  test('to call its functions', () => {
+describe('The exported types', () => {
+  test('a caller of its functions can name all types', () => {
     const functions = publicExports(sources.agent_rl).filter(({ kind }) => kind === 'function');
     const names = new Set(functions.map(({ name }) => name));
     expect(names.size).toBeGreaterThan(5);
     expect(hidden(entry.agent_rl, (name) => names.has(name))).toEqual([]);
   });
 
-  test('to write plugins', () => {
+  test('a plugin author can name all types', () => {
     expect([...exportsOf(entry['agent_rl/plugin']).keys()]).toEqual(
       expect.arrayContaining(contracts),
     );
     expect(hidden(entry['agent_rl/plugin'], (name) => contracts.includes(name))).toEqual([]);
   });
 
-  test('to test plugins', () => {
+  test('a tester of plugins can name all types', () => {
     expect(hidden(entry['agent_rl/contracts'])).toEqual([]);
   });
 
   test.each(Object.entries(entry).slice(0, 2))(
-    'and %s needs no types of TensorFlow.js or ONNX Runtime',
+    'the entry %s needs no types of TensorFlow.js or ONNX Runtime',
     (_, file) => {
       const named = packagesNamedBy(file);
       expect(named.length).toBeGreaterThan(5);
@@ -93,7 +93,7 @@ describe('The package exports every type that has to be named', () => {
     },
   );
 
-  test('and what is missing is found: through imports, lists, renaming and stars', () => {
+  test('a missing type is found through imports, lists, renaming and stars', () => {
     writeBelow(
       folder,
       'inner.d.ts',

@@ -44,7 +44,7 @@ export function axesOf(chart: Chart, curves: readonly Curve[], frame: Frame, loo
       ? scaleLog(ys.length === 0 ? [0.1, 1] : [low, high], ends).nice()
       : scaleLinear(rangeOf(low, high, chart), ends);
   const tickText = y.tickFormat(4);
-  const isTiny = Math.max(...y.domain().map(Math.abs)) < 1e-3;
+  const isTiny = y.domain().every((end) => Math.abs(end) < 1e-3);
   const label = (at: number): string =>
     chart.isShare ? `${round(100 * at)} %` : isTiny ? shortNumber(at) : tickText(at);
   return {

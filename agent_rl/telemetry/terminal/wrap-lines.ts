@@ -1,3 +1,5 @@
+import { append, largest } from '../../core/long-lists.ts';
+
 /** Narrower than that, words beside an indentation would stand one to a line. */
 const leastRoom = 30;
 
@@ -20,7 +22,7 @@ export function wrapLines(text: string, columns: number): string {
     while (head.length > 2 && cellsOf(lines[end] ?? '').length === head.length) end += 1;
     const table = lines.slice(at, end);
     if (table.length > 1 && table.some((line) => line.length > columns)) {
-      wrapped.push(...stacked(head, table.slice(1).map(cellsOf)));
+      append(wrapped, stacked(head, table.slice(1).map(cellsOf)));
       at = end;
     } else {
       wrapped.push(wrapLine(lines[at] ?? '', columns));
@@ -35,7 +37,7 @@ function stacked(
   [title = '', ...names]: readonly string[],
   rows: readonly (readonly string[])[],
 ): string[] {
-  const width = Math.max(...names.map((name) => name.length));
+  const width = largest(names.map((name) => name.length));
   return [
     `  ${title}`,
     ...rows.flatMap(([first = '', ...cells]) => [

@@ -12,7 +12,7 @@ describe('agent-rl plugins', () => {
     const { code, stdout } = await commandLine(['plugins', 'code_exec']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Tool code_exec \(built in\)\nRun a Python program/);
-    expect(stdout).toMatch(/\n {2}sessionS +number +Seconds/);
+    expect(stdout).toMatch(/\n {2}sessionS +number +Total seconds/);
     expect(stdout).toMatch(/Arguments of a call\n {2}Name[^]*\n {2}code +string +required /);
     expect(stdout).toContain('\nEnvironment code_exec (built in)\n');
     const one = await commandLine(['plugins', 'mrr', '--json']);

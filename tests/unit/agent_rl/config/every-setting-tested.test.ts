@@ -8,7 +8,7 @@ import { packageRoot } from '#agent_rl/core/package-root.ts';
 
 /*
  * `every-setting-acts.slow.test.ts` gives other values to all settings of the blocks of shipped run files. Settings of plugins
- * that no shipped file has, such as those of trackers and of tools for the web, are set in the tests of the plugins: here
+ * that no shipped file has, such as settings of trackers and web tools, are set in the tests of the plugins: here
  * they are looked for.
  */
 

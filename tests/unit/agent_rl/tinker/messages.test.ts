@@ -82,7 +82,7 @@ describe('A message of the Tinker protocol', () => {
     ['of a wire type that does not exist', Buffer.from([0x0f])],
     ['a number that does not end', Buffer.alloc(20, 0xff)],
   ])('is refused with bytes that are %s', (_, bytes) => {
-    expect(() => readForwardBackwardOutput(bytes)).toThrow('no protobuf message');
+    expect(() => readForwardBackwardOutput(bytes)).toThrow('not a protobuf message');
   });
 
   test('is refused with offsets outside its tensor', () => {

@@ -131,7 +131,7 @@ describe('agent-rl runs explain --step', () => {
       },
     ]);
     expect(text).toContain('Groups: 2, 1 mixed, 1 all right; 0 resampled');
-    expect(text).toMatch(/6 +50\.0 % +zero-advantage +exactly as good as the mean of its group/);
+    expect(text).toMatch(/6 +50\.0 % +zero-advantage +exactly as good as its group/);
   });
 
   test('says which tokens are pulled, by how much more likely they can become', async () => {

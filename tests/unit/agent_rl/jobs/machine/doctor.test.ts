@@ -14,7 +14,7 @@ test('The doctor names which sandboxes were skipped, which protections are missi
     'misses: threads are counted together',
   ]);
   expect(notes[2]).toMatch(
-    /^does not protect against: faults of the Linux kernel.*; asking whether a path/,
+    /^does not protect against: faults of the Linux kernel.*; finding out whether/,
   );
   expect(notes).toHaveLength(3);
 });

@@ -34,7 +34,7 @@ test('the chart counts numbers that are not finite instead of drawing them', asy
   const [chart] = runCharts([await readReportedRun(run)]);
   expect(chart?.lines[0]?.ys).toEqual([1, 'NaN', 'Infinity']);
   expect(chart && curvesOf(chart, plainLook).notes).toEqual([
-    'diverged: 2 not finite (NaN, Infinity)',
+    'diverged: 2 non-finite values omitted (NaN, Infinity)',
   ]);
 });
 

@@ -115,7 +115,7 @@ describe('An episode', () => {
 
   test('says why it was not trained on, or that this was not recorded', async () => {
     const without = await whole('train/1/0/0/1');
-    expect(without?.learned?.meaning).toMatch('exactly as good as the mean of its group');
+    expect(without?.learned?.meaning).toMatch('exactly as good as its group');
     expect(without?.sequences[0]?.learned).toBe(null);
     expect((await whole('train/1/0/0/2'))?.learned).toBe(null);
   });
