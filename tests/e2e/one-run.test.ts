@@ -216,9 +216,7 @@ describe('The command agent-rl plugins', () => {
   test('refuses a package that is not installed', async () => {
     const { code, stderr } = await list('--plugin', '@acme/nothing');
     expect(code).toBe(2);
-    expect(stderr).toMatch(
-      /PLUGIN_LOAD_FAILED: Plugin @acme\/nothing .*Install the package/s,
-    );
+    expect(stderr).toMatch(/PLUGIN_LOAD_FAILED: Plugin @acme\/nothing .*Install the package/s);
     expect(stderr).not.toContain('    at ');
   });
 

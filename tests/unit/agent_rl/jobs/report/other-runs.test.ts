@@ -65,7 +65,7 @@ describe('The report of several runs', () => {
       /^Of the held-out tasks, the policies of 2 runs .* Runs without a summary or without a held-out evaluation in it: 1\.$/,
     );
     expect(words.slice(2, 4)).toEqual([
-      'going: Attempts solved in each evaluation, including slices (from trajectories/eval.jsonl): 1 of 1 = 100.0 %, before training (iteration 0); 3 of 4 = 75.0 %, after training (iteration 2). There are no intervals without a summary.json.',
+      'going: Attempts solved in each evaluation, including slices (from trajectories/eval.jsonl): 1 of 1 = 100.0 %, before training (iteration 0); 3 of 4 = 75.0 %, after training (iteration 2). Without a summary.json there are no intervals.',
       'going: The run has no summary.json: it was interrupted (no process is running it, and it has no summary). It has 2 iterations so far.',
     ]);
   });
