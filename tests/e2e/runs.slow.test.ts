@@ -85,7 +85,7 @@ describe('An interrupted run', () => {
     await run.wrote(/Checkpoint \(periodic\): .*step-2/);
     run.interrupt();
     // As npx hands it on: one press that comes twice.
-    await run.wrote(/Stopping at the next safe place/);
+    await run.wrote(/Stopping at the next safe point/);
     run.interrupt();
     const { code, stdout, stderr } = await run.ended;
     expect({ code, stderr: code === 130 ? '' : stderr }).toEqual({ code: 130, stderr: '' });
@@ -134,7 +134,10 @@ describe('A run that --max-iterations ends', () => {
       `Ended after 2 of ${iterations} iterations. Continue: npx agent-rl train ${on.join(' ')} ${iterations}\n`,
     );
     const back = await resumed(folderOf('begun'), '--max-iterations', '1');
-    expect([back.code, back.stderr]).toEqual([2, expect.stringContaining('has done 2 iterations')]);
+    expect([back.code, back.stderr]).toEqual([
+      2,
+      expect.stringContaining('has already completed 2 iterations'),
+    ]);
     const pointed = await resumed(join(folderOf('begun'), 'checkpoints', 'step-2'));
     expect([pointed.code, pointed.stderr]).toEqual([
       2,
