@@ -50,7 +50,7 @@ export class CheckedGenerator implements Generator {
     if (missing.length === 0) return new CheckedGenerator(inner, options);
     throw new AgentRlError(
       'PLUGIN_LOAD_FAILED',
-      `${options.plugin} opens ${showValue(inner)}, which lacks the methods ${missing.join(', ')}. Have it return a Generator.`,
+      `The open() of ${options.plugin} returned ${showValue(inner)}, which lacks the methods ${missing.join(', ')}. Have it return a Generator.`,
     );
   }
 

@@ -223,7 +223,7 @@ class Examination {
       for (const { turn } of turns) template.turnText(turn, endOfTurn, options);
     });
     if (given !== undefined) {
-      return `This chat template renders given turns differently from how the model writes them after its cue (${given}) Sampled turns are kept as they are; conversations with given turns, as for agent-rl sft, cannot be rendered.`;
+      return `This chat template formats assistant turns of your data differently from turns that the model generates (${given}) Generated turns are kept as they are. Conversations that contain assistant turns, such as data for agent-rl sft, cannot be used.`;
     }
     const prompt = textOf(template.promptPieces(this.#opening, this.#tools, options));
     const ours = turns.reduce((text, { turn, said }) => {
@@ -239,7 +239,7 @@ class Examination {
     const where = at < turnsFrom ? 'the prompt' : 'an earlier turn of the model';
     return (
       `After ${after}, this chat template renders ${where} differently from how it was sampled: ${excerpt(left)} becomes ${excerpt(right)}. ` +
-      'Episodes keep the sampled tokens, and the model is trained on these. A server that renders the whole conversation again before each turn shows the trained model different tokens; let it append to the tokens, or expect slightly worse results there.'
+      'Training keeps the exact sampled tokens. A server that renders the whole conversation again before each turn gives the trained model different tokens. Configure it to append to the earlier tokens, or expect slightly worse results.'
     );
   }
 

@@ -71,7 +71,7 @@ function recordOf(line: Buffer, { file, number }: Place): { iteration: number; w
     const shown = visibleControls(text.trimEnd().slice(0, 60));
     throw new AgentRlError(
       'CHECKPOINT_INVALID',
-      `${file}:${number} is not a record of the run (${messageOf(cause)}): ${shown}. Restore the line from a backup and resume again. Without a backup: ${withoutCopy(basename(file))} Training does not depend on it.`,
+      `${file}:${number} is not a record of the run (${messageOf(cause)}): ${shown}. Restore the line from a backup and resume again. Without a backup: ${withoutCopy(basename(file))} Training does not need this line.`,
       { cause },
     );
   }

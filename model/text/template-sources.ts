@@ -45,7 +45,7 @@ export async function templateSources(folder: string): Promise<TemplateSources> 
   }
   throw invalid(
     `${folder} holds no chat template: expected ${templateFile}, or chat_template in tokenizer_config.json or ${legacyFile}. ` +
-      `Base models have no template: use a model that was tuned for conversations, or write the template that it should learn to ${templateFile}.`,
+      `Base models have no chat template. Use a model that is tuned for chat, or save a chat template for this one as ${templateFile}.`,
   );
 }
 

@@ -27,7 +27,7 @@ describe('agent-rl model accept of a random model', () => {
     const report = readFileSync(join(folder, 'accept-tiny.md'), 'utf8');
     expect(ended.stdout).toContain(report);
     expect(report).toMatch(
-      /\*\*Accepted\*\*: all 6 criteria are met\. That it learned is not shown/,
+      /\*\*Accepted\*\*: all 6 criteria are met\. This run does not show that the model learned/,
     );
     expect(report).toContain('| held-out questions after | 0 of 100 = 0.0 %');
     expect(report.match(/^\| yes \| /gm)).toHaveLength(6);

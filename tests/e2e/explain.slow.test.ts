@@ -111,7 +111,7 @@ describe('The command agent-rl runs explain', () => {
   });
 
   test.each([
-    ['deaf', /could not be read/, 'deaf'],
+    ['deaf', /were malformed/, 'deaf'],
     ['other-format', /looks like a call, but no call is parsed/, 'python-block'],
   ])('names calls that are never parsed: %s', async (name, says, format) => {
     const [first] = await explained(name);

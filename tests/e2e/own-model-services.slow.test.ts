@@ -105,6 +105,6 @@ run: { outputDir: ${folder} }
   );
   expect(await rejectionOf(trainAgent({ config }))).toMatchObject({
     code: 'PLUGIN_LOAD_FAILED',
-    message: expect.stringContaining('Generator "deaf", describe(): takes is ["folder"], and it'),
+    message: expect.stringContaining('Generator "deaf", describe(): takes is ["folder"], but the generator has no method use'),
   });
 });

@@ -82,7 +82,7 @@ function hintOn(request: PluginRequest, cause: unknown): string {
     return "Import the plugin API from 'agent_rl/plugin'.";
   return isFile(request)
     ? 'Fix the file, or remove it from `plugins:`.'
-    : 'Install the package; a file name must begin with ./.';
+    : 'Install the package. To load a file, start its path with ./.';
 }
 
 const startUpS = 30;

@@ -25,7 +25,7 @@ const KlBlock = block(
 const OverlongBlock = block(
   {
     share: number(
-      'Last share of the token limit over which the penalty grows; 0 turns it off (DAPO 3.4)',
+      'Final share of the token limit in which the penalty grows, such as 0.2 for the last fifth; 0 turns it off (DAPO 3.4)',
       within(0, 1, 0),
     ),
     penalty: number(

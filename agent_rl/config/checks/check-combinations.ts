@@ -40,7 +40,7 @@ const ofRollouts = ({ algorithm, policy, rollout, train }: Config, places: Place
     [
       'algorithm.updatesPerBatch',
       isRl && algorithm.updatesPerBatch > rollout.tasksPerStep,
-      `${algorithm.updatesPerBatch} is more than rollout.tasksPerStep = ${rollout.tasksPerStep}, and each step needs at least one group. Use at most that many.`,
+      `${algorithm.updatesPerBatch} optimiser steps need as many groups, but an iteration has ${rollout.tasksPerStep} (rollout.tasksPerStep). Use at most ${rollout.tasksPerStep}.`,
     ],
     [
       'algorithm.microBatchTokens',

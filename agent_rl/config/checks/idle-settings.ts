@@ -158,7 +158,7 @@ const idle: readonly IdleRule[] = [
   [
     ['train.parityBound'],
     (run) => isRl(run) && truncates(run.config.policy.sampling),
-    'policy.sampling is truncated, so the probabilities of generator and learner differ and are not compared',
+    'policy.sampling leaves out unlikely tokens, so the probabilities of generator and learner differ by design and are not compared',
   ],
   [
     ['policy.sampling.allowBiasedGradient'],

@@ -30,7 +30,7 @@ export const remoteSettings = {
   }),
   deadlineS: Type.Number({
     description:
-      'Seconds that a server may take to answer a request. A turn is requested in parts of at most 1,024 tokens and at most two tokens for each of these seconds.',
+      'Seconds that a server has to answer a request. Long turns are split into requests of at most 1,024 tokens, and of at most two tokens for each of these seconds',
     exclusiveMinimum: 0,
     maximum: 86_400,
     default: 600,

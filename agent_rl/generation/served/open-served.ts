@@ -62,7 +62,7 @@ export const servedGenerator = generator({
     await refuseOther(info, url, host);
     if (info.packs)
       host.warn(
-        `agent-rl serve at ${url} packs its weights: log-probabilities show floating-point differences to generator.type engine, and in rare cases a seed draws another token. If they must be identical, start it with --accept-weights, which lets clients replace its weights.`,
+        `agent-rl serve at ${url} packs its weights for speed, so log-probabilities differ from generator.type engine by rounding, and a seed may occasionally give a different token. For identical results, start it with --accept-weights, which also lets clients replace its weights.`,
       );
     const { warn } = host;
     const served = new ServedGenerator({ http, url, deadlineS, patienceS, info, warn });

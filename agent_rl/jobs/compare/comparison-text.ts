@@ -23,7 +23,7 @@ export const differenceLines = (difference: HeldOutDifference): string[] => {
         return [name, rateText(one), rateText(other), points];
       }),
     ]),
-    `  ${intervalNote}; difference: paired by task`,
+    `  ${intervalNote}; differences are computed task by task`,
   ];
 };
 

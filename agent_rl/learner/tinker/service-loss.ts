@@ -63,7 +63,7 @@ function refuseTerms({ kl, entropyBonus = 0, temperature }: PolicyLossSpec): voi
   if (temperature !== 1)
     throw refused(
       `policy.sampling.temperature ${temperature}`,
-      'it computes log-probabilities only at temperature 1. Set it to 1',
+      'the service computes log-probabilities only at temperature 1. Set policy.sampling.temperature to 1',
     );
 }
 

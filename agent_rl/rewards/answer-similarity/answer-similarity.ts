@@ -25,7 +25,7 @@ const AnswerSimilaritySettings = Type.Object({
   embedder: Type.Union([Type.Object({ type: Type.Literal('words') }), ...models], {
     default: { type: 'words' },
     description:
-      'Embedder of answers: a model, as under `dense` of a corpus, or words, which needs no model',
+      'How answers are compared: by an embedding model, with the settings of `dense` of a corpus, or by words, without a model',
   }),
   floor: Type.Union([Type.Literal('measured'), Type.Number({ minimum: -1, maximum: 0.999 })], {
     default: 'measured',

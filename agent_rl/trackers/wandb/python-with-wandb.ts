@@ -18,7 +18,7 @@ export function requireWandb(python: string, env: NodeJS.ProcessEnv): void {
     error === undefined
       ? stdout.trim() === 'missing'
         ? `${python} does not have the package wandb`
-        : `${python} failed as a Python interpreter: ${last}`
+        : `Could not use ${python} as a Python interpreter: ${last}`
       : `${python} does not start: ${error.message}`;
   throw new AgentRlError(
     'PLUGIN_LOAD_FAILED',

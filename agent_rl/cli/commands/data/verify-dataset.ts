@@ -49,7 +49,7 @@ export const verifyDataset = command({
       'Code tasks: sandbox for the reference solutions (default: the strongest on this machine)',
       localSandboxTypes,
     ),
-    'sandbox-python': textFlag('Code tasks: Python of the native sandbox'),
+    'sandbox-python': textFlag('For code tasks: the Python interpreter of the native sandbox'),
     'sandbox-workers': numberFlag('Code tasks: programs to run in parallel', {
       from: 1,
       to: 256,

@@ -137,7 +137,7 @@ describe('A folder is refused if it', () => {
     const { chat_template: _, ...rest } = await readConfig();
     await writeConfig(rest);
     await expect(openLanguageModelFolder(folder)).rejects.toThrow(
-      /holds no chat template.*Base models have no template/,
+      /holds no chat template.*Base models have no chat template/,
     );
   });
 
