@@ -105,6 +105,8 @@ run: { outputDir: ${folder} }
   );
   expect(await rejectionOf(trainAgent({ config }))).toMatchObject({
     code: 'PLUGIN_LOAD_FAILED',
-    message: expect.stringContaining('Generator "deaf", describe(): takes is ["folder"], but the generator has no method use'),
+    message: expect.stringContaining(
+      'Generator "deaf", describe(): takes is ["folder"], but the generator has no method use',
+    ),
   });
 });

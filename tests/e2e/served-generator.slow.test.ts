@@ -224,10 +224,7 @@ describe('The command agent-rl serve', () => {
     expect(await generator.describe()).toMatchObject({ takes: [], maxContextTokens: 64 });
     await generator.close();
     const compared = expect.stringMatching(/and of the run's model differ by up to [\d.e-]+ nats/);
-    expect(notes).toEqual([
-      expect.stringMatching(/packs its weights .*by rounding/),
-      compared,
-    ]);
+    expect(notes).toEqual([expect.stringMatching(/packs its weights .*by rounding/), compared]);
     notes.length = 0;
     await (await open({ trains: false, scorer, warn }, accepting)).close();
     // One whose weights may be replaced does not pack them.

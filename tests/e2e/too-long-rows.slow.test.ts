@@ -86,7 +86,7 @@ test('a dry run, a run, its resume and eval leave out rows that are too long and
     const fewer = [...resumed.slice(0, -1), '1', ...dryRun];
     expect((await command(...fewer)).stderr).toMatch(/The run .* 2 iterations/);
     expect((await command(...resumed, ...sets, ...dryRun)).stderr).toMatch(
-      /CHECKPOINT_INVALID: .* 0 tasks .* 1\./,
+      /CHECKPOINT_INVALID: .* 0 tasks .* now 1 are/,
     );
   }
   const evaluated = await command('eval', join(runs, 'one'), '--json');

@@ -96,10 +96,6 @@ export async function learningRun(fault: Fault, job = codeExec): Promise<Learnin
       `model.path=${join(root, 'model', job.model)}`,
       `datasets.0.dir=${join(root, 'dataset', job.dataset)}`,
       ...(fault === 'shuffled-rewards' ? ['train.control=shuffled-rewards'] : []),
-      // Else the run would stop at the first wrong token, before anything else can tell.
-      ...(fault === 'other-tokens'
-        ? ['train.parityBound.max=1e9', 'train.parityBound.mean=1e9']
-        : []),
     ],
     flags: [],
   });
@@ -111,9 +107,13 @@ export async function learningRun(fault: Fault, job = codeExec): Promise<Learnin
     const drawn = recordDraws(agent);
     const trained: TrainDatum[] = [];
     const { train, eval: held } = await job.load(config.datasets[0]!.dir ?? '');
+    const options = trainerOptions(config, run.chosen, 'run');
+    // Otherwise the run would stop at the first wrong token, before the test can compare any.
+    const parityBound =
+      fault === 'other-tokens' ? { max: Infinity, mean: Infinity } : options.train.parityBound;
     const result = await trainGrpo(
       {
-        options: trainerOptions(config, run.chosen, 'run'),
+        options: { ...options, train: { ...options.train, parityBound } },
         learner: recordingLearner(agent.model.training.learner, trained, faultOf(fault)),
         weights: agent.model.training.weights,
         rollouts: agent.rollouts,

@@ -67,7 +67,7 @@ describe('A template that renders earlier turns differently', () => {
       "assistant\\n<think>\\n' }}{%- endif",
     );
     const { notes } = examined(modelWithTemplate(opening), new PlainFormat(), true);
-    expect(notes.join('\n')).toMatch(/conversations with given turns/);
+    expect(notes.join('\n')).toMatch(/Conversations that contain assistant turns/);
   });
 });
 

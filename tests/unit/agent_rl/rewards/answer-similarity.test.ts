@@ -79,7 +79,7 @@ describe('The similarity scale', () => {
 
   test('is refused with one answer, or with an embedder that cannot distinguish answers', async () => {
     await expect(randomPairFloor(new AngleEmbedder(), ['5', '5'], 8)).rejects.toThrow(
-      'The tasks have 1 different answers',
+      'at least 2 different answers, and the tasks have 1',
     );
     await expect(randomPairFloor(new AngleEmbedder(), ['0', '360'], 8)).rejects.toThrow(
       'cannot distinguish',
