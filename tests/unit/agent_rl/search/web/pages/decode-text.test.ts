@@ -58,7 +58,7 @@ describe('The detected encoding', () => {
       expect(decodeText(bytes, type)).toEqual({ text: '“€é”', encoding: 'windows-1252' });
   });
 
-  test.each(['iso-8859-16', 'iso-2022-kr'])('an undecodable page in %s is refused', (label) => {
+  test.each(['iso-2022-cn', 'iso-2022-kr'])('an undecodable page in %s is refused', (label) => {
     const page = Buffer.from(`<meta charset=${label}>x`);
     expect(thrownBy(() => decodeText(page, 'text/html'))).toMatchObject({
       kind: 'wrong-encoding',
