@@ -108,7 +108,7 @@ function refuseOurNames(names: readonly string[]): void {
   if (taken === undefined) return;
   throw new AgentRlError(
     'PLUGIN_LOAD_FAILED',
-    `A loss reports "${taken}", which is a measurement of every loss. Use another name.`,
+    `A loss reports "${taken}", a name that is reserved for a metric of all losses. Use another name.`,
   );
 }
 

@@ -44,7 +44,7 @@ export const errorCatalogue = {
   ),
   OUTPUT_UNWRITABLE: user(
     'The run folder already exists, cannot be written, is used by another process (`run.lock`), or the disk is full',
-    'Choose another `run.outputDir` or `run.name`; after a full disk free space, then `--resume`',
+    'Choose another `run.outputDir` or `run.name`. If the disk was full, free some space, then use `--resume`',
   ),
   PAGE_MISSING: user(
     'The page of `agent-rl view` is missing from the build',

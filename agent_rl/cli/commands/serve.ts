@@ -14,7 +14,7 @@ export const serve = command({
     ['--model model/starter --port 0', 'Serve a model folder on any free port'],
     [
       'runs/my-run --host 0.0.0.0 --api-key-env SERVE_KEY',
-      'Serve other machines that send the key in the variable SERVE_KEY',
+      'Accept requests from other machines that send the key stored in SERVE_KEY',
     ],
   ],
   positionals: { checkpoint: checkpointWord },

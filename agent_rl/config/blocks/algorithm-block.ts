@@ -39,7 +39,7 @@ const OverlongBlock = block(
 export const AlgorithmBlock = block(
   {
     name: choice(
-      'Preset of the settings below, which override it; `agent-rl plugins algorithms` lists the presets',
+      'Preset that fills in the settings below; settings that you give take precedence. `agent-rl plugins algorithms` lists the presets',
       algorithmNames,
       'grpo',
     ),
@@ -53,7 +53,7 @@ export const AlgorithmBlock = block(
     correction: partBlock(
       'a correction',
       'none',
-      'Off-policy correction between the sampling policy and the weights before the update',
+      'Correction for the difference between the policy that sampled and the weights before the update',
     ),
     selection: partBlock('a selection', 'all', 'Which groups and episodes are trained on'),
     overlong: OverlongBlock,

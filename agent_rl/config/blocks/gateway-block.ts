@@ -20,7 +20,7 @@ export const GatewayBlock = block(
       Type.Object(
         {
           url: text("Base URL of the model's API, ending in /v1", { pattern: '^https?://.+' }),
-          model: optionalText('Model name on that server; by default the same'),
+          model: optionalText('Model name on that server; defaults to the name used here'),
           apiKeyEnv: variable('Environment variable with the API key'),
         },
         { additionalProperties: false },

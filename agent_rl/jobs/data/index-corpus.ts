@@ -56,7 +56,7 @@ export async function indexCorpus(options: IndexOptions): Promise<JobResult> {
   );
   if (shortened !== undefined && shortened > 0)
     print(
-      `${shortened} of ${counts.passages} passages are longer than ${String(dense?.embedder)} can embed: only keyword search finds their ends. Use shorter passages (chunking.tokens, with the embedder's tokenizer).`,
+      `${shortened} of ${counts.passages} passages are longer than ${String(dense?.embedder)} can embed. The text past that limit is found by keyword search only. Use shorter passages (chunking.tokens, with the embedder's tokenizer).`,
     );
   return {
     output,

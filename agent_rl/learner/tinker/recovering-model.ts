@@ -166,7 +166,7 @@ export class RecoveringModel {
     if (restores >= mostRepeats || this.saved.address === '')
       throw client.failure(`failed again after ${restores} restores: ${thrown.message}`, thrown);
     client.warn(
-      `${thrown.message}. It is unknown whether the operation took place. Loading the state of step ${this.#steps - this.#stepsSince} again and repeating the ${this.#changes.length} operations after it.`,
+      `${thrown.message}. It is unknown whether the operation took place, so the learner reloads the state of step ${this.#steps - this.#stepsSince} and repeats the ${this.#changes.length} operations after it.`,
     );
   }
 

@@ -30,7 +30,7 @@ const AnswerSimilaritySettings = Type.Object({
   floor: Type.Union([Type.Literal('measured'), Type.Number({ minimum: -1, maximum: 0.999 })], {
     default: 'measured',
     description:
-      "Similarity that counts as 0: measured on random pairs of the tasks' answers, or a number",
+      "Similarity that scores 0: a number, or measured, which computes it from random pairs of the tasks' answers",
   }),
   pairs: integer('Number of random pairs for a measured floor', {
     ...within(8, 4096, 64),

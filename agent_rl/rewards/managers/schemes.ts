@@ -33,7 +33,7 @@ export const pca = combining(
 
 export const l2 = combining(
   'l2',
-  'Euclidean norm of the rewards, with negative rewards subtracted',
+  'Euclidean norm of the rewards; the squares of negative rewards are subtracted',
 );
 
 export const normalised = combining(

@@ -29,7 +29,7 @@ export const ModelJudgeSettings = Type.Object({
     default: defaultInstruction,
   }),
   template: text(
-    'User message with {task}, {reference}, {conversation} and {answer} (the final message); with {reference}, tasks without an answer are not judged',
+    'Template of the user message. Placeholders: {task}, {reference}, {conversation}, {answer} (the final message). If it has {reference}, tasks without a reference answer are not judged',
     { minLength: 1, default: defaultTemplate },
   ),
   lowest: number('Lowest score, which becomes 0', within(-mostScore, mostScore, 0)),

@@ -155,7 +155,7 @@ export class ExpressionReader extends TextCursor {
     if (symbol !== undefined) return this.#symbol(symbol);
     if (this.next(letters) && !atUnit(this))
       return this.#symbol(this.take(/[A-Za-z]/uy)?.[0] ?? '');
-    throw new Undecided(`What stands at ${this.place} is not known.`);
+    throw new Undecided(`The text at ${this.place} cannot be read.`);
   }
 
   #symbol(name: string): Value {

@@ -60,7 +60,8 @@ export async function readAt(file: string, offset: number, length: number): Prom
   const handle = await open(file, 'r');
   try {
     const { bytesRead, buffer } = await handle.read(Buffer.alloc(length), 0, length, offset);
-    if (bytesRead < length) throw new Error(`${file} has no ${length} bytes at ${offset}`);
+    if (bytesRead < length)
+      throw new Error(`${file} is too short: expected ${length} bytes at offset ${offset}`);
     return buffer;
   } finally {
     await handle.close();
