@@ -46,6 +46,8 @@ interface Declared<Positionals, Own> extends Described {
   flags?: Own;
   /** The flags of a run file, which `prepare` reads. */
   settings?: OptionTable;
+  /** Its text is plans and tables, which are fitted to a terminal; never set where a model's text is shown. */
+  fits?: boolean;
   /** Returns what `--json` prints; `ok: false` in it makes the exit code 1. */
   run: (values: Values<Positionals & Own>, running: Running) => Promise<object>;
 }
@@ -60,7 +62,14 @@ const optionsOf = (flags: Flags): OptionTable =>
 export function command<
   Positionals extends Flags = typeof noFlags,
   Own extends Flags = typeof noFlags,
->({ positionals, flags, settings = {}, run, ...described }: Declared<Positionals, Own>): Command {
+>({
+  positionals,
+  flags,
+  settings = {},
+  fits = false,
+  run,
+  ...described
+}: Declared<Positionals, Own>): Command {
   const all = { ...positionals, ...flags } as Positionals & Own;
   return {
     ...described,
@@ -68,7 +77,7 @@ export function command<
     options: { ...optionsOf(flags ?? {}), ...settings, json: jsonFlag.option },
     run: async (parsed, { jobs, io }) => {
       const json = parsed['json'] === true;
-      const job = { signal: io.signal, print: printer(io, json) };
+      const job = { signal: io.signal, print: printer(io, json, { fits }) };
       const result = await run(valuesOf(all, parsed), { jobs, io, job, parsed });
       if (json) writeJson(io, result);
       return 'ok' in result && result.ok === false ? 1 : 0;

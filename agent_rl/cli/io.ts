@@ -22,15 +22,15 @@ export interface Io {
  * Shows results, without secrets, as text on stdout; with `--json`, stdout is for JSON alone and text goes to stderr.
  *
  * @param colored the text has colours, and nothing else that acts on a terminal
+ * @param fits lines are wrapped to a terminal; a file or a pipe has a line for each line
  */
 export const printer =
-  ({ stdout, stderr }: Io, json: boolean, colored = false) =>
+  ({ stdout, stderr }: Io, json: boolean, { colored = false, fits = false } = {}) =>
   (text: string): void => {
     const clean = redactor()(text);
     const shown = colored ? clean : visibleControls(clean);
-    // On a terminal, words stay whole; a file or a pipe has a line for each line.
-    const columns = json || colored || stdout.isTTY !== true ? undefined : stdout.columns;
-    const lines = columns === undefined || columns === 0 ? shown : wrapLines(shown, columns);
+    const columns = fits && !json && stdout.isTTY === true ? (stdout.columns ?? 0) : 0;
+    const lines = columns === 0 ? shown : wrapLines(shown, columns);
     (json ? stderr : stdout).write(lines.endsWith('\n') ? lines : `${lines}\n`);
   };
 

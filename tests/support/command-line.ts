@@ -49,7 +49,13 @@ const jobsWith = (some: Partial<Jobs>): Jobs => ({
 /** Runs a command line in this process. */
 export async function commandLine(
   args: readonly string[],
-  { jobs = {}, only, input, signal = new AbortController().signal }: CommandLineOptions = {},
+  {
+    jobs = {},
+    only,
+    input,
+    columns,
+    signal = new AbortController().signal,
+  }: CommandLineOptions = {},
 ): Promise<Ran> {
   const written = { stdout: '', stderr: '' };
   const code = await main(args, {
@@ -57,7 +63,11 @@ export async function commandLine(
     programName: 'agent-rl',
     io: {
       ...(input !== undefined && { stdin: () => Readable.from([input]) }),
-      stdout: { write: (text) => (written.stdout += text) },
+      stdout: {
+        write: (text) => (written.stdout += text),
+        isTTY: columns !== undefined,
+        columns,
+      },
       stderr: { write: (text) => (written.stderr += text) },
       signal,
     },
@@ -71,5 +81,7 @@ export interface CommandLineOptions {
   only?: MainOptions['only'];
   /** What is piped into it. */
   input?: string;
+  /** Of the terminal that it writes to; without them, a pipe. */
+  columns?: number;
   signal?: AbortSignal;
 }

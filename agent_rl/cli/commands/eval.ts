@@ -22,6 +22,7 @@ const checkpoints: Flag<string[]> = {
 
 /** `agent-rl eval` is named after what it does; `eval` itself is not a name to export. */
 export const evaluate = command({
+  fits: true,
   name: 'eval [checkpoints..]',
   describe: 'Evaluate models or checkpoints on held-out tasks',
   usage: '[--config FILE]',

@@ -56,6 +56,7 @@ const trainingCommand = ({
   ...described
 }: Preset): Command =>
   command({
+    fits: true,
     ...described,
     flags: {
       resume,

@@ -90,7 +90,7 @@ function reasonOf(
   return success ? 'counts as solved' : undefined;
 }
 
-/** Without the attempts of a text that was right on a few tasks only, as any guess may be. */
+/** Leaves out texts that were right on only a few tasks, as any guess may be. */
 function beyondChance(findings: readonly Finding[], tasks: number): Finding[] {
   const allowed = Math.max(1, chanceShare * tasks);
   return findings.filter(({ why, place, text }) => {

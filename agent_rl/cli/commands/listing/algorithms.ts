@@ -2,6 +2,7 @@ import type { AlgorithmRow } from '../../../config/index.ts';
 import { command } from '../../command.ts';
 
 export const algorithms = command({
+  fits: true,
   name: 'algorithms',
   describe: 'List the values of algorithm.name with their parts, paper and departures from it',
   examples: [

@@ -56,6 +56,7 @@ function named(all: readonly PluginDescription[], name: string): PluginDescripti
 }
 
 export const plugins = command({
+  fits: true,
   name: '$0 [name]',
   describe:
     'List the plugins that a run file can name: tools, environments, policies, rewards, call formats, parts of algorithms',

@@ -2,6 +2,7 @@ import { command } from '../../command.ts';
 import { requiredFlag } from '../../flags/flag.ts';
 
 export const compare = command({
+  fits: true,
   name: 'compare <a> <b>',
   describe: 'Compare the held-out success of two runs, and find where they diverge',
   examples: [

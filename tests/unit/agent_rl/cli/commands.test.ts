@@ -63,3 +63,24 @@ test('--help loads yargs and no other package', () => {
   expect([...packages]).toEqual(['yargs']);
   expect(seen.size).toBeLessThan(70);
 });
+
+describe('A terminal of 60 columns', () => {
+  const program = [
+    '[sampled]',
+    '  x = 1    # the first    comment of a program, beyond 60 columns',
+    '  y = 2    # the second   comment',
+  ].join('\n');
+  const job = async ({ print }: { print: (text: string) => void }) => (print(program), {});
+
+  test('shows the text of an episode as it was written', async () => {
+    const jobs = { showRun: job };
+    const { stdout } = await commandLine(['runs', 'show', 'run'], { jobs, columns: 60 });
+    expect(stdout).toBe(`${program}\n`);
+  });
+
+  test('gets a table that is too wide as a list', async () => {
+    const jobs = { compareRuns: job };
+    const { stdout } = await commandLine(['runs', 'compare', 'a', 'b'], { jobs, columns: 60 });
+    expect(stdout).toContain('  x = 1\n  y = 2\n    # the first');
+  });
+});
