@@ -1,10 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-
 import { describe, expect, test } from '@jest/globals';
 
-import { ConfigSchema } from '#agent_rl/config/config-schema.ts';
-import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { checks, type Finding, runChecks } from '#agent_rl/runs/signs/run-checks.ts';
 import { evidenceOf, type Sketch } from './evidence.ts';
 
@@ -387,34 +382,4 @@ describe('The diagnosis of a run', () => {
     const judged = findings.filter(({ verdict }) => verdict !== 'unknown');
     expect(judged.map(({ check }) => check)).toEqual(['control', 'kl']);
   });
-
-  test('has checks with unique names that name existing settings', () => {
-    const names = checks.map(({ name }) => name);
-    expect(new Set(names).size).toBe(names.length);
-    const folder = join(packageRoot(), 'agent_rl', 'runs', 'signs');
-    const text = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.ts'))
-      .map((file) => readFileSync(join(folder, file), 'utf8'))
-      .join('\n');
-    const paths = [...text.matchAll(/\.(?:now|at|number|list)\(\s*'([a-zA-Z.-]+)'/g)].map(
-      ([, path = '']) => path,
-    );
-    expect(paths.length).toBeGreaterThan(30);
-    expect(paths.filter((path) => !isSetting(path))).toEqual([]);
-  });
 });
-
-interface Schema {
-  properties?: Readonly<Record<string, Schema>>;
-}
-
-/** Settings of a plugin, such as environment.systemPrompt, are not in the schema of run files: its `type` stands for them. */
-function isSetting(path: string): boolean {
-  let schema: Schema | undefined = ConfigSchema as Schema;
-  for (const key of path.split('.')) {
-    const below: Readonly<Record<string, Schema>> = schema?.properties ?? {};
-    if (!Object.hasOwn(below, key)) return Object.hasOwn(below, 'type') || key === 'type';
-    schema = below[key];
-  }
-  return true;
-}
