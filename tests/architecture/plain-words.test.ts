@@ -8,7 +8,7 @@ import { projectFile, type SourceFile, sourceFiles } from '../support/source-fil
  */
 
 const phrases: readonly (readonly [RegExp, string])[] = [
-  // Not `is None` of Python, nor `x is none }}` of a Jinja template.
+  // Python's `is None` and Jinja's `x is none }}` are allowed.
   [/\b(?:[Ii]s|[Aa]re|[Ww]as|[Ww]ere) none\b(?! *\}\})/, '"does not exist", "no X", "invalid"'],
   [/\bwhat (?:is|are|was) no\b/i, 'the name of the thing: "invalid", "not a number"'],
   [/\bso many\b/i, '"this many", "that number of"'],
