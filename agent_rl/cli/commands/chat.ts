@@ -52,7 +52,12 @@ export const chat = command({
     const job = await prepare(running, { file, needs: 'model', instead });
     const shown = isColored ?? io.stdout.isTTY === true;
     const isJson = parsed['json'] === true;
-    const options = { ...job, ...flags, color: shown, print: printer(io, isJson, { colored: shown }) };
+    const options = {
+      ...job,
+      ...flags,
+      color: shown,
+      print: printer(io, isJson, { colored: shown }),
+    };
     if (flags.prompt !== undefined) return jobs.chat(options);
     // Late: only a conversation reads lines.
     const { askLines } = await import('../ask-lines.ts');
