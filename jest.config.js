@@ -8,7 +8,7 @@ export const project = (displayName, folders, testEnvironment) => ({
   roots: ['agent_rl', 'dataset', 'model', 'scripts', 'tests'].map((name) => `<rootDir>/${name}`),
   testEnvironment,
   extensionsToTreatAsEsm: ['.ts'],
-  modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/runs', '<rootDir>/.cache'],
+  modulePathIgnorePatterns: ['<rootDir>/dist/(?!tensorflow)', '<rootDir>/runs', '<rootDir>/.cache'],
   transform: {
     '\\.ts$': [
       '@swc/jest',

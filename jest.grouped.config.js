@@ -40,7 +40,9 @@ const grouped = {
       ...unit,
       roots: [...unit.roots, `<rootDir>/${folder}`],
       testMatch: [`<rootDir>/${folder}/*.test.mjs`],
-      modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/runs'],
+      modulePathIgnorePatterns: unit.modulePathIgnorePatterns.filter(
+        (one) => !one.includes('.cache'),
+      ),
     },
     ...others,
   ],

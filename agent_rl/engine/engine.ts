@@ -1,4 +1,4 @@
-import type { Tensor } from '@tensorflow/tfjs';
+import type { Tensor } from '@tensorflow/tfjs-core';
 
 /**
  * Element type of what crosses an engine's border. Booleans exist only inside a program: cast them. Bytes only go

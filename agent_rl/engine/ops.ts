@@ -1,4 +1,4 @@
-import type { GradConfig } from '@tensorflow/tfjs';
+import type { GradConfig } from '@tensorflow/tfjs-core';
 import { AgentRlError } from '../core/errors.ts';
 import { tfjs, type Tensor } from './tfjs.ts';
 import { traceBackendName } from './trace/trace-backend.ts';

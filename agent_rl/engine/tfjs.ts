@@ -1,13 +1,15 @@
 import { createRequire } from 'node:module';
 
-import type * as TensorFlow from '@tensorflow/tfjs';
+import type * as TensorFlow from '@tensorflow/tfjs-core';
+// The types of operations as methods, `x.mul(y)`.
+export type * from '@tensorflow/tfjs-core/dist/public/chained_ops/register_all_chained_ops.js';
 
 import { AgentRlError } from '../core/errors.ts';
 
-export type { Tensor } from '@tensorflow/tfjs';
+export type { Tensor } from '@tensorflow/tfjs-core';
 
-// With `import`, Node would first read all of it for the names it exports: 0.4 s for each engine.
-const tfjs = createRequire(import.meta.url)('@tensorflow/tfjs') as typeof TensorFlow;
+// TensorFlow.js's core, gradients and `cpu` backend in one file, which `npm run bundles` makes.
+const tfjs = createRequire(import.meta.url)('#tensorflow') as typeof TensorFlow;
 
 // Production mode silences the advice tfjs prints on stderr when its `cpu` backend first runs.
 tfjs.enableProdMode();

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, symlink } from 'node:fs/promises';
+import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 
@@ -38,10 +38,7 @@ export async function registerTensorflow(options: BindingOptions): Promise<void>
   const root = path.join(source, 'package');
   const binding = path.join(root, 'tfjs_binding.node');
   compile(root, path.join(library, 'tensorflow'), binding);
-  const tfjs = require.resolve('@tensorflow/tfjs/package.json');
-  const core = createRequire(tfjs).resolve('@tensorflow/tfjs-core/package.json');
-  await link(path.dirname(tfjs), root, '@tensorflow/tfjs');
-  await link(path.dirname(core), root, '@tensorflow/tfjs-core');
+  await writeTensorFlow(path.join(root, 'node_modules'));
   await link(path.join(folder, 'google-protobuf', 'package'), root, 'google-protobuf');
   const { NodeJSKernelBackend } = require(path.join(root, 'dist/nodejs_kernel_backend.js')) as {
     NodeJSKernelBackend: new (binding: unknown, name: string) => never;
@@ -52,6 +49,16 @@ export async function registerTensorflow(options: BindingOptions): Promise<void>
     () => new NodeJSKernelBackend(require(binding), '@tensorflow/tfjs-node'),
   );
   await tf.findBackendFactory('tensorflow')?.();
+}
+
+/** The packages of TensorFlow.js that the binding loads: the instance that is registered with. */
+async function writeTensorFlow(modules: string): Promise<void> {
+  const bundle = JSON.stringify(require.resolve('#tensorflow'));
+  for (const name of ['tfjs', 'tfjs-core']) {
+    const folder = path.join(modules, '@tensorflow', name);
+    await mkdir(folder, { recursive: true });
+    await writeFile(path.join(folder, 'index.js'), `module.exports = require(${bundle});\n`);
+  }
 }
 
 async function unpack(name: string, folder: string): Promise<void> {

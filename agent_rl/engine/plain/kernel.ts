@@ -1,4 +1,4 @@
-import type { KernelBackend, TensorInfo } from '@tensorflow/tfjs';
+import type { KernelBackend, TensorInfo } from '@tensorflow/tfjs-core';
 
 /** How tfjs calls a kernel of its `cpu` backend. */
 export interface KernelCall {

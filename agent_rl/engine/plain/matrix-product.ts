@@ -1,4 +1,4 @@
-import type { KernelBackend, TensorInfo } from '@tensorflow/tfjs';
+import type { KernelBackend, TensorInfo } from '@tensorflow/tfjs-core';
 
 import { tfjs } from '../tfjs.ts';
 import { sizeOf, valuesOf, zeros, type KernelCall, type Values } from './kernel.ts';

@@ -1,4 +1,4 @@
-import type { KernelBackend, TensorInfo } from '@tensorflow/tfjs';
+import type { KernelBackend, TensorInfo } from '@tensorflow/tfjs-core';
 
 import { sizeOf, valuesOf, zeros, type KernelCall } from './kernel.ts';
 

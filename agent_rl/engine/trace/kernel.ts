@@ -1,4 +1,4 @@
-import type { DataType } from '@tensorflow/tfjs';
+import type { DataType } from '@tensorflow/tfjs-core';
 import type { Graph } from './graph.ts';
 import type { Value } from './value.ts';
 

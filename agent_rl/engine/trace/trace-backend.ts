@@ -1,4 +1,4 @@
-import type { DataType, KernelBackend, Tensor, TensorInfo } from '@tensorflow/tfjs';
+import type { DataType, KernelBackend, Tensor, TensorInfo } from '@tensorflow/tfjs-core';
 import { AgentRlError } from '../../core/errors.ts';
 import { tfjs } from '../tfjs.ts';
 import type { Graph } from './graph.ts';

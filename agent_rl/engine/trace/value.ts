@@ -1,4 +1,4 @@
-import type { DataType } from '@tensorflow/tfjs';
+import type { DataType } from '@tensorflow/tfjs-core';
 import { AgentRlError } from '../../core/errors.ts';
 
 /** Element types a traced value can have: the types of tfjs that have a meaning here, and bytes, which tfjs takes for int32. */

@@ -1,0 +1,85 @@
+#!/usr/bin/env node
+import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { build, type BuildOptions } from 'esbuild';
+
+import { packageRoot } from '../agent_rl/core/package-root.ts';
+
+const root = packageRoot();
+const source = join(root, 'agent_rl', 'page');
+
+/** Bundles what an entry imports into files that need nothing else, beside the licences of what is in them. */
+async function bundle(outdir: string, options: BuildOptions): Promise<void> {
+  const { metafile } = await build({
+    absWorkingDir: root,
+    outdir,
+    bundle: true,
+    minify: true,
+    legalComments: 'none',
+    logLevel: 'error',
+    metafile: true,
+    ...options,
+  });
+  const bundled = Object.keys(metafile!.inputs).flatMap((file) => packageFolder.exec(file) ?? []);
+  const licences = [...new Set(bundled)].map((folder) => licenceOf(join(root, folder)));
+  writeFileSync(join(outdir, 'licences.txt'), licences.join('\n'));
+}
+
+/** The page of `agent-rl view`, in three files. */
+async function bundlePage(): Promise<void> {
+  const target = join(root, 'dist', 'agent_rl', 'page');
+  await bundle(target, {
+    entryPoints: [
+      { in: join(source, 'main.tsx'), out: 'page' },
+      { in: join(source, 'styles', 'page.css'), out: 'page' },
+    ],
+    format: 'iife',
+    target: 'es2022',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    charset: 'utf8',
+  });
+  copyFileSync(join(source, 'page.html'), join(target, 'page.html'));
+}
+
+/**
+ * The parts of TensorFlow.js that engines use. Node cannot load the registration of its gradients from the package of
+ * the core, and the package that has everything takes 142 MB, with 82 MB of packages that it needs.
+ */
+const bundleTensorFlow = (): Promise<void> =>
+  bundle(join(root, 'dist', 'tensorflow'), {
+    stdin: {
+      contents: [
+        `export * from '@tensorflow/tfjs-core';`,
+        `import '@tensorflow/tfjs-core/dist/register_all_gradients.js';`,
+        `import '@tensorflow/tfjs-core/dist/public/chained_ops/register_all_chained_ops.js';`,
+        `import '@tensorflow/tfjs-backend-cpu';`,
+      ].join('\n'),
+      resolveDir: root,
+      sourcefile: 'tensorflow.js',
+    },
+    entryNames: 'tensorflow',
+    outExtension: { '.js': '.cjs' },
+    format: 'cjs',
+    platform: 'node',
+    mainFields: ['module', 'main'],
+    target: 'node20',
+    keepNames: true,
+  });
+
+/** The folder of a package whose code is in the bundle, by the path of one of its files. */
+const packageFolder = /^node_modules\/(?:@[^/]+\/)?[^/]+/;
+
+function licenceOf(folder: string): string {
+  const { name, version, license } = JSON.parse(
+    readFileSync(join(folder, 'package.json'), 'utf8'),
+  ) as { name: string; version: string; license?: string };
+  const file = readdirSync(folder).find((name) => /^licen[cs]e/i.test(name));
+  const text =
+    file === undefined ? `License: ${license}` : readFileSync(join(folder, file), 'utf8');
+  return `${name} ${version}\n\n${text}`;
+}
+
+await bundlePage();
+await bundleTensorFlow();
