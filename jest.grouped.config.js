@@ -13,7 +13,9 @@ const named = process.argv.slice(2).some((argument) => /^(\.\/)?tests\//.test(ar
 const folder = '.cache/test-groups';
 const files = ['unit', 'property', 'architecture']
   .flatMap((name) =>
-    readdirSync(`tests/${name}`, { recursive: true }).map((path) => `tests/${name}/${path}`),
+    readdirSync(`tests/${name}`, { recursive: true, encoding: 'utf8' }).map(
+      (path) => `tests/${name}/${path}`,
+    ),
   )
   .filter((path) => path.endsWith('.test.ts') && !path.endsWith('.slow.test.ts'))
   .toSorted((a, b) => (a < b ? -1 : 1));

@@ -72,10 +72,16 @@ const bundleTensorFlow = (): Promise<void> =>
 const packageFolder = /^node_modules\/(?:@[^/]+\/)?[^/]+/;
 
 function licenceOf(folder: string): string {
-  const { name, version, license } = JSON.parse(
-    readFileSync(join(folder, 'package.json'), 'utf8'),
-  ) as { name: string; version: string; license?: string };
-  const file = readdirSync(folder).find((name) => /^licen[cs]e/i.test(name));
+  const {
+    name,
+    version,
+    license = 'unknown',
+  } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+    name: string;
+    version: string;
+    license?: string;
+  };
+  const file = readdirSync(folder).find((one) => /^licen[cs]e/i.test(one));
   const text =
     file === undefined ? `License: ${license}` : readFileSync(join(folder, file), 'utf8');
   return `${name} ${version}\n\n${text}`;
