@@ -1,4 +1,5 @@
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import type { Generation, GenerationRequest } from '#agent_rl/core/services/generator.ts';
 import type { Engine } from '#agent_rl/engine/engine.ts';
 import { DecoderPrograms } from '#agent_rl/generation/programs/decoder-programs.ts';
 import { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
@@ -25,4 +26,22 @@ export async function openTinyGenerator(
   const generator = new LocalGenerator(programs, { rows, maxContextTokens });
   await generator.setWeights(peakedParameters, 3);
   return generator;
+}
+
+/** An episode of four turns. @param results what tools answer in the first three; `asked` what is asked for in each turn */
+export async function playTurns(
+  generator: LocalGenerator,
+  prompt: readonly number[],
+  results: readonly (readonly number[])[],
+  asked: (turn: number) => Omit<GenerationRequest, 'tokens'>,
+): Promise<Generation[]> {
+  const context = [...prompt];
+  const turns: Generation[] = [];
+  for (let turn = 0; turn <= results.length; turn++) {
+    const made = await generator.generate({ ...asked(turn), tokens: [...context] });
+    turns.push(made);
+    context.push(...made.tokens, ...(results[turn] ?? []));
+  }
+  generator.release(asked(0).episode);
+  return turns;
 }

@@ -17,6 +17,7 @@ import type { LossSpec } from '#agent_rl/core/services/learner.ts';
 import type { Adapter, ModelConfig } from '#model/config/architecture.ts';
 import { adapterTargets } from '#model/adapters/adapter.ts';
 import { parameterCount } from '#model/config/parameters.ts';
+import { tinyAdapter } from '#tests/support/tiny-adapter.ts';
 import { thrownBy } from '#tests/support/thrown.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
@@ -34,14 +35,8 @@ const request: MemoryRequest = {
   training: { microBatchTokens: 256, longestTokens: 64, loss, reference: true },
 };
 const { training: _training, ...sampling } = request;
-const adapter: Adapter = {
-  name: 'own',
-  rank: 2,
-  alpha: 4,
-  dropout: 0,
-  rankStabilised: false,
-  targets: adapterTargets(['q_proj']),
-};
+const targets = adapterTargets(['q_proj']);
+const adapter: Adapter = { ...tinyAdapter, rank: 2, dropout: 0, targets };
 const adapted: ModelConfig = { ...tinyModelConfig, adapters: [adapter] };
 const weightBytes = 4 * parameterCount(tinyModelConfig);
 /** q_proj is [32, 16]: A [2, 16] and B [32, 2] in each of two layers. */
@@ -63,9 +58,6 @@ describe('A memory plan', () => {
     const plan = await memoryPlan(adapted, request);
     expect(plan.weights).toBe(weightBytes + adapterBytes);
     expect(plan.optimizer).toBe(4 * adapterBytes);
-  });
-
-  test('counts no moments without training', async () => {
     expect(await memoryPlan(adapted, sampling)).toMatchObject({ optimizer: 0 });
   });
 
@@ -160,12 +152,11 @@ describe('A memory plan', () => {
     const { memory } = request;
     const program = scoreBody(tinyModelConfig, { shape, temperature: 1, memory });
     expect(scoring.activations).toBe(plannedBytes(program));
-    expect(scoring.activations).toBeGreaterThan(
-      (await memoryPlan(tinyModelConfig, sampling)).activations,
-    );
     expect(scoring.optimizer).toBe(0);
-    const { activations } = await memoryPlan(tinyModelConfig, request);
-    expect(scoring.activations).toBeLessThan(activations);
+    const drawing = await memoryPlan(tinyModelConfig, sampling);
+    const training = await memoryPlan(tinyModelConfig, request);
+    expect(scoring.activations).toBeGreaterThan(drawing.activations);
+    expect(scoring.activations).toBeLessThan(training.activations);
   });
 
   test('is refused when it does not fit beside the other engines', async () => {
@@ -185,15 +176,10 @@ describe('A memory plan', () => {
     expect(() => checkPlanFits(plan, tinyModelConfig, request, plan.total)).not.toThrow();
     const error = thrownBy(() => checkPlanFits(plan, tinyModelConfig, request, plan.total - 1));
     expect(error).toMatchObject({ code: 'CONFIG_INVALID' });
-    for (const part of [
-      planInWords(plan),
-      'algorithm.microBatchTokens',
-      'rollout.workers',
-      'train.recompute: blocks',
-      'model.lora',
-      'model.quantize: 4bit',
-    ])
-      expect(error.message).toContain(part);
+    expect(error.message).toContain(planInWords(plan));
+    const remedies = ['train.recompute: blocks', 'model.lora', 'model.quantize: 4bit'];
+    for (const remedy of ['algorithm.microBatchTokens', 'rollout.workers', ...remedies])
+      expect(error.message).toContain(remedy);
   });
 
   test('is made quickly for a model that is far too large', async () => {
@@ -203,34 +189,39 @@ describe('A memory plan', () => {
     expect(plan.activations).toBe(4 * 64e9 * 16 * 2);
   });
 
-  test('advises the largest saving first, for an adapter its rank', async () => {
-    const wide = { ...tinyModelConfig, adapters: [{ ...adapter, rank: 100_000 }] };
-    const plan = await memoryPlan(wide, request);
-    const { message } = thrownBy(() => checkPlanFits(plan, wide, request, 1));
-    expect(message).toMatch(
+  const demonstrations = { ...request.training!, loss: { name: 'cross_entropy' } as const };
+  test.each<[string, ModelConfig, MemoryRequest, RegExp, string[]]>([
+    [
+      'the largest saving first, for an adapter its rank',
+      { ...tinyModelConfig, adapters: [{ ...adapter, rank: 100_000 }] },
+      request,
       /largest first: lower algorithm\.microBatchTokens .* lower model\.lora\.rank/,
-    );
-    expect(message).not.toContain('train an adapter instead');
+      ['train an adapter instead'],
+    ],
+    [
+      'no episode settings when it trains on demonstrations',
+      tinyModelConfig,
+      { ...request, training: demonstrations },
+      /lower algorithm\.microBatchTokens, or remove the longest/,
+      ['rollout.'],
+    ],
+    [
+      'nothing that would have no effect',
+      { ...adapted, quantization: { bits: 4, blockSize: 16 } },
+      sampling,
+      /^/,
+      ['microBatchTokens', 'recompute', 'model.lora', 'model.quantize'],
+    ],
+  ])('advises %s', async (_, config, asked, advice, useless) => {
+    const plan = await memoryPlan(config, asked);
+    const { message } = thrownBy(() => checkPlanFits(plan, config, asked, 1));
+    expect(message).toMatch(advice);
+    for (const word of useless) expect(message).not.toContain(word);
   });
 
-  test('advises no episode settings when it trains on demonstrations', async () => {
-    const training = { ...request.training!, loss: { name: 'cross_entropy' } as const };
-    const plan = await memoryPlan(tinyModelConfig, { ...request, training });
-    const { message } = thrownBy(() =>
-      checkPlanFits(plan, tinyModelConfig, { ...request, training }, 1),
-    );
-    expect(message).toContain('lower algorithm.microBatchTokens, or remove the longest');
-    expect(message).not.toContain('rollout.');
-    expect(memorySettings({ training })).toBe('algorithm.microBatchTokens');
+  test('names the settings of memory', () => {
+    expect(memorySettings({ training: demonstrations })).toBe('algorithm.microBatchTokens');
     expect(memorySettings(request)).toContain('rollout.workers');
-  });
-
-  test('advises nothing that would have no effect', async () => {
-    const packed = { ...adapted, quantization: { bits: 4, blockSize: 16 } } as const;
-    const plan = await memoryPlan(packed, sampling);
-    const { message } = thrownBy(() => checkPlanFits(plan, packed, sampling, 1));
-    for (const useless of ['microBatchTokens', 'recompute', 'model.lora', 'model.quantize'])
-      expect(message).not.toContain(useless);
   });
 });
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { expect, test } from '@jest/globals';
 
-import { Places } from '#agent_rl/gateway/sampling/places.ts';
+import { Places, VersionGate } from '#agent_rl/gateway/sampling/places.ts';
 import { TrainingClients } from '#agent_rl/jobs/serve/training/training-clients.ts';
 
 /** Places, what they freed, and turns that are ended by hand. */
@@ -128,4 +128,29 @@ test('the owner of the weights is reported with its idle time', () => {
   clients.forget('one');
   clients.own('other');
   clients.close();
+});
+
+test('weights change after the turns in progress and before the next turn', async () => {
+  const gate = new VersionGate();
+  const order: string[] = [];
+  const turn = (name: string, ms: number) =>
+    gate.turn(async () => {
+      order.push(`${name} begins`);
+      await sleep(ms);
+      order.push(`${name} ends`);
+    });
+  const first = turn('first', 20);
+  await sleep(1);
+  const change = gate.between(async () => void order.push('other weights'));
+  const second = turn('second', 0);
+  await Promise.all([first, change, second]);
+  expect(order.join()).toBe('first begins,first ends,other weights,second begins,second ends');
+});
+
+test('a failed change lets the next turns through', async () => {
+  const gate = new VersionGate();
+  await expect(gate.between(() => Promise.reject(new Error('not read')))).rejects.toThrow(
+    'not read',
+  );
+  expect(await gate.turn(async () => 1)).toBe(1);
 });

@@ -12,7 +12,7 @@ import { DecoderPrograms } from '#agent_rl/generation/programs/decoder-programs.
 import type { StepsInputs } from '#agent_rl/generation/programs/step-result.ts';
 import { cpuEngine } from '#tests/support/cpu-engine.ts';
 import { request } from '#tests/support/generation-request.ts';
-import { openTinyGenerator } from '#tests/support/tiny-generator.ts';
+import { openTinyGenerator, playTurns } from '#tests/support/tiny-generator.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
 const engine = cpuEngine();
@@ -42,29 +42,19 @@ const results = [4, 17, 80].map((length, turn) =>
   Array.from({ length }, (_, at) => (at * 7 + turn * 5) % 24),
 );
 
-/** An episode of four turns. */
-async function play(
+const play = (
   generator: LocalGenerator,
   { sample, sampling = unbiased }: { sample: number; sampling?: Sampling },
-): Promise<Generation[]> {
-  const episode = `episode ${sample}`;
-  const context = Array.from({ length: 5 + 3 * (sample % 3) }, (_, at) => (at * 3 + sample) % 24);
-  const turns: Generation[] = [];
-  for (let turn = 0; turn < 4; turn++) {
-    const generation = await generator.generate({
-      episode,
-      tokens: context,
-      maxTokens: 7 + 9 * turn,
-      stopTokens: [2, 11],
-      sampling,
-      key: { seed: 1, taskId: 'task', sample, turn },
-    });
-    turns.push(generation);
-    context.push(...generation.tokens, ...(results[turn] ?? []));
-  }
-  generator.release(episode);
-  return turns;
-}
+): Promise<Generation[]> => {
+  const prompt = Array.from({ length: 5 + 3 * (sample % 3) }, (_, at) => (at * 3 + sample) % 24);
+  return playTurns(generator, prompt, results, (turn) => ({
+    episode: `episode ${sample}`,
+    maxTokens: 7 + 9 * turn,
+    stopTokens: [2, 11],
+    sampling,
+    key: { seed: 1, taskId: 'task', sample, turn },
+  }));
+};
 
 const playAll = (generator: LocalGenerator, sampling?: Sampling): Promise<Generation[][]> =>
   Promise.all(

@@ -8,7 +8,7 @@ import {
 } from '#agent_rl/core/services/generator.ts';
 import type { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
 import { cpuEngine } from '#tests/support/cpu-engine.ts';
-import { openTinyGenerator, peakedParameters } from '#tests/support/tiny-generator.ts';
+import { openTinyGenerator, peakedParameters, playTurns } from '#tests/support/tiny-generator.ts';
 
 const engine = cpuEngine();
 
@@ -29,26 +29,17 @@ interface Episode {
   sampling?: Sampling;
 }
 
-/** An episode of four turns. */
-async function play(generator: LocalGenerator, { task, sample, sampling = unbiased }: Episode) {
-  const episode = `${task} ${sample}`;
-  const context = [...prompts[task]!];
-  const turns: Generation[] = [];
-  for (let turn = 0; turn <= results.length; turn++) {
-    const made = await generator.generate({
-      episode,
-      tokens: [...context],
-      maxTokens: 8,
-      stopTokens: [11],
-      sampling,
-      key: { seed: 5, taskId: String(task), sample, turn },
-    });
-    turns.push(made);
-    context.push(...made.tokens, ...(results[turn] ?? []));
-  }
-  generator.release(episode);
-  return turns;
-}
+const play = (generator: LocalGenerator, { task, sample, sampling = unbiased }: Episode) =>
+  playTurns(generator, prompts[task]!, results, (turn) => ({
+    episode: `${task} ${sample}`,
+    maxTokens: 8,
+    stopTokens: [11],
+    sampling,
+    key: { seed: 5, taskId: String(task), sample, turn },
+  }));
+
+const playAll = (generator: LocalGenerator, episodes: readonly Episode[]) =>
+  Promise.all(episodes.map((episode) => play(generator, episode)));
 
 async function playApart(episodes: readonly Episode[]): Promise<Generation[][]> {
   const all: Generation[][] = [];
@@ -78,7 +69,7 @@ describe('A generator with shared contexts', () => {
     async (_name, sampling) => {
       const episodes = groupOf(0, 8, sampling);
       const together = await open(8);
-      const made = await Promise.all(episodes.map((episode) => play(together, episode)));
+      const made = await playAll(together, episodes);
       expect(made).toEqual(await playApart(episodes));
       const { sharedTokens, fedTokens } = together.totals;
       expect(sharedTokens).toBeGreaterThan(0);
@@ -94,7 +85,7 @@ describe('A generator with shared contexts', () => {
       ...[4, 5, 6].map((sample) => ({ task: 2, sample })),
     ];
     const together = await open(8);
-    const made = await Promise.all(episodes.map((episode) => play(together, episode)));
+    const made = await playAll(together, episodes);
     expect(made).toEqual(await playApart(episodes));
     expect(together.totals.sharedTokens).toBeGreaterThan(100);
   });
@@ -119,7 +110,7 @@ describe('A generator with shared contexts', () => {
     const alone = await open(4);
     await play(alone, { task: 1, sample: 0, sampling: greedy });
     const together = await open(8);
-    await Promise.all(groupOf(1, 8, greedy).map((episode) => play(together, episode)));
+    await playAll(together, groupOf(1, 8, greedy));
     expect(together.totals.prefilledTokens).toBe(alone.totals.prefilledTokens);
     expect(together.totals.fedTokens).toBeLessThan(alone.totals.fedTokens + 3);
     expect(together.totals.steps).toBeLessThan(alone.totals.steps + 3);
@@ -128,19 +119,19 @@ describe('A generator with shared contexts', () => {
   test('forgets all contexts with other weights', async () => {
     const generator = await open(8);
     const episodes = groupOf(0, 4, greedy);
-    const made = await Promise.all(episodes.map((episode) => play(generator, episode)));
+    const made = await playAll(generator, episodes);
     const others = new Map(
       [...peakedParameters].map(([name, values]) => [name, values.map((v) => v * 0.9)]),
     );
     await generator.setWeights(others, 4);
-    const later = await Promise.all(episodes.map((episode) => play(generator, episode)));
+    const later = await playAll(generator, episodes);
     expect(later.flatMap((turns) => turns.map(({ version }) => version))).toEqual(
       Array.from({ length: 16 }, () => 4),
     );
     expect(later[0]![0]!.logProbs).not.toEqual(made[0]![0]!.logProbs);
     const fresh = await open(8);
     await fresh.setWeights(others, 4);
-    expect(await Promise.all(episodes.map((episode) => play(fresh, episode)))).toEqual(later);
+    expect(await playAll(fresh, episodes)).toEqual(later);
   });
 
   test('continues the others when one episode is released', async () => {

@@ -2,20 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import { Type } from 'typebox';
 
 import { type Message, type ToolMessage, user } from '#agent_rl/core/message.ts';
-import type { ActOptions } from '#agent_rl/core/plugins/policy.ts';
-import { greedy } from '#agent_rl/core/services/generator.ts';
 import { LanguageModelPolicy, Llama3Format, PythonBlockFormat } from '#agent_rl/policies/index.ts';
-import { ScriptedGenerator } from '#tests/support/scripted-generator.ts';
+import { actOptions as options, ScriptedGenerator } from '#tests/support/scripted-generator.ts';
 import { llamaModel, modelWithTemplate, plainTemplate } from '#tests/support/templates.ts';
-
-const options = (changed: Partial<ActOptions> = {}): ActOptions => ({
-  episode: 'e',
-  sampling: greedy,
-  maxTokens: 100,
-  key: { seed: 1, taskId: 't', sample: 0, turn: 0 },
-  signal: new AbortController().signal,
-  ...changed,
-});
 
 const codeExec = {
   name: 'code_exec',
@@ -31,18 +20,11 @@ const codeResult = (content: string): ToolMessage => ({
 
 describe('A Llama 3 model', () => {
   const llama = llamaModel();
-  const say = (said: string) => {
+  const say = (said: string, settings: object = {}) => {
     const generator = new ScriptedGenerator(() => llama.tokenizer.encodeTemplate(said));
     const format = new Llama3Format({ settings: {} });
-    return {
-      generator,
-      policy: new LanguageModelPolicy({
-        model: llama,
-        generator,
-        settings: { thinking: false },
-        format,
-      }),
-    };
+    const given = { model: llama, generator, settings: { thinking: false, ...settings }, format };
+    return { generator, policy: new LanguageModelPolicy(given) };
   };
 
   test.each(['<|eom_id|>', '<|eot_id|>'])(
@@ -76,13 +58,7 @@ describe('A Llama 3 model', () => {
   });
 
   test('receives the date of its settings, with a note', () => {
-    const settings = { thinking: false, templateDate: '2031-01-02' };
-    const policy = new LanguageModelPolicy({
-      model: llama,
-      generator: new ScriptedGenerator(() => []),
-      settings,
-      format: new Llama3Format({ settings: {} }),
-    });
+    const { policy } = say('', { templateDate: '2031-01-02' });
     expect(llama.tokenizer.decode(policy.begin([user('Hi')], []).tokens)).toContain(
       'Today: 02 Jan 2031',
     );

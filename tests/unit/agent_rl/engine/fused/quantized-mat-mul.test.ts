@@ -4,6 +4,7 @@ import { EagerEngine } from '#agent_rl/engine/eager-engine.ts';
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { quantizedMatMul, tf } from '#agent_rl/engine/ops.ts';
 import { traceProgram } from '#agent_rl/engine/trace/trace-program.ts';
+import { cpuEngine } from '#tests/support/cpu-engine.ts';
 import {
   dataOf,
   expectSameAsOracle,
@@ -45,16 +46,16 @@ const weights = [
   [16, 14, 12, 10, 8, 6, 4, 2, 0, -2, -4, -6, -8, -10, -12, -14],
 ].flat();
 
+const compiled = cpuEngine();
+
 describe('quantizedMatMul', () => {
   test('reads the low half of a byte first, 8 as zero and one scale a block', async () => {
     const specs = specsOf(inputsOf(32, 1, 2));
-    const compiled = new OnnxEngine({ device: 'cpu', threads: 1 });
     for (const engine of [compiled, await EagerEngine.open('cpu')]) {
       const program = await engine.compile(specs, (tensors) => ({ y: operation(tensors) }));
       const { y } = await program.run(known);
       expect([...y!].map((value) => value + 0)).toEqual(weights);
     }
-    await compiled.close();
   });
 
   test.each([
@@ -71,29 +72,27 @@ describe('quantizedMatMul', () => {
     expectFiniteDifferences(inputsOf(3, 4, 2), ['x'], operation));
 
   test('gives a row the same bits whichever rows share its batch', async () => {
-    const compiled = new OnnxEngine({ device: 'cpu', threads: 2 });
+    const threaded = new OnnxEngine({ device: 'cpu', threads: 2 });
     const data = dataOf(inputsOf(64, 24, 4), 'rows');
     const rowsOf = async (rows: number): Promise<number[]> => {
       const specs = specsOf(inputsOf(rows, 24, 4));
-      const program = await compiled.compile(specs, (tensors) => ({ y: operation(tensors) }));
+      const program = await threaded.compile(specs, (tensors) => ({ y: operation(tensors) }));
       const { y } = await program.run({ ...data, x: data['x']!.slice(0, rows * 64) });
       return [...y!];
     };
     const all = await rowsOf(64);
     for (const rows of [2, 3, 4, 16, 33])
       expect(await rowsOf(rows)).toEqual(all.slice(0, rows * 24));
-    await compiled.close();
+    await threaded.close();
   });
 
   test('takes the bytes as constants as well', async () => {
-    const compiled = new OnnxEngine({ device: 'cpu', threads: 1 });
     const { x, ...constants } = known;
     const specs = specsOf(inputsOf(32, 1, 2));
     const program = await compiled.compile(specs, (tensors) => ({ y: operation(tensors) }), {
       constants,
     });
     expect([...(await program.run({ x }))['y']!].map((value) => value + 0)).toEqual(weights);
-    await compiled.close();
   });
 
   test('has no gradient with respect to the weights', () => {
@@ -134,16 +133,13 @@ describe('A tensor of bytes', () => {
   });
 
   test('must be given as a Uint8Array', async () => {
-    const compiled = new OnnxEngine({ device: 'cpu', threads: 1 });
-    const program = await compiled.compile(specsOf(inputsOf(32, 1, 2)), (tensors) => ({
-      y: operation(tensors),
-    }));
+    const specs = specsOf(inputsOf(32, 1, 2));
+    const program = await compiled.compile(specs, (tensors) => ({ y: operation(tensors) }));
     await expect(program.run({ ...known, packed: new Int32Array(16) })).rejects.toThrow(
       'Tensor "packed" must be uint8 [1, 2, 8], got a Int32Array.',
     );
     await expect(program.run({ ...known, packed: new Uint8Array(8) })).rejects.toThrow(
       '16 elements, got 8',
     );
-    await compiled.close();
   });
 });

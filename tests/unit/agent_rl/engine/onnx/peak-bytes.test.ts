@@ -1,15 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import type { ProgramBody } from '#agent_rl/engine/engine.ts';
+import { float, type ProgramBody } from '#agent_rl/engine/engine.ts';
 import { peakBytes } from '#agent_rl/engine/onnx/peak-bytes.ts';
 import { removeUnused } from '#agent_rl/engine/onnx/rewrite-graph.ts';
 import { tf, type Tensor } from '#agent_rl/engine/ops.ts';
 import { traceProgram } from '#agent_rl/engine/trace/trace-program.ts';
 
-const specs = [
-  { name: 'x', shape: [10, 10], dtype: 'float32' },
-  { name: 'w', shape: [10, 10], dtype: 'float32' },
-  { name: 'row', shape: [1, 100], dtype: 'float32' },
-] as const;
+const specs = [float('x', [10, 10]), float('w', [10, 10]), float('row', [1, 100])];
 
 const traced = (body: ProgramBody) => {
   const program = traceProgram(specs, body);
@@ -76,13 +72,7 @@ describe('peakBytes', () => {
 describe('removeUnused', () => {
   test('leaves out what no output needs, and its constants', () => {
     const body: ProgramBody = ({ x, w }) => {
-      tf.matMul(
-        tf.exp(x!),
-        tf.tensor2d(
-          Array.from({ length: 100 }, (_, i) => i),
-          [10, 10],
-        ),
-      );
+      tf.matMul(tf.exp(x!), tf.reshape(tf.tensor1d([...Array(100).keys()]), [10, 10]));
       return { y: tf.matMul(x!, w!) };
     };
     const { graph } = traced(body);

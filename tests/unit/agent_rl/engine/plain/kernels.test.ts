@@ -18,15 +18,9 @@ describe('The segment sum', () => {
     onCpu(() => tf.unsortedSegmentSum(tf.tensor2d(rows), tf.tensor1d(ids, 'int32'), segments));
 
   test('adds the rows of each segment in any order and leaves an empty segment at zero', () => {
-    const rows = [
-      [1, 2],
-      [10, 20],
-      [100, 200],
-    ];
-    expect(sum(rows, [2, 0, 2], 4)).toEqual({
-      shape: [4, 2],
-      values: [10, 20, 0, 0, 101, 202, 0, 0],
-    });
+    const values = [10, 20, 0, 0, 101, 202, 0, 0];
+    const rows = [1, 10, 100].map((ten) => [ten, 2 * ten]);
+    expect(sum(rows, [2, 0, 2], 4)).toEqual({ shape: [4, 2], values });
   });
 
   test('ignores a row without a segment', () => {
@@ -81,10 +75,9 @@ describe('The matrix product', () => {
     const swapped = [0, 2, 1];
     const left = () => tf.tensor3d(a, [2, rows, inner]);
     const right = () => tf.tensor3d(b, [2, inner, columns]);
-    const given = (x: Tensor, isSwapped: boolean): Tensor =>
-      isSwapped ? tf.transpose(x, swapped) : x;
-    expect(
-      onCpu(() => tf.matMul(given(left(), first), given(right(), second), first, second)),
-    ).toEqual({ shape: [2, rows, columns], values: [...product(0), ...product(1)] });
+    const given = (x: Tensor, isSwapped: boolean) => (isSwapped ? tf.transpose(x, swapped) : x);
+    const multiplied = () => tf.matMul(given(left(), first), given(right(), second), first, second);
+    const values = [...product(0), ...product(1)];
+    expect(onCpu(multiplied)).toEqual({ shape: [2, rows, columns], values });
   });
 });

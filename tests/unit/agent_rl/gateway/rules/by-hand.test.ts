@@ -104,20 +104,7 @@ test('an agent that prunes its history has two sequences, and each turn is train
     // The second turn as a given one: as its client sent it back, written by the template, and not trained again.
     `${head('')}${told('Q')}${cue}two${given}${end}\n${answered('r2')}${cue}«three</think>D${end}»\n${told('Q')}${cue}«one</think>A${end}»`,
   ]);
-  expect(trained[1]).toEqual([
-    't',
-    'h',
-    're',
-    'e',
-    '</think>',
-    'D',
-    end,
-    'on',
-    'e',
-    '</think>',
-    'A',
-    end,
-  ]);
+  expect(trained[1]?.join(' ')).toBe(`t h re e </think> D ${end} on e </think> A ${end}`);
   expect(trained[0]?.slice(0, 5)).toEqual(['on', 'e', '</think>', 'A', end]);
   expect(record.requests.drift).toMatchObject({ history: 1, thoughts: 0, tools: 0 });
   const counts = trained.map(({ length }) => length);
@@ -185,10 +172,10 @@ test('three parallel branches of one turn train that turn once', async () => {
     `${known}${told('b3')}${cue}«z</think>3${end}»`,
     `${known}${told('b1')}${cue}«x</think>1${end}»\n${told('go on')}${cue}«w</think>4${end}»`,
   ]);
-  expect(trained).toEqual([
-    ['p', '</think>', 'p', 'l', 'an', end, 'y', '</think>', '2', end],
-    ['z', '</think>', '3', end],
-    ['x', '</think>', '1', end, 'w', '</think>', '4', end],
+  expect(trained.map((tokens) => tokens.join(' '))).toEqual([
+    `p </think> p l an ${end} y </think> 2 ${end}`,
+    `z </think> 3 ${end}`,
+    `x </think> 1 ${end} w </think> 4 ${end}`,
   ]);
   const { weight, ...booked } = learned(record);
   expect(booked).toEqual({ trained: 22, sampled: 22, undelivered: 0, sequences: [0, 1, 2] });

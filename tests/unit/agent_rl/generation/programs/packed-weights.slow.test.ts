@@ -116,20 +116,6 @@ describe('A generator with packed weights', () => {
     );
   }, 120_000);
 
-  test('computes a prompt once for all its episodes, also one after another', async () => {
-    const { generator, programs } = await opened(wide, { rows: 4 });
-    const one = request(wide, { at: 1, length: 30 });
-    const draw = (sample: number) =>
-      generator.generate({ ...one, episode: `${sample}`, key: { ...one.key, sample } });
-    await Promise.all([2, 3].map(draw));
-    for (const sample of [0, 1]) {
-      await draw(sample);
-      generator.release(`${sample}`);
-    }
-    expect(generator.totals.prefilledTokens).toBe(29);
-    await programs.dispose();
-  });
-
   test.each([2, 40, 700])(
     'returns the log-probabilities that the learner computes after prompts of %i tokens',
     async (length) => {

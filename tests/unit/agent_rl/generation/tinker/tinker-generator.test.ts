@@ -3,6 +3,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import type { GeneratorHost } from '#agent_rl/core/plugins/model/generator.ts';
 import { greedy, type Generator, unbiased } from '#agent_rl/core/services/generator.ts';
 import { tinkerGenerator } from '#agent_rl/generation/tinker/tinker-generator.ts';
+import { request as requestOf } from '#tests/support/generation-request.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
 import { recording } from '#tests/support/tinker/recording.ts';
 import {
@@ -33,14 +34,12 @@ async function opened(
   return generator;
 }
 
-const request = {
-  episode: 'a',
-  tokens: [1, 300, 301],
-  maxTokens: 6,
-  stopTokens: [2],
-  key: { seed: 1, taskId: 'a', sample: 0, turn: 0 },
-  sampling: unbiased,
-};
+const request = requestOf('a', { tokens: [1, 300, 301], stopTokens: [2] });
+type Answer = NonNullable<ReturnType<NonNullable<Changes['instead']>>>;
+/** The service answers so where it is asked for what it drew. */
+const answering = (answer: Answer): Changes => ({
+  instead: ({ path }) => (path.endsWith('/retrieve_future') ? answer : undefined),
+});
 
 /** The address of the learner's weights in the captured exchanges. */
 const location = exchanges
@@ -89,29 +88,14 @@ const sequence = (tokens: number[], values: number[]): Buffer => {
 };
 
 test.each([
-  [
-    'ids beyond the vocabulary',
-    sequence([5, 5000, 5, 5, 5, 5], [-1, -1, -1, -1, -1, -1]),
-    'tokens[1] is 5000',
-  ],
-  [
-    'log-probabilities that are no numbers',
-    sequence([5, 2], [-1, Number.NaN]),
-    'logProbs[1] is NaN',
-  ],
-  [
-    'fewer tokens than were asked for, without a stop token',
-    sequence([5, 6], [-1, -1]),
-    '2 tokens of 6',
-  ],
+  ['ids beyond the vocabulary', sequence([5, 5000], [-1, -1]), 'tokens[1] is 5000'],
+  ['log-probabilities without a value', sequence([5, 2], [-1, Number.NaN]), 'logProbs[1] is NaN'],
+  ['fewer tokens than were asked for', sequence([5, 6], [-1, -1]), '2 tokens of 6'],
   ['fewer log-probabilities than tokens', sequence([5, 2], [-1]), 'logProbs has 1'],
   ['no sequence', Buffer.alloc(0), 'no sequence'],
   ['bytes that are no message', Buffer.from([0x0a, 0x7f]), 'unreadable answer'],
 ])('%s fail the request', async (_, body, text) => {
-  const answer = { status: 200, type: 'application/x-protobuf', body };
-  const one = await opened({
-    instead: ({ path }) => (path.endsWith('/retrieve_future') ? answer : undefined),
-  });
+  const one = await opened(answering({ status: 200, type: 'application/x-protobuf', body }));
   const thrown = await rejectionOf(one.generate(request));
   expect(thrown).toMatchObject({ code: 'GENERATION_FAILED' });
   expect(thrown.message).toContain(text);
@@ -120,10 +104,8 @@ test.each([
 test('a turn too long for the deadline of a slow service is requested in parts', async () => {
   const asked: { prompt: number; seed: number }[] = [];
   const answered = Buffer.from(JSON.stringify({ request_id: 'one' }));
-  const body = sequence(
-    Array.from({ length: 16 }, (_, i) => 5 + i),
-    Array.from({ length: 16 }, () => -1),
-  );
+  const sixteen = Array.from({ length: 16 }, (_, i) => 5 + i);
+  const body = sequence(sixteen, Array(16).fill(-1) as number[]);
   const one = await opened(
     {
       instead: ({ path, bytes }) => {
@@ -144,7 +126,7 @@ test('a turn too long for the deadline of a slow service is requested in parts',
     1,
   );
   const drawn = await one.generate({ ...request, maxTokens: 20 });
-  expect(drawn.tokens).toEqual([...Array.from({ length: 16 }, (_, i) => 5 + i), 5, 6, 7, 8]);
+  expect(drawn.tokens).toEqual([...sixteen, 5, 6, 7, 8]);
   expect([drawn.logProbs.length, drawn.stop]).toEqual([20, 'max-tokens']);
   expect(asked.map(({ prompt }) => prompt)).toEqual([3, 19]);
   expect(asked[0]!.seed).not.toBe(asked[1]!.seed);
@@ -154,10 +136,7 @@ test('a turn too long for the deadline of a slow service is requested in parts',
 });
 
 test('weights that the service has lost fail the request and may be retried', async () => {
-  const gone = json(400, { detail: 'Model model_1 not loaded' });
-  const one = await opened({
-    instead: ({ path }) => (path.endsWith('/retrieve_future') ? gone : undefined),
-  });
+  const one = await opened(answering(json(400, { detail: 'Model model_1 not loaded' })));
   expect(await rejectionOf(one.generate(request))).toMatchObject({ code: 'GENERATION_FAILED' });
 });
 

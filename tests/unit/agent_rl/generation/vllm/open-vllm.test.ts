@@ -3,10 +3,11 @@ import { describe, expect, test } from '@jest/globals';
 import { unbiased } from '#agent_rl/core/services/generator.ts';
 import { closedAfterEach } from '#tests/support/closed-after-each.ts';
 import { request } from '#tests/support/generation-request.ts';
-import { rejectionOf } from '#tests/support/thrown.ts';
+import { errorOf, rejectionOf } from '#tests/support/thrown.ts';
 import { openedVllm } from '#tests/support/vllm/opened-vllm.ts';
 import { ScoredModel } from '#tests/support/scored-model.ts';
 import { VllmDouble, type VllmDoubleOptions } from '#tests/support/vllm/vllm-double.ts';
+import { askVllm, breaking, capturedVllm, comparable } from '#tests/support/vllm/vllm-exchanges.ts';
 
 const open = closedAfterEach();
 
@@ -25,17 +26,11 @@ const cold = { ...unbiased, temperature: 0.7 };
 describe('The opening refuses', () => {
   test('a server that does not exist', async () => {
     const thrown = await rejectionOf(openedVllm(['http://127.0.0.1:9']));
-    expect(thrown).toMatchObject({ code: 'CONFIG_INVALID' });
-    expect(String(thrown)).toMatch(/127\.0\.0\.1:9 .*vllm serve/);
+    expect(thrown).toMatchObject(errorOf('CONFIG_INVALID', /127\.0\.0\.1:9 .*vllm serve/));
   });
 
   test.each<[string, VllmDoubleOptions, object, RegExp]>([
-    [
-      'with more tokens than the model',
-      { vocabSize: 2000 },
-      {},
-      /vocabulary of more than 1024 tokens.* 1024/,
-    ],
+    ['with more tokens than the model', { vocabSize: 2000 }, {}, /of more than 1024 tokens.* 1024/],
     ['with fewer tokens', { vocabSize: 1000 }, {}, /vocabulary of 1000, .* 1024/],
     [
       'without the model',
@@ -71,24 +66,26 @@ describe('The opening refuses', () => {
   ])('a server: %s', async (_, options, settings, words) => {
     const { url } = await started(options);
     const thrown = await rejectionOf(openedVllm([url], settings));
-    expect(thrown).toMatchObject({ code: 'CONFIG_INVALID' });
-    expect(String(thrown)).toMatch(words);
+    expect(thrown).toMatchObject(errorOf('CONFIG_INVALID', words));
   });
 
   test('log-probabilities of the model when the run samples at another temperature', async () => {
     const { url } = await started({ processed: false });
     const thrown = await rejectionOf(openedVllm([url], {}, { samplings: [unbiased, cold] }));
-    expect(thrown).toMatchObject({ code: 'CONFIG_INVALID' });
-    expect(String(thrown)).toMatch(/temperature 0\.7.*--logprobs-mode processed_logprobs/);
+    expect(thrown).toMatchObject(
+      errorOf('CONFIG_INVALID', /temperature 0\.7.*--logprobs-mode processed_logprobs/),
+    );
   });
 
   test('other weights than the model of an evaluation', async () => {
     const { url } = await started();
     const host = { trains: false, scorer: new ScoredModel(5, 1024) };
     const thrown = await rejectionOf(openedVllm([url], { compareInEvaluation: true }, host));
-    expect(thrown).toMatchObject({ code: 'GENERATION_FAILED' });
-    expect(String(thrown)).toMatch(
-      /wrong weights: it gives token \d+, drawn at position 4 .* -\d+\.\d+.* gives it -\d+\.\d+.* 0\.0001 is allowed/,
+    expect(thrown).toMatchObject(
+      errorOf(
+        'GENERATION_FAILED',
+        /wrong weights: it gives token \d+, drawn at position 4 .* -\d+\.\d+.* gives it -\d+\.\d+.* 0\.0001 is allowed/,
+      ),
     );
   });
 });
@@ -105,8 +102,9 @@ describe('The opening accepts', () => {
     const { url } = await started();
     const host = { adapters: ['runs/a/checkpoints/step-4'] };
     const thrown = await rejectionOf(openedVllm([url], {}, host));
-    expect(thrown).toMatchObject({ code: 'CONFIG_INVALID' });
-    expect(String(thrown)).toMatch(/model\.adapters: runs\/a\/checkpoints\/step-4.*merge-lora/);
+    expect(thrown).toMatchObject(
+      errorOf('CONFIG_INVALID', /model\.adapters: runs\/a\/checkpoints\/step-4.*merge-lora/),
+    );
     await opened([url], {}, { ...host, trains: false });
   });
 
@@ -120,4 +118,10 @@ describe('The opening accepts', () => {
     const { generator } = await opened([url], {}, { newAdapter: true });
     expect((await generator.describe()).takes).toEqual(['folder']);
   });
+});
+
+test('the double answers like vLLM 0.32.0', async () => {
+  const { url } = await started();
+  const real = capturedVllm().exchanges.filter(({ name }) => name !== breaking);
+  expect(comparable(await askVllm(url))).toEqual(comparable(real));
 });
