@@ -3,16 +3,19 @@ import type { Generation, GenerationRequest } from '#agent_rl/core/services/gene
 import type { Engine } from '#agent_rl/engine/engine.ts';
 import { DecoderPrograms } from '#agent_rl/generation/programs/decoder-programs.ts';
 import { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
+import type { ModelConfig } from '#model/config/architecture.ts';
 import { initialParameters } from '#model/config/parameters.ts';
 import { tinyModelConfig } from './tiny-model.ts';
 
-/** Weights of the tiny model so large that its distributions are peaked: a wrong context would show. */
-export const peakedParameters = new Map(
-  [...initialParameters(tinyModelConfig, new KeyedRng(7))].map(([name, values]) => [
-    name,
-    values[0] === 1 ? values : values.map((value) => value * 8),
-  ]),
-);
+/** Weights of a model so large that its distributions are peaked: a wrong context would show. */
+export const peakedOf = (config: ModelConfig, { seed = 7, times = 8 } = {}) =>
+  new Map(
+    [...initialParameters(config, new KeyedRng(seed))].map(([name, values]) => [
+      name,
+      values[0] === 1 ? values : values.map((value) => value * times),
+    ]),
+  );
+export const peakedParameters = peakedOf(tinyModelConfig);
 
 /** A generator with these weights as version 3. */
 export async function openTinyGenerator(

@@ -65,24 +65,25 @@ describe('A memory plan', () => {
     const runtimeOf = async (config: ModelConfig, changes: Partial<MemoryRequest>) =>
       (await memoryPlan(config, { ...sampling, ...changes })).runtime;
     const head = 4 * tinyModelConfig.vocabSize * tinyModelConfig.hiddenSize;
-    const [plain, packed] = [
-      await runtimeOf(tinyModelConfig, { decoders: 2 }),
-      await runtimeOf(tinyModelConfig, { decoders: 2, packs: true }),
-    ];
-    expect(packed - plain).toBe(2 * 4 * (weightBytes + head));
-    const untied = { ...tinyModelConfig, tiedEmbeddings: false };
-    const more = (await runtimeOf(untied, { packs: true })) - (await runtimeOf(untied, {}));
-    expect(more).toBe(4 * (weightBytes + head));
+    const more = async (config: ModelConfig, decoders: number) =>
+      (await runtimeOf(config, { decoders, packs: true })) -
+      (await runtimeOf(config, { decoders }));
+    expect(await more(tinyModelConfig, 2)).toBe(2 * 4 * (weightBytes + head));
+    expect(await more({ ...tinyModelConfig, tiedEmbeddings: false }, 1)).toBe(
+      4 * (weightBytes + head),
+    );
   });
 
-  test('uses packed weights on request, on the processor, if four copies take at most a quarter of the memory', () => {
+  test.each([
+    [true, 'on request, on the processor, if four copies take a quarter of the memory', {}, 0],
+    [false, 'if they take more', {}, -1],
+    [false, 'on another device', { device: 'webgpu' }, 0],
+    [false, 'without a request', { packs: false }, 0],
+  ])('packs weights (%s) %s', (packs, _, changed, more) => {
     const head = 4 * tinyModelConfig.vocabSize * tinyModelConfig.hiddenSize;
-    const needed = 4 * 4 * (weightBytes + head);
-    const asked = { packs: true, device: 'cpu' };
-    expect(packsWeights(tinyModelConfig, asked, needed)).toBe(true);
-    expect(packsWeights(tinyModelConfig, asked, needed - 1)).toBe(false);
-    expect(packsWeights(tinyModelConfig, { ...asked, device: 'webgpu' }, needed)).toBe(false);
-    expect(packsWeights(tinyModelConfig, { ...asked, packs: false }, needed)).toBe(false);
+    const has = 4 * 4 * (weightBytes + head) + more;
+    const asked = { packs: true, device: 'cpu', ...changed };
+    expect(packsWeights(tinyModelConfig, asked, has)).toBe(packs);
   });
 
   test('does not pack weights in four bits or above 640 MiB', () => {
@@ -98,10 +99,8 @@ describe('A memory plan', () => {
   test('counts four-bit weights as half a byte, plus their scales', async () => {
     const wide = { ...tinyModelConfig, hiddenSize: 32, vocabSize: 64 };
     const quantization = { bits: 4, blockSize: 16 } as const;
-    const [whole, packed] = [
-      await memoryPlan(wide, sampling),
-      await memoryPlan({ ...wide, quantization }, sampling),
-    ];
+    const whole = await memoryPlan(wide, sampling);
+    const packed = await memoryPlan({ ...wide, quantization }, sampling);
     // A layer's linear weights: 32 x (32 + 16 + 16 + 32) + 3 x 32 x 32. In blocks of 16: 8 bytes and a scale of 4.
     const linear = 2 * (32 * 96 + 3 * 32 * 32);
     expect(whole.weights - packed.weights).toBe(linear * 4 - (linear / 16) * 12);

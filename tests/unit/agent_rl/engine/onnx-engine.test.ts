@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { float, type Program, type ProgramBody } from '#agent_rl/engine/engine.ts';
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
-import { rmsNorm, swiglu, tf, type Tensor } from '#agent_rl/engine/ops.ts';
+import { tf, type Tensor } from '#agent_rl/engine/ops.ts';
 import { errorOf } from '#tests/support/thrown.ts';
 
 const engine = new OnnxEngine({ device: 'cpu', threads: 2 });
@@ -77,35 +76,6 @@ describe('OnnxEngine', () => {
     });
     await expect(failing).rejects.toThrow('no');
     expect(tf.memory().numTensors).toBe(before);
-  });
-});
-
-describe('A row of a batch', () => {
-  const [width, inner] = [96, 200];
-  const normals = (length: number, key: string): Float32Array => {
-    const rng = new KeyedRng(key);
-    return Float32Array.from({ length }, () => rng.normal());
-  };
-  const weights = {
-    gain: normals(width, 'gain'),
-    gate: normals(inner * width, 'gate'),
-    up: normals(inner * width, 'up'),
-  };
-  const firstRows = async (rows: number): Promise<Float32Array> => {
-    const matrices = ['gate', 'up'].map((name) => float(name, [inner, width]));
-    const specs = [float('x', [rows, width]), float('gain', [width]), ...matrices];
-    const program = await engine.compile(specs, ({ x, gain, gate, up }) => {
-      const normed = rmsNorm(x!, gain!, 1e-6);
-      const product = (matrix: typeof x) => tf.matMul(normed, matrix!, false, true);
-      return { y: tf.logSoftmax(swiglu(product(gate), product(up))) };
-    });
-    const { y } = await program.run({ x: normals(rows * width, 'rows'), ...weights });
-    return Float32Array.from(y!.subarray(0, 2 * inner));
-  };
-
-  test('has the same bits whatever shares the batch, from two rows up', async () => {
-    const two = await firstRows(2);
-    for (const rows of [3, 4, 8, 16, 64]) expect(await firstRows(rows)).toEqual(two);
   });
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Program } from '#agent_rl/engine/engine.ts';
 import { bucketSize, ProgramCache } from '#agent_rl/engine/program-cache.ts';
+import { sameData } from '#agent_rl/engine/same-data.ts';
 import { assert, integer, property } from '#tests/support/properties.ts';
 
 const named = (name: string, log: string[]) => (): Promise<Program> => {
@@ -79,4 +80,14 @@ describe('bucketSize', () => {
   test('refuses a growth of 1, which would never end', () => {
     expect(() => bucketSize(5, { multipleOf: 4, growth: 1 })).toThrow('growth > 1');
   });
+});
+
+test('sameData compares the bytes of arrays, whatever their memory and offset', () => {
+  const own = Float32Array.of(0, 1, 2, 1, 2);
+  expect(sameData(own, own)).toBe(true);
+  expect(sameData(own.subarray(1, 3), own.subarray(3))).toBe(true);
+  expect(sameData(own.subarray(0, 2), own.subarray(1, 3))).toBe(false);
+  expect(sameData(own.subarray(0, 2), own.subarray(0, 3))).toBe(false);
+  expect(sameData(own, Float32Array.from(own))).toBe(true);
+  expect(sameData(Float32Array.of(0), Float32Array.of(-0))).toBe(false);
 });

@@ -5,14 +5,16 @@ import { expect, test } from '@jest/globals';
 import { Places, VersionGate } from '#agent_rl/gateway/sampling/places.ts';
 import { TrainingClients } from '#agent_rl/jobs/serve/training/training-clients.ts';
 
+const { signal } = new AbortController();
+
 /** Places, what they freed, and turns that are ended by hand. */
 function opened(all: number) {
   const freed: string[] = [];
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
   const places = new Places(all, (episode) => freed.push(episode));
-  const turn = (client: string, episode: string, signal?: AbortSignal) =>
-    places.turn({ client, episode, signal }, () => {
+  const turn = (client: string, episode: string, stopped?: AbortSignal) =>
+    places.turn({ client, episode, signal: stopped }, () => {
       begun.push(episode);
       return new Promise<void>((resolve) => ends.set(episode, resolve));
     });
@@ -20,23 +22,27 @@ function opened(all: number) {
     ends.get(episode)?.();
     await sleep(0);
   };
-  return { places, freed, begun, turn, end };
+  /** A whole turn of an episode. */
+  const play = async (client: string, episode: string): Promise<void> => {
+    const one = turn(client, episode);
+    await sleep(0);
+    await end(episode);
+    await one;
+  };
+  return { places, freed, begun, turn, end, play };
 }
 
 test('the longest idle episode gives its place to a client that waits for one', async () => {
-  const { places, freed, turn, end } = opened(2);
+  const { places, freed, turn, end, play } = opened(2);
   const turns = ['a', 'b'].map((episode) => turn('killed', episode));
   await sleep(0);
   await end('b');
   await end('a');
   await Promise.all(turns);
   expect(places.counts).toEqual({ all: 2, used: 0, idle: 2, waiting: 0 });
-  const chat = turn('', 'chat');
-  await sleep(0);
+  await play('', 'chat');
   expect(freed).toEqual(['b']);
-  expect(places.counts).toEqual({ all: 2, used: 1, idle: 1, waiting: 0 });
-  await end('chat');
-  await chat;
+  expect(places.counts).toEqual({ all: 2, used: 0, idle: 2, waiting: 0 });
 });
 
 test('turns in progress keep their places, and waiting clients are served in order', async () => {
@@ -79,11 +85,8 @@ test('an episode released during its turn holds no place afterwards', async () =
 });
 
 test('other weights free all places', async () => {
-  const { places, freed, turn, end } = opened(2);
-  const one = turn('client', 'a');
-  await sleep(0);
-  await end('a');
-  await one;
+  const { places, freed, play } = opened(2);
+  await play('client', 'a');
   await places.between(async () => undefined);
   expect([freed, places.counts.idle]).toEqual([['a'], 0]);
 });
@@ -92,12 +95,9 @@ test('the sweep releases idle episodes and never a turn in progress', async () =
   const { places, freed } = opened(2);
   const clients = new TrainingClients(places, 0.05);
   let end: (() => void) | undefined;
-  const signal = new AbortController().signal;
   await clients.turn({ client: 'c', episode: 'idle', signal }, async () => undefined);
-  const drawn = clients.turn(
-    { client: 'c', episode: 'drawn', signal },
-    () => new Promise<void>((resolve) => (end = resolve)),
-  );
+  const held = () => new Promise<void>((resolve) => (end = resolve));
+  const drawn = clients.turn({ client: 'c', episode: 'drawn', signal }, held);
   await sleep(300);
   expect(freed).toEqual(['c/idle']);
   end?.();
@@ -110,7 +110,6 @@ test('the sweep releases idle episodes and never a turn in progress', async () =
 test('a client that disconnects releases only its own episodes', async () => {
   const { places, freed } = opened(4);
   const clients = new TrainingClients(places, 60);
-  const signal = new AbortController().signal;
   for (const client of ['one', 'other'])
     await clients.turn({ client, episode: 'e', signal }, async () => undefined);
   clients.forget('one');

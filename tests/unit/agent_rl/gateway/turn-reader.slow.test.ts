@@ -12,11 +12,8 @@ import {
 } from '#agent_rl/policies/tool-call-formats/index.ts';
 import * as fc from '#tests/support/properties.ts';
 
-const tool = {
-  name: 'run',
-  description: 'Runs code.',
-  parameters: { type: 'object', properties: { code: { type: 'string' } }, required: ['code'] },
-};
+const parameters = { type: 'object', properties: { code: { type: 'string' } }, required: ['code'] };
+const tool = { name: 'run', description: 'Runs code.', parameters };
 
 const formats: Readonly<Record<string, ToolCallFormat>> = {
   hermes: new HermesFormat(),
@@ -76,17 +73,12 @@ describe.each(Object.entries(formats))('A turn in the format %s', (_, format) =>
     ['tools', [tool]],
     ['no tools', []],
   ])('streams its whole content, with %s', async (_with, tools) => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(parts, { maxLength: 14 }),
-        fc.boolean(),
-        async (steps, inThought) => {
-          const { joined, whole } = await streamed(new TurnReader(format, inThought), steps, tools);
-          expect(joined).toEqual(whole);
-        },
-      ),
-      { numRuns: 2000 },
-    );
+    const written = fc.array(parts, { maxLength: 14 });
+    const equal = fc.asyncProperty(written, fc.boolean(), async (steps, inThought) => {
+      const { joined, whole } = await streamed(new TurnReader(format, inThought), steps, tools);
+      expect(joined).toEqual(whole);
+    });
+    await fc.assert(equal, { numRuns: 2000 });
   });
 });
 

@@ -4,7 +4,7 @@ import { AgentRlError } from '#agent_rl/core/errors.ts';
 import type { Generation, Generator, GeneratorInfo } from '#agent_rl/core/services/generator.ts';
 import { CheckedGenerator } from '#agent_rl/generation/checked-generator.ts';
 import { request as requestOf } from '#tests/support/generation-request.ts';
-import { errorOf, rejectionOf } from '#tests/support/thrown.ts';
+import { errorOf, expectRejection, rejectionOf } from '#tests/support/thrown.ts';
 
 const request = requestOf('e', { maxTokens: 3, stopTokens: [9] });
 const good: Generation = { tokens: [4, 9], logProbs: [-1, 0], stop: 'stop-token', version: 0 };
@@ -65,8 +65,7 @@ describe('A checked generator', () => {
   test('cannot receive weights without the method use', async () => {
     const checked = await open(generator({ use: undefined }));
     const message = 'takes is ["folder"], but the generator has no method use';
-    const thrown = await rejectionOf(checked.describe());
-    expect(thrown).toMatchObject(errorOf('PLUGIN_LOAD_FAILED', message));
+    await expectRejection(checked.describe(), 'PLUGIN_LOAD_FAILED', message);
   });
 
   test.each([
@@ -78,8 +77,7 @@ describe('A checked generator', () => {
   ])('refuses the description %p', async (said, problem) => {
     const checked = await open(generator({ describe: async () => said }));
     const message = `Generator "mine", describe(): ${problem}; expected`;
-    const thrown = await rejectionOf(checked.describe());
-    expect(thrown).toMatchObject(errorOf('PLUGIN_LOAD_FAILED', message));
+    await expectRejection(checked.describe(), 'PLUGIN_LOAD_FAILED', message);
   });
 
   test('refuses an object without the required methods', async () => {

@@ -9,17 +9,17 @@ import * as fc from '#tests/support/properties.ts';
 const logProbs = Float32Array.from([0.1, 0.4, 0.2, 0.3].map(Math.log));
 
 describe('A truncated draw', () => {
-  test.each<[string, Partial<Sampling>, number, number, number?]>([
+  test.each<[string, Partial<Sampling>, number, number, number]>([
     ['keeps the k likeliest: of 0.4 and 0.3, token 3 has 3/7', { topK: 2 }, 0.9, 3, 3 / 7],
-    ['keeps tokens until their mass reaches top-p: 0.4 + 0.3', { topP: 0.6 }, 0.999, 3],
-    ['keeps tokens until their mass reaches top-p: 0.4', { topP: 0.3 }, 0.999, 1],
+    ['keeps tokens until their mass reaches top-p: 0.4 + 0.3', { topP: 0.6 }, 0.999, 3, 3 / 7],
+    ['keeps tokens until their mass reaches top-p: 0.4', { topP: 0.3 }, 0.999, 1, 1],
     ['keeps a share of the likeliest: 0.28 leaves 0.4 and 0.3', { minP: 0.7 }, 0, 1, 4 / 7],
     // Of 0.4 and 0.3, 0.55 of their mass is 0.385: token 1 alone covers it.
-    ['applies top-p to what top-k kept', { topK: 2, topP: 0.55 }, 0.999, 1],
+    ['applies top-p to what top-k kept', { topK: 2, topP: 0.55 }, 0.999, 1, 1],
   ])('%s', (_, how, uniform, token, share) => {
     const drawn = drawTruncated(logProbs, { ...unbiased, ...how }, uniform);
     expect(drawn.token).toBe(token);
-    if (share !== undefined) expect(drawn.logProb).toBeCloseTo(Math.log(share), 6);
+    expect(drawn.logProb).toBeCloseTo(Math.log(share), 6);
   });
 
   test('walks the masses in order of likelihood', () => {
@@ -108,14 +108,7 @@ describe('A draw from logits', () => {
   const tied = Float32Array.from([1, 3, 3, 1], (share) => Math.log(share));
   test.each<[string, Float32Array, Partial<Sampling>, number, number, number]>([
     // 16, 1, 4 and 1 of 22.
-    [
-      'is sharper at 1/2, which squares the shares',
-      logits,
-      { temperature: 0.5 },
-      17.5 / 22,
-      2,
-      4 / 22,
-    ],
+    ['is sharper at 1/2, which squares', logits, { temperature: 0.5 }, 17.5 / 22, 2, 4 / 22],
     ['takes the first likeliest token at temperature 0', tied, greedy, 0.99, 1, 3 / 8],
     ['ignores top-k at temperature 0', logits, { ...greedy, topK: 2 }, 0.99, 0, 1 / 2],
     ['ignores top-p at temperature 0', logits, { ...greedy, topP: 0.7 }, 0.99, 0, 1 / 2],

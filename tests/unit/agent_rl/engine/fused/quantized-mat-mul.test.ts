@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { TensorSpec } from '#agent_rl/engine/engine.ts';
 import { EagerEngine } from '#agent_rl/engine/eager-engine.ts';
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
-import { quantizedMatMul, tf } from '#agent_rl/engine/ops.ts';
+import { quantizedMatMul, tf, type Tensor } from '#agent_rl/engine/ops.ts';
 import { traceProgram } from '#agent_rl/engine/trace/trace-program.ts';
 import { cpuEngine } from '#tests/support/cpu-engine.ts';
 import {
@@ -29,9 +29,8 @@ const inBlocksOf =
 const operation = inBlocksOf(16);
 
 /** Element [0, k] of the product with row k of the identity is the weight at place k. */
-const identity = Float32Array.from({ length: 32 * 32 }, (_, i) => Number(i % 33 === 0));
 const known = {
-  x: identity,
+  x: Float32Array.from({ length: 32 * 32 }, (_, i) => Number(i % 33 === 0)),
   // Byte 0x1f holds 15, then 1; 0x80 holds 0, then 8; the second block counts up.
   packed: Uint8Array.from(
     [
@@ -123,13 +122,15 @@ describe('A tensor of bytes', () => {
   const bytes: TensorSpec = { name: 'q', shape: [2, 2], dtype: 'uint8' };
 
   test('cannot be computed with by any other operation', () => {
-    for (const wrong of [
-      () => traceProgram([bytes], ({ q }) => ({ y: tf.add(q!, 1) })),
-      () => traceProgram([bytes], ({ q }) => ({ y: tf.cast(q!, 'float32') })),
-      () => traceProgram([bytes], ({ q }) => ({ y: q! })),
-    ]) {
-      expect(wrong).toThrow(expect.objectContaining({ code: 'NOT_TRACEABLE' }));
-    }
+    const wrong = [
+      (q: Tensor) => tf.add(q, 1),
+      (q: Tensor) => tf.cast(q, 'float32'),
+      (q: Tensor) => q,
+    ];
+    for (const body of wrong)
+      expect(() => traceProgram([bytes], ({ q }) => ({ y: body(q!) }))).toThrow(
+        expect.objectContaining({ code: 'NOT_TRACEABLE' }),
+      );
   });
 
   test('must be given as a Uint8Array', async () => {

@@ -146,27 +146,6 @@ describe('Untrained turns (7)', () => {
   });
 });
 
-describe('Draws', () => {
-  test('equal requests have separate numbers, the same ones whatever came between', async () => {
-    const keysOf = async (order: readonly string[]) => {
-      const { ask, requests } = await openedSession(counting());
-      await Promise.all(order.map((content) => ask({ messages: [user(content)] })));
-      return new Map(
-        ['A', 'B'].map((content) => [
-          content,
-          requests
-            .filter((_, at) => order[at] === content)
-            .map(({ key }) => key.turn)
-            .toSorted((a, b) => a - b),
-        ]),
-      );
-    };
-    const one = await keysOf(['A', 'A', 'B', 'A']);
-    expect(one).toEqual(await keysOf(['B', 'A', 'A', 'A']));
-    expect(new Set([...one.values()].flat()).size).toBe(4);
-  });
-});
-
 describe('Sampling (8)', () => {
   test("the run's sampling applies, and the client's settings are counted", async () => {
     const { ask, ended, requests } = await openedSession(counting());

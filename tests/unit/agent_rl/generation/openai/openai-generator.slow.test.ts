@@ -9,7 +9,7 @@ import { OpenaiDouble, type OpenaiDoubleOptions } from '#tests/support/openai/op
 import { capturedOpenai, type ServerKind } from '#tests/support/openai/openai-exchanges.ts';
 import { openedOpenai } from '#tests/support/openai/opened-openai.ts';
 import { ScoredModel } from '#tests/support/scored-model.ts';
-import { rejectionOf } from '#tests/support/thrown.ts';
+import { expectRejection } from '#tests/support/thrown.ts';
 
 const kinds: readonly ServerKind[] = ['vllm', 'llama-cpp'];
 const contracts = new Map<ServerKind, OpenaiDouble>();
@@ -47,20 +47,16 @@ async function started(kind: ServerKind, settings = {}, options: OpenaiDoubleOpt
 const generates = ({ path }: GotRequest) => path === '/v1/completions' || path === '/completion';
 const six = <Value>(value: Value): Value[] => Array.from({ length: 6 }, () => value);
 
+const withLogProbs = (changed: object) => ({
+  logprobs: { token_logprobs: six(-1), tokens: six('token_id:5'), ...changed },
+});
 /** An answer of each kind to a request for six tokens, with something wrong in it. */
 const vllm = (over: object = {}, logprobs: object = {}, answer: object = {}): DoubleAnswer => ({
   status: 200,
   json: {
     model: 'starter',
     usage: { prompt_tokens: 3 },
-    choices: [
-      {
-        finish_reason: 'length',
-        token_ids: six(5),
-        logprobs: { token_logprobs: six(-1), tokens: six('token_id:5'), ...logprobs },
-        ...over,
-      },
-    ],
+    choices: [{ finish_reason: 'length', token_ids: six(5), ...withLogProbs(logprobs), ...over }],
     ...answer,
   },
 });
@@ -100,28 +96,21 @@ describe('The generator handles unusable answers', () => {
     ['llama-cpp', 'a probability of 0', scored({ id: 5, prob: 0 }), /logProbs\[0\] is -Infinity/],
     ['llama-cpp', 'another end', llamaCpp({ stop_type: 'word' }), /stop_type is "word"/],
     ['llama-cpp', 'another context', llamaCpp({ tokens_evaluated: 2 }), /counts 2 tokens/],
-  ])(
-    '%s, %s: it retries, and the episode fails after three answers',
-    async (kind, _, answer, words) => {
-      const { double, generator, warnings } = await started(kind);
-      double.instead = (asked) => (generates(asked) ? answer : undefined);
-      const thrown = await rejectionOf(generator.generate(request('one')));
-      expect(thrown).toMatchObject({ code: 'GENERATION_FAILED' });
-      expect(String(thrown)).toMatch(words);
-      expect(warnings).toHaveLength(2);
-      double.instead = undefined;
-      expect((await generator.generate(request('one'))).tokens).toHaveLength(6);
-    },
-  );
+  ])('%s, %s: it retries and fails after three answers', async (kind, _, answer, words) => {
+    const { double, generator, warnings } = await started(kind);
+    double.instead = (asked) => (generates(asked) ? answer : undefined);
+    await expectRejection(generator.generate(request('one')), 'GENERATION_FAILED', words);
+    expect(warnings).toHaveLength(2);
+    double.instead = undefined;
+    expect((await generator.generate(request('one'))).tokens).toHaveLength(6);
+  });
 
   test.each(kinds)('%s, another model: it uses none of the answer', async (kind) => {
     const { double, generator } = await started(kind);
     const answer =
       kind === 'vllm' ? vllm({}, {}, { model: 'other' }) : llamaCpp({ model: 'other' });
     double.instead = (asked) => (generates(asked) ? answer : undefined);
-    const thrown = await rejectionOf(generator.generate(request('one')));
-    expect(thrown).toMatchObject({ code: 'GENERATION_FAILED' });
-    expect(String(thrown)).toMatch(/model other/);
+    await expectRejection(generator.generate(request('one')), 'GENERATION_FAILED', /model other/);
   });
 });
 
@@ -202,79 +191,40 @@ describe('The generator on llama.cpp', () => {
   });
 });
 
-/** What vLLM answered to a request. */
-const asVllm = (name: string) => {
-  const { status, answer } = capturedOpenai('vllm').exchanges.find((one) => one.name === name)!;
-  return { status, json: answer };
-};
 const completes = (answer: { status: number; json: unknown }): OpenaiDoubleOptions => ({
   instead: ({ path }) => (path === '/v1/completions' ? answer : undefined),
 });
-
+/** It answers what vLLM answered to a request. */
+const asVllm = (name: string, changed: object = {}): OpenaiDoubleOptions => {
+  const { status, answer } = capturedOpenai('vllm').exchanges.find((one) => one.name === name)!;
+  return completes({ status, json: { ...(answer as object), ...changed } });
+};
+const error = (status: number, message: string) => ({ status, json: { error: { message } } });
 const otherTemplate: OpenaiDoubleOptions = {
   instead: ({ path }) =>
     path === '/tokenize' ? { status: 200, json: { tokens: [1, 124, 9] } } : undefined,
 };
 const otherTokens = /tokenizer or chat template.*token 2 of a conversation is 9 there and 130 here/;
+const unknownRoute = /has no \/v1\/completions \(it answered 404: no\\x1b\[31m\)/;
+const refuses = (words: RegExp, ...asked: Parameters<typeof openedOpenai>) =>
+  expectRejection(openedOpenai(...asked), 'CONFIG_INVALID', words);
 
 describe('The opening refuses', () => {
-  test.each<[string, ServerKind, OpenaiDoubleOptions, RegExp]>([
-    [
-      'that gives no ids',
-      'vllm',
-      completes(asVllm('without ids')),
-      /returns no ids .*return_token_ids: true.* \{"id":"cmpl-.*vLLM.*llama\.cpp/,
-    ],
-    [
-      'that gives no log-probabilities',
-      'vllm',
-      completes(asVllm('without log-probabilities')),
-      /returns no log-probabilities/,
-    ],
-    [
-      'that has no such route',
-      'vllm',
-      completes({ status: 404, json: { error: { message: 'no\u001b[31m' } } }),
-      /has no \/v1\/completions \(it answered 404: no\\x1b\[31m\)/,
-    ],
-    [
-      'that takes texts only',
-      'vllm',
-      completes({ status: 400, json: { error: { message: 'prompt: expected a string' } } }),
-      /\/v1\/completions answered 400: prompt: expected a string/,
-    ],
-    [
-      'that answers something else',
-      'vllm',
-      completes({ status: 200, json: '<html>' }),
-      /returns no completions\./,
-    ],
-    [
-      'that answers as another model',
-      'vllm',
-      completes({ status: 200, json: { ...(asVllm('a few').json as object), model: 'other' } }),
-      /model "other" .* "starter"/,
-    ],
-    [
-      'that wants a key',
-      'llama-cpp',
-      { instead: () => ({ status: 401, json: { error: { message: 'Invalid API Key' } } }) },
-      /answered 401: Invalid API Key\..*generator\.apiKeyEnv/,
-    ],
-    ['of vLLM with other tokens', 'vllm', { vocabSize: 1000 }, /vocabulary of 1000 tokens.* 1024/],
-    [
-      'of llama.cpp with other tokens',
-      'llama-cpp',
-      { vocabSize: 2000 },
-      /vocabulary of 2000 tokens.* 1024/,
-    ],
-    ['of vLLM with another template', 'vllm', otherTemplate, otherTokens],
-    ['of llama.cpp with another template', 'llama-cpp', otherTemplate, otherTokens],
-  ])('a server: %s', async (_, kind, options, words) => {
+  test.each<[string, OpenaiDoubleOptions, RegExp, ServerKind?]>([
+    ['that gives no ids', asVllm('without ids'), /no ids .*return_token_ids: true.*"id":"cmpl-/],
+    ['without log-probabilities', asVllm('without log-probabilities'), /no log-probabilities/],
+    ['that has no such route', completes(error(404, 'no\u001b[31m')), unknownRoute],
+    ['that takes texts only', completes(error(400, 'a string')), /answered 400: a string/],
+    ['that answers else', completes({ status: 200, json: '<html>' }), /returns no completions\./],
+    ['that is another model', asVllm('a few', { model: 'other' }), /model "other" .* "starter"/],
+    ['that wants a key', { instead: () => error(401, 'no') }, /401: no\..*generator\.apiKeyEnv/],
+    ['of vLLM with other tokens', { vocabSize: 1000 }, /vocabulary of 1000 tokens.* 1024/],
+    ['of llama.cpp with other tokens', { vocabSize: 2000 }, /of 2000 tokens.* 1024/, 'llama-cpp'],
+    ['of vLLM with another template', otherTemplate, otherTokens],
+    ['of llama.cpp with another template', otherTemplate, otherTokens, 'llama-cpp'],
+  ])('a server: %s', async (_, options, words, ...[kind = 'vllm']) => {
     const { url } = await serving(kind, options);
-    const thrown = await rejectionOf(openedOpenai([url]));
-    expect(thrown).toMatchObject({ code: 'CONFIG_INVALID' });
-    expect(String(thrown)).toMatch(words);
+    await refuses(words, [url]);
   });
 
   test.each<[ServerKind, RegExp]>([
@@ -282,9 +232,7 @@ describe('The opening refuses', () => {
     ['llama-cpp', /Train with generator\.type engine/],
   ])('a training on %s before any token', async (kind, words) => {
     const double = await serving(kind);
-    const thrown = await rejectionOf(openedOpenai([double.url], {}, { trains: true }));
-    expect(thrown).toMatchObject({ code: 'CONFIG_INVALID' });
-    expect(String(thrown)).toMatch(words);
+    await refuses(words, [double.url], {}, { trains: true });
     expect(double.server.requests.map(({ path }) => path)).toEqual(['/version']);
   });
 
@@ -292,68 +240,44 @@ describe('The opening refuses', () => {
     '%s with log-probabilities of the model when the run samples at another temperature',
     async (kind) => {
       const { url } = await serving(kind, { processed: false });
-      const thrown = await rejectionOf(openedOpenai([url], {}, { samplings: [cold] }));
-      expect(thrown).toMatchObject({ code: 'CONFIG_INVALID' });
-      expect(String(thrown)).toMatch(/temperature 0\.7.*processed_logprobs.*post_sampling_probs/);
+      const words = /temperature 0\.7.*processed_logprobs.*post_sampling_probs/;
+      await refuses(words, [url], {}, { samplings: [cold] });
     },
   );
 
   test('llama.cpp when the run truncates the distribution', async () => {
     const { url } = await serving('llama-cpp');
-    const cut = { ...unbiased, topK: 5 };
-    const thrown = await rejectionOf(openedOpenai([url], {}, { samplings: [cut] }));
-    expect(String(thrown)).toMatch(/topK 5, .*llama\.cpp/);
+    const samplings = [{ ...unbiased, topK: 5 }];
+    await refuses(/topK 5, .*llama\.cpp/, [url], {}, { samplings });
   });
 
   test('a server of another kind than the first', async () => {
     const [one, other] = [await serving('vllm'), await serving('llama-cpp')];
-    const settings = { compareInEvaluation: false };
-    const thrown = await rejectionOf(openedOpenai([one.url, other.url], settings));
-    expect(String(thrown)).toMatch(/llama\.cpp, but .* vLLM\. Use servers of one kind/);
-  });
-
-  test("a server with other weights than the run's model", async () => {
-    const { url } = await serving('llama-cpp');
-    const host = { scorer: new ScoredModel(5, 1024) };
-    const thrown = await rejectionOf(openedOpenai([url], { compareInEvaluation: true }, host));
-    expect(thrown).toMatchObject({ code: 'GENERATION_FAILED' });
-    expect(String(thrown)).toMatch(
-      /wrong weights.*difference over 64 tokens is \d+\.\d+, and 0\.0001 is allowed/,
-    );
+    await refuses(/llama\.cpp, but .* vLLM\. Use servers of one kind/, [one.url, other.url]);
   });
 });
 
 describe('The opening accepts', () => {
   test('a server that does not report its vocabulary size, with a note in the log', async () => {
-    const first = asVllm('a few');
+    const { instead } = asVllm('a few');
     const { url } = await serving('vllm', {
-      instead: ({ path, body }) =>
-        path === '/v1/completions' && 'logit_bias' in body ? first : undefined,
+      instead: (asked) => ('logit_bias' in asked.body ? instead!(asked) : undefined),
     });
     const { warnings } = await opened([url], { compareInEvaluation: false });
-    expect(warnings).toContainEqual(
-      expect.stringContaining(`${url} does not report its vocabulary size`),
-    );
+    expect(warnings.join('\n')).toContain(`${url} does not report its vocabulary size`);
   });
 
   test.each<[ServerKind, string]>([
     ['vllm', 'vLLM'],
     ['llama-cpp', 'llama.cpp'],
-  ])(
-    "%s with the weights of the run's model, with the difference in the log",
-    async (kind, name) => {
-      const { url } = await serving(kind);
-      const host = { scorer: new ScoredModel(0, 1024), samplings: [cold] };
-      const { generator, warnings } = await opened([url], { compareInEvaluation: true }, host);
-      expect(await generator.describe()).toMatchObject({ takes: [], reproducible: false });
-      expect(warnings).toEqual([
-        expect.stringMatching(`^${url} .* ${name}\\.$`),
-        expect.stringMatching(
-          /differ by up to \S+ nats, \S+ on average over 64 tokens; up to 0\.0001 is allowed/,
-        ),
-      ]);
-    },
-  );
+  ])('%s with the weights of the run, with the difference in the log', async (kind, name) => {
+    const { url } = await serving(kind);
+    const host = { scorer: new ScoredModel(0, 1024), samplings: [cold] };
+    const { generator, warnings } = await opened([url], { compareInEvaluation: true }, host);
+    expect(await generator.describe()).toMatchObject({ takes: [], reproducible: false });
+    expect(warnings[0]).toMatch(new RegExp(`^${url} .* ${name}\\.$`));
+    expect(warnings[1]).toMatch(/by up to \S+ nats, .* over 64 tokens; up to 0\.0001 is allowed/);
+  });
 
   test("a server that computes differently, within the user's bound", async () => {
     const { url } = await serving('llama-cpp');
@@ -365,26 +289,19 @@ describe('The opening accepts', () => {
     };
     const settings = { compareInEvaluation: true, tolerance: 0.5 };
     const { warnings } = await opened([url], settings, { scorer });
-    expect(warnings[1]).toMatch(
-      /by up to 0\.25 nats, 0\.25 on average over 64 tokens; up to 0\.5 is allowed/,
-    );
+    expect(warnings[1]).toMatch(/by up to 0\.25 nats, 0\.25 on average .* up to 0\.5 is allowed/);
   });
 
   test.each<[ServerKind, string]>([
     ['vllm', '/tokenize'],
     ['llama-cpp', '/apply-template'],
-  ])(
-    '%s that does not show how it tokenizes conversations, with a note in the log',
-    async (kind, route) => {
-      const instead: OpenaiDoubleOptions['instead'] = ({ path }) =>
-        path === route ? { status: 404, json: {} } : undefined;
-      const { url } = await serving(kind, { instead });
-      const { warnings } = await opened([url]);
-      expect(warnings[1]).toContain(
-        `(${route} answers 404), so its tokenizer and chat template are not`,
-      );
-    },
-  );
+  ])('%s that does not show how it tokenizes, with a note in the log', async (kind, route) => {
+    const { url } = await serving(kind, {
+      instead: ({ path }) => (path === route ? { status: 404, json: {} } : undefined),
+    });
+    const { warnings } = await opened([url]);
+    expect(warnings[1]).toContain(`(${route} answers 404), so its tokenizer and chat template`);
+  });
 
   test('a server with its own length of context', async () => {
     const { url } = await serving('llama-cpp');

@@ -1,28 +1,22 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
-import { unbiased } from '#agent_rl/core/services/generator.ts';
 import type { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
 import {
   DecoderPrograms,
   type DecoderProgramsOptions,
 } from '#agent_rl/generation/programs/decoder-programs.ts';
-import { initialParameters, type Weights } from '#model/config/parameters.ts';
+import type { Weights } from '#model/config/parameters.ts';
 import { plainAndCopying } from '#tests/support/copying-engine.ts';
+import { request } from '#tests/support/generation-request.ts';
 import { tinyAdapter, tinyAdapterWeights } from '#tests/support/tiny-adapter.ts';
+import { peakedOf } from '#tests/support/tiny-generator.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
 const { plain, copying } = plainAndCopying();
 
 /** Large, so that distributions are peaked and other weights draw other tokens. */
-const baseOf = (seed: number): Weights =>
-  new Map(
-    [...initialParameters(tinyModelConfig, new KeyedRng(seed))].map(([name, values]) => [
-      name,
-      values[0] === 1 ? values : values.map((value) => 8 * value),
-    ]),
-  );
+const baseOf = (seed: number): Weights => peakedOf(tinyModelConfig, { seed, times: 8 });
 const names = [...baseOf(3).keys()];
 const adapterTimes = (factor: number) =>
   [...tinyAdapterWeights(tinyModelConfig)].map(
@@ -36,14 +30,9 @@ function openOn(engine: OnnxEngine, options: DecoderProgramsOptions = {}) {
 }
 
 async function drawnBy(generator: LocalGenerator, seed: number) {
-  const { tokens, version } = await generator.generate({
-    episode: `${seed}`,
-    key: { seed, taskId: 'task', sample: 0, turn: 0 },
-    tokens: [1, 5, 9, 3, 7],
-    maxTokens: 24,
-    stopTokens: [],
-    sampling: unbiased,
-  });
+  const key = { seed, taskId: 'task', sample: 0, turn: 0 };
+  const asked = { key, tokens: [1, 5, 9, 3, 7], maxTokens: 24 };
+  const { tokens, version } = await generator.generate(request(`${seed}`, asked));
   generator.release(`${seed}`);
   return { tokens, version };
 }
@@ -80,9 +69,7 @@ describe('A generator on an engine that copies inputs', () => {
     await own.generator.setWeights(weights(3), 1);
     const before = await drawnBy(own.generator, 7);
     let goOn = (): void => undefined;
-    copying.hold = new Promise((resolve) => {
-      goOn = resolve;
-    });
+    copying.hold = new Promise((resolve) => (goOn = resolve));
     const set = own.generator.setWeights(weights(4), 2);
     const drawn = await drawnBy(own.generator, 7);
     goOn();

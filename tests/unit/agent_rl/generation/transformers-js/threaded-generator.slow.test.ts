@@ -8,7 +8,7 @@ import { openInThread } from '#agent_rl/generation/transformers-js/threaded-gene
 import { exportOnnx } from '#model/onnx/export-onnx.ts';
 import { request as requestOf } from '#tests/support/generation-request.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
-import { errorOf, rejectionOf } from '#tests/support/thrown.ts';
+import { expectRejection, rejectionOf } from '#tests/support/thrown.ts';
 
 const exported = join(temporaryFolder(), 'starter');
 const options = {
@@ -72,8 +72,7 @@ describe('transformers.js in its own thread', () => {
 
   test('reports why it cannot open, with the code', async () => {
     const nowhere = { ...options, modelFolder: join(exported, 'nowhere') };
-    const thrown = await rejectionOf(openInThread(nowhere));
-    expect(thrown).toMatchObject(errorOf('MODEL_INVALID', 'has no onnx/model.onnx'));
+    await expectRejection(openInThread(nowhere), 'MODEL_INVALID', 'has no onnx/model.onnx');
   });
 
   test('ends requests in progress when it is closed, and refuses later ones', async () => {
@@ -81,8 +80,7 @@ describe('transformers.js in its own thread', () => {
     const cut = other.generate(request('cut', { maxTokens: 480 }));
     await other.close();
     expect(await cut).toMatchObject({ stop: 'aborted' });
-    const thrown = await rejectionOf(other.generate(request('late')));
-    expect(thrown).toMatchObject(errorOf('GENERATION_FAILED', 'was closed'));
+    await expectRejection(other.generate(request('late')), 'GENERATION_FAILED', 'was closed');
     await other.close();
   });
 });

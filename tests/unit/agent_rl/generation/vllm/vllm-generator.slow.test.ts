@@ -9,7 +9,7 @@ import { request } from '#tests/support/generation-request.ts';
 import { cutBody, gigabyte, slowBody } from '#tests/support/hostile-answers.ts';
 import type { DoubleAnswer } from '#tests/support/http-double.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
-import { rejectionOf } from '#tests/support/thrown.ts';
+import { expectRejection } from '#tests/support/thrown.ts';
 import { until } from '#tests/support/until.ts';
 import { openedVllm, writePublished } from '#tests/support/vllm/opened-vllm.ts';
 import { VllmDouble } from '#tests/support/vllm/vllm-double.ts';
@@ -64,37 +64,20 @@ const drawn = (ids: readonly number[], changed: object = {}, over: object = {}) 
 describe('The generator handles unusable answers', () => {
   test.each<[string, DoubleAnswer, RegExp]>([
     ['no JSON', (response) => response.end('<html>'), /the answer is nothing/],
-    [
-      'an id beyond the vocabulary',
-      drawn([5, 5, 5, 5, 5, 1024]),
-      /tokens\[5\] is 1024; expected a whole number from 0 to 1023/,
-    ],
+    ['an unknown id', drawn([5, 5, 1024]), /tokens\[2\] is 1024; .* from 0 to 1023/],
     ['fewer tokens than it says', drawn([5]), /length after 1 of 6 tokens/],
-    [
-      'no log-probability',
-      drawn(fives, { logprobs: logProbs(fives, null) }),
-      /logProbs\[0\] is null/,
-    ],
-    [
-      'log-probabilities of other tokens',
-      drawn(fives, { logprobs: logProbs([6, 6, 6, 6, 6, 6]) }),
-      /log-probability at position 0/,
-    ],
+    ['no number', drawn(fives, { logprobs: logProbs(fives, null) }), /logProbs\[0\] is null/],
+    ['other tokens', drawn(fives, { logprobs: logProbs([6]) }), /log-probability at position 0/],
     ['a token behind a stop token', drawn([5, 7, 5, 5, 5, 5]), /continues after stop token 7/],
-    ['no versions of weights', drawn(fives, { weight_versions: null }), /weight_versions is null/],
-    [
-      'another context',
-      drawn(fives, {}, { usage: { prompt_tokens: 2 } }),
-      /counts 2 tokens of context, but 3 were sent/,
-    ],
+    ['no versions', drawn(fives, { weight_versions: null }), /weight_versions is null/],
+    ['another context', drawn(fives, {}, { usage: { prompt_tokens: 2 } }), /counts 2 .* but 3/],
     ['a gigabyte', gigabyte, /its answer is longer/],
   ])('%s: it retries, and the episode fails after three answers', async (_, answer, words) => {
     const { double, generator, warnings } = await started();
     let count = 0;
     double.instead = (asked) => (generates(asked) && ++count > 0 ? answer : undefined);
-    const thrown = await rejectionOf(generator.generate(request('one', { stopTokens: [7] })));
-    expect(thrown).toMatchObject({ code: 'GENERATION_FAILED' });
-    expect(String(thrown)).toMatch(words);
+    const asked = request('one', { stopTokens: [7] });
+    await expectRejection(generator.generate(asked), 'GENERATION_FAILED', words);
     expect([count, warnings.length]).toEqual([3, 2]);
     double.instead = undefined;
     expect((await generator.generate(request('one'))).tokens).toHaveLength(6);
@@ -110,17 +93,21 @@ describe('The generator handles unusable answers', () => {
     const { double, generator } = await started();
     double.instead = (asked) => (generates(asked) ? answer : undefined);
     // A retry first sends the weights again, and here are no weights to send.
-    const thrown = await rejectionOf(generator.generate(request('one')));
-    expect(thrown).toMatchObject({ code: 'GENERATION_FAILED' });
-    expect(String(thrown)).toMatch(/answered as model other|drew from weights theirs/);
+    await expectRejection(
+      generator.generate(request('one')),
+      'GENERATION_FAILED',
+      /answered as model other|drew from weights theirs/,
+    );
   });
 
   test('a body that arrives too slowly ends the request at its deadline', async () => {
     const { double, generator } = await started({ deadlineS: 0.3 });
     double.instead = (asked) => (generates(asked) ? slowBody : undefined);
-    const thrown = await rejectionOf(generator.generate(request('one')));
-    expect(thrown).toMatchObject({ code: 'GENERATION_FAILED' });
-    expect(String(thrown)).toMatch(/no answer within 0\.3 s/);
+    await expectRejection(
+      generator.generate(request('one')),
+      'GENERATION_FAILED',
+      /no answer within 0\.3 s/,
+    );
   });
 
   test('a request that the server rejects is not retried', async () => {
@@ -130,9 +117,11 @@ describe('The generator handles unusable answers', () => {
       generates(asked) && ++count > 0
         ? { status: 400, json: { error: { message: 'too \u001b[31mlong' } } }
         : undefined;
-    const thrown = await rejectionOf(generator.generate(request('one')));
-    expect(thrown).toMatchObject({ code: 'CONFIG_INVALID' });
-    expect(String(thrown)).toMatch(/answered 400: too \\x1b\[31mlong/);
+    await expectRejection(
+      generator.generate(request('one')),
+      'CONFIG_INVALID',
+      /answered 400: too \\x1b\[31mlong/,
+    );
     expect(count).toBe(1);
   });
 });
