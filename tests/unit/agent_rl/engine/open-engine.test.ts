@@ -20,54 +20,50 @@ describe('openEngine', () => {
   });
 });
 
-describe('listDevices', () => {
-  test('agrees with openEngine about every device', async () => {
-    const reports = await listDevices();
-    expect(reports.map(({ device }) => device)).toEqual(['cpu', 'cuda', 'webgpu', 'tensorflow']);
-    expect(reports[0]).toMatchObject({ available: true });
-    const opened = await Promise.all(
-      reports.map(({ device }) =>
-        openEngine({ device, threads: 1 }).then(
-          (engine) => engine.close().then(() => 'available'),
-          (thrown: { code: string }) => thrown.code,
-        ),
+test('listDevices agrees with openEngine about every device', async () => {
+  const reports = await listDevices();
+  expect(reports.map(({ device }) => device)).toEqual(['cpu', 'cuda', 'webgpu', 'tensorflow']);
+  expect(reports[0]).toMatchObject({ available: true });
+  const opened = await Promise.all(
+    reports.map(({ device }) =>
+      openEngine({ device, threads: 1 }).then(
+        (engine) => engine.close().then(() => 'available'),
+        (thrown: { code: string }) => thrown.code,
       ),
-    );
-    expect(opened).toEqual(
-      reports.map(({ available }) => (available ? 'available' : 'DEVICE_UNAVAILABLE')),
-    );
-    expect(reports.every(({ detail }) => detail.length > 0)).toBe(true);
-  });
+    ),
+  );
+  expect(opened).toEqual(
+    reports.map(({ available }) => (available ? 'available' : 'DEVICE_UNAVAILABLE')),
+  );
+  expect(reports.every(({ detail }) => detail.length > 0)).toBe(true);
 });
 
 const vector = float('x', [2]);
 
-describe('EagerEngine', () => {
-  test('neither keeps nor changes the arrays it is given', async () => {
-    const engine = await EagerEngine.open('cpu');
-    const program = await engine.compile([vector], ({ x }) => ({ same: x! }));
-    const x = Float32Array.of(1, 2);
-    const { same } = await program.run({ x });
-    same![0] = 9;
-    expect(x).toEqual(Float32Array.of(1, 2));
-  });
+test('EagerEngine neither keeps nor changes the arrays it is given', async () => {
+  const engine = await EagerEngine.open('cpu');
+  const program = await engine.compile([vector], ({ x }) => ({ same: x! }));
+  const x = Float32Array.of(1, 2);
+  const { same } = await program.run({ x });
+  same![0] = 9;
+  expect(x).toEqual(Float32Array.of(1, 2));
+});
 
-  test('leaves no tensor behind', async () => {
-    const engine = await EagerEngine.open('cpu');
-    const program = await engine.compile([vector], ({ x }) => ({ y: tf.exp(tf.neg(x!)) }));
-    const before = tf.memory().numTensors;
-    await program.run({ x: Float32Array.of(1, 2) });
-    expect(tf.memory().numTensors).toBe(before);
-  });
+test('EagerEngine leaves no tensor behind', async () => {
+  const engine = await EagerEngine.open('cpu');
+  const program = await engine.compile([vector], ({ x }) => ({ y: tf.exp(tf.neg(x!)) }));
+  const before = tf.memory().numTensors;
+  await program.run({ x: Float32Array.of(1, 2) });
+  expect(tf.memory().numTensors).toBe(before);
+});
 
-  test('refuses what the compiled engines refuse', async () => {
-    const engine = await EagerEngine.open('cpu');
-    const booleans = engine.compile([vector], ({ x }) => ({ y: tf.greater(x!, 0) }));
-    await expect(booleans).rejects.toMatchObject({ code: 'NOT_TRACEABLE' });
-    const program = await engine.compile([vector], ({ x }) => ({ y: x! }));
-    await expect(program.run({ x: new Float32Array(3) })).rejects.toMatchObject({
-      code: 'SHAPE_MISMATCH',
-    });
+test('EagerEngine refuses what the compiled engines refuse', async () => {
+  const engine = await EagerEngine.open('cpu');
+  const booleans = engine.compile([vector], ({ x }) => ({ y: tf.greater(x!, 0) }));
+  await expect(booleans).rejects.toMatchObject({ code: 'NOT_TRACEABLE' });
+  const program = await engine.compile([vector], ({ x }) => ({ y: x! }));
+  await expect(program.run({ x: new Float32Array(3) })).rejects.toMatchObject({
+    code: 'SHAPE_MISMATCH',
   });
 });
 

@@ -13,73 +13,69 @@ const named = (name: string, log: string[]) => (): Promise<Program> => {
   });
 };
 
-describe('ProgramCache', () => {
-  test('makes a program once per key, also for two that ask at the same time', async () => {
-    const [cache, log] = [new ProgramCache(2), [] as string[]];
-    const get = () => cache.get('a', named('a', log));
-    const [first, second] = await Promise.all([get(), get()]);
-    expect([second, await get()]).toEqual([first, first]);
-    expect(log).toEqual(['made a']);
-  });
-
-  test('disposes the least recently used program when full', async () => {
-    const [cache, log] = [new ProgramCache(2), [] as string[]];
-    await cache.get('a', named('a', log));
-    await cache.get('b', named('b', log));
-    await cache.get('a', named('a', log));
-    await cache.get('c', named('c', log));
-    expect(log).toEqual(['made a', 'made b', 'disposed b', 'made c']);
-    expect(cache.size).toBe(2);
-  });
-
-  test('disposes everything when cleared', async () => {
-    const [cache, log] = [new ProgramCache(2), [] as string[]];
-    await cache.get('a', named('a', log));
-    await cache.clear();
-    expect(log).toEqual(['made a', 'disposed a']);
-    expect(cache.size).toBe(0);
-  });
-
-  test('forgets a program that could not be made', async () => {
-    const [cache, log] = [new ProgramCache(1), [] as string[]];
-    const failing = cache.get('a', () => Promise.reject(new RangeError('no')));
-    await expect(failing).rejects.toThrow('no');
-    await cache.get('a', named('a', log));
-    expect(log).toEqual(['made a']);
-  });
-
-  test('refuses to hold no program', () => {
-    expect(() => new ProgramCache(0)).toThrow('at least 1 program, got a capacity of 0');
-  });
+test('ProgramCache makes a program once per key, also for two that ask at the same time', async () => {
+  const [cache, log] = [new ProgramCache(2), [] as string[]];
+  const get = () => cache.get('a', named('a', log));
+  const [first, second] = await Promise.all([get(), get()]);
+  expect([second, await get()]).toEqual([first, first]);
+  expect(log).toEqual(['made a']);
 });
 
-describe('bucketSize', () => {
-  test.each([
-    [0, 16],
-    [16, 16],
-    [17, 32],
-    [65, 80],
-    [81, 112],
-    [113, 144],
-  ])('rounds %i in multiples of 16 to %i', (n, bucket) => {
-    expect(bucketSize(n, { multipleOf: 16 })).toBe(bucket);
-  });
+test('ProgramCache disposes the least recently used program when full', async () => {
+  const [cache, log] = [new ProgramCache(2), [] as string[]];
+  await cache.get('a', named('a', log));
+  await cache.get('b', named('b', log));
+  await cache.get('a', named('a', log));
+  await cache.get('c', named('c', log));
+  expect(log).toEqual(['made a', 'made b', 'disposed b', 'made c']);
+  expect(cache.size).toBe(2);
+});
 
-  test('holds n, is a multiple, and is a bucket itself', () => {
-    assert(
-      property(integer({ min: 0, max: 100_000 }), integer({ min: 1, max: 64 }), (n, m) => {
-        const bucket = bucketSize(n, { multipleOf: m });
-        expect(bucket).toBeGreaterThanOrEqual(n);
-        expect(bucket % m).toBe(0);
-        expect(bucketSize(bucket, { multipleOf: m })).toBe(bucket);
-        expect(bucket).toBeLessThanOrEqual(Math.max(1.25 * n, n + m) + m);
-      }),
-    );
-  });
+test('ProgramCache disposes everything when cleared', async () => {
+  const [cache, log] = [new ProgramCache(2), [] as string[]];
+  await cache.get('a', named('a', log));
+  await cache.clear();
+  expect(log).toEqual(['made a', 'disposed a']);
+  expect(cache.size).toBe(0);
+});
 
-  test('refuses a growth of 1, which would never end', () => {
-    expect(() => bucketSize(5, { multipleOf: 4, growth: 1 })).toThrow('growth > 1');
-  });
+test('ProgramCache forgets a program that could not be made', async () => {
+  const [cache, log] = [new ProgramCache(1), [] as string[]];
+  const failing = cache.get('a', () => Promise.reject(new RangeError('no')));
+  await expect(failing).rejects.toThrow('no');
+  await cache.get('a', named('a', log));
+  expect(log).toEqual(['made a']);
+});
+
+test('ProgramCache refuses to hold no program', () => {
+  expect(() => new ProgramCache(0)).toThrow('at least 1 program, got a capacity of 0');
+});
+
+test.each([
+  [0, 16],
+  [16, 16],
+  [17, 32],
+  [65, 80],
+  [81, 112],
+  [113, 144],
+])('bucketSize rounds %i in multiples of 16 to %i', (n, bucket) => {
+  expect(bucketSize(n, { multipleOf: 16 })).toBe(bucket);
+});
+
+test('bucketSize holds n, is a multiple, and is a bucket itself', () => {
+  assert(
+    property(integer({ min: 0, max: 100_000 }), integer({ min: 1, max: 64 }), (n, m) => {
+      const bucket = bucketSize(n, { multipleOf: m });
+      expect(bucket).toBeGreaterThanOrEqual(n);
+      expect(bucket % m).toBe(0);
+      expect(bucketSize(bucket, { multipleOf: m })).toBe(bucket);
+      expect(bucket).toBeLessThanOrEqual(Math.max(1.25 * n, n + m) + m);
+    }),
+  );
+});
+
+test('bucketSize refuses a growth of 1, which would never end', () => {
+  expect(() => bucketSize(5, { multipleOf: 4, growth: 1 })).toThrow('growth > 1');
 });
 
 test('sameData compares the bytes of arrays, whatever their memory and offset', () => {

@@ -180,51 +180,49 @@ test('a developer message counts as the system, and texts may be in parts', asyn
   ]);
 });
 
-describe('A stream', () => {
-  test('has the events of the API, one item after the other', async () => {
-    const { session } = await scriptedSession(() => call);
-    const events = await streamed(session, { input: 'What is a?', tools: [search] });
-    const item = (...parts: string[]) => ['output_item.added', ...parts, 'output_item.done'];
-    const [thought, text, given] = ['reasoning_summary', 'output_text', 'function_call_arguments'];
-    expect(events.map(({ type }) => String(type).replace('response.', ''))).toEqual([
-      ...['created', 'in_progress'],
-      ...item(
-        ...[`${thought}_part.added`, `${thought}_text.delta`],
-        ...[`${thought}_text.done`, `${thought}_part.done`],
-      ),
-      ...item('content_part.added', `${text}.delta`, `${text}.done`, 'content_part.done'),
-      ...item(`${given}.delta`, `${given}.done`),
-      'completed',
-    ]);
-    expect(events.map(({ sequence_number: number }) => number)).toEqual([...events.keys()]);
-    const last = events.at(-1)?.['response'] as Response;
-    const done = events.filter(({ type }) => type === 'response.output_item.done');
-    expect(done.map(({ item }) => item)).toEqual(last.output);
-    expect(done.map(({ output_index: place }) => place)).toEqual([0, 1, 2]);
-    await session.end();
-    expect(sessionRecord(session, undefined).requests.delivered).toBe(1);
-  });
+test('a stream has the events of the API, one item after the other', async () => {
+  const { session } = await scriptedSession(() => call);
+  const events = await streamed(session, { input: 'What is a?', tools: [search] });
+  const item = (...parts: string[]) => ['output_item.added', ...parts, 'output_item.done'];
+  const [thought, text, given] = ['reasoning_summary', 'output_text', 'function_call_arguments'];
+  expect(events.map(({ type }) => String(type).replace('response.', ''))).toEqual([
+    ...['created', 'in_progress'],
+    ...item(
+      ...[`${thought}_part.added`, `${thought}_text.delta`],
+      ...[`${thought}_text.done`, `${thought}_part.done`],
+    ),
+    ...item('content_part.added', `${text}.delta`, `${text}.done`, 'content_part.done'),
+    ...item(`${given}.delta`, `${given}.done`),
+    'completed',
+  ]);
+  expect(events.map(({ sequence_number: number }) => number)).toEqual([...events.keys()]);
+  const last = events.at(-1)?.['response'] as Response;
+  const done = events.filter(({ type }) => type === 'response.output_item.done');
+  expect(done.map(({ item }) => item)).toEqual(last.output);
+  expect(done.map(({ output_index: place }) => place)).toEqual([0, 1, 2]);
+  await session.end();
+  expect(sessionRecord(session, undefined).requests.delivered).toBe(1);
+});
 
-  test('has an empty message for a turn without text', async () => {
-    const { session } = await scriptedSession(() => '</think>');
-    const last = (await streamed(session, { input: 'What is a?' })).at(-1);
-    expect(last).toMatchObject({
-      type: 'response.completed',
-      response: { output: [{ type: 'message', content: [{ text: '' }] }] },
-    });
+test('a stream has an empty message for a turn without text', async () => {
+  const { session } = await scriptedSession(() => '</think>');
+  const last = (await streamed(session, { input: 'What is a?' })).at(-1);
+  expect(last).toMatchObject({
+    type: 'response.completed',
+    response: { output: [{ type: 'message', content: [{ text: '' }] }] },
   });
+});
 
-  test('gives each thought between texts an item, and the items together are the turn', async () => {
-    const said = 'one</think>First.<think>two</think> Then.';
-    const { session } = await scriptedSession(() => said, { live: true });
-    const last = (await streamed(session, { input: 'What is a?' })).at(-1);
-    const { output: items } = (last as { response: Response }).response;
-    expect(new Set(items.map(({ id }) => id)).size).toBe(items.length);
-    for (const sentBack of [items, items.map(({ id }) => reference(id))])
-      await ask(session, { input: [user('What is a?'), ...sentBack, user('So?')] });
-    expect(became(session)).toMatchObject({ turns: 3, drift: {} });
-    expect(session.tree.nodes.map(({ depth }) => depth)).toEqual([0, 1, 1]);
-  });
+test('a stream gives each thought between texts an item, and the items together are the turn', async () => {
+  const said = 'one</think>First.<think>two</think> Then.';
+  const { session } = await scriptedSession(() => said, { live: true });
+  const last = (await streamed(session, { input: 'What is a?' })).at(-1);
+  const { output: items } = (last as { response: Response }).response;
+  expect(new Set(items.map(({ id }) => id)).size).toBe(items.length);
+  for (const sentBack of [items, items.map(({ id }) => reference(id))])
+    await ask(session, { input: [user('What is a?'), ...sentBack, user('So?')] });
+  expect(became(session)).toMatchObject({ turns: 3, drift: {} });
+  expect(session.tree.nodes.map(({ depth }) => depth)).toEqual([0, 1, 1]);
 });
 
 describe('A refusal names the place', () => {

@@ -89,35 +89,33 @@ test('a thought is streamed piece by piece before the content', async () => {
   expect(joined).toEqual({ reasoning: 'I think.', content: 'It is 4.\n<tool_call>{"name"' });
 });
 
-describe('A format of a plugin', () => {
-  class React implements ToolCallFormat {
-    readonly opensCall?: readonly string[];
-    constructor(...opensCall: readonly string[]) {
-      if (opensCall.length > 0) this.opensCall = opensCall;
-    }
-    read({ text }: { text: string }) {
-      const [content = '', call] = text.split('Action: ');
-      const toolCalls = call === undefined ? [] : [{ id: 'call_0_0', name: call, arguments: {} }];
-      return { role: 'assistant' as const, content: content.trim(), toolCalls };
-    }
-    print = () => '';
-    fits = () => false;
+class React implements ToolCallFormat {
+  readonly opensCall?: readonly string[];
+  constructor(...opensCall: readonly string[]) {
+    if (opensCall.length > 0) this.opensCall = opensCall;
   }
-  const steps = ['Let me. ', 'Act', 'ion: ', 'run'];
+  read({ text }: { text: string }) {
+    const [content = '', call] = text.split('Action: ');
+    const toolCalls = call === undefined ? [] : [{ id: 'call_0_0', name: call, arguments: {} }];
+    return { role: 'assistant' as const, content: content.trim(), toolCalls };
+  }
+  print = () => '';
+  fits = () => false;
+}
+const steps = ['Let me. ', 'Act', 'ion: ', 'run'];
 
-  test('streams a turn only when it is whole if it does not name how calls begin', async () => {
-    const { joined, order } = await streamed(new TurnReader(new React(), false), steps, [tool]);
-    expect(order).toEqual(['content']);
-    expect(joined['content']).toBe('Let me.');
-  });
+test('a format of a plugin streams a turn only when it is whole if it does not name how calls begin', async () => {
+  const { joined, order } = await streamed(new TurnReader(new React(), false), steps, [tool]);
+  expect(order).toEqual(['content']);
+  expect(joined['content']).toBe('Let me.');
+});
 
-  test('fails the stream if it names something else, and the message says what to name', async () => {
-    const streaming = streamed(new TurnReader(new React('Call: '), false), steps, [tool]);
-    await expect(streaming).rejects.toThrow(/must list in opensCall/);
-  });
+test('a format of a plugin fails the stream if it names something else, and the message says what to name', async () => {
+  const streaming = streamed(new TurnReader(new React('Call: '), false), steps, [tool]);
+  await expect(streaming).rejects.toThrow(/must list in opensCall/);
+});
 
-  test('streams text before a call if it names how calls begin', async () => {
-    const { order } = await streamed(new TurnReader(new React('Action: '), false), steps, [tool]);
-    expect(order).toEqual(['content']);
-  });
+test('a format of a plugin streams text before a call if it names how calls begin', async () => {
+  const { order } = await streamed(new TurnReader(new React('Action: '), false), steps, [tool]);
+  expect(order).toEqual(['content']);
 });

@@ -32,18 +32,16 @@ const date = '2024-07-26';
 const examined = (model: LanguageModel, format: ToolCallFormat, thinking = false) =>
   examineTemplate(model, format, { thinking, date });
 
-describe('A template that renders equally as a whole and in pieces', () => {
-  test('is used without notes', () => {
-    const silent = { resultsAs: 'tool', writesCalls: true, notes: [] };
-    expect(examined(qwen25, new HermesFormat())).toEqual(silent);
-    expect(examined(miniMind, new HermesFormat())).toEqual(silent);
-  });
+test('a template that renders equally as a whole and in pieces is used without notes', () => {
+  const silent = { resultsAs: 'tool', writesCalls: true, notes: [] };
+  expect(examined(qwen25, new HermesFormat())).toEqual(silent);
+  expect(examined(miniMind, new HermesFormat())).toEqual(silent);
+});
 
-  test('is reported if it uses the date', () => {
-    const { notes, ...use } = examined(llama, new Llama3Format({ settings: {} }));
-    expect(use).toEqual({ resultsAs: 'tool', writesCalls: true });
-    expect(notes).toEqual([expect.stringMatching(/2024-07-26 \(policy\.templateDate\)/)]);
-  });
+test('a template that renders equally as a whole and in pieces is reported if it uses the date', () => {
+  const { notes, ...use } = examined(llama, new Llama3Format({ settings: {} }));
+  expect(use).toEqual({ resultsAs: 'tool', writesCalls: true });
+  expect(notes).toEqual([expect.stringMatching(/2024-07-26 \(policy\.templateDate\)/)]);
 });
 
 describe('A template that renders earlier turns differently', () => {

@@ -87,35 +87,33 @@ describeOperation('tokenLogProbs', {
   },
 });
 
-describe('tokenLogProbs', () => {
-  /** Of one number for each token, behind hidden states of one number. */
-  const of = (hidden: number[], head: number[], targets: number[]) =>
-    tokenLogProbs(
-      tf.tensor2d(hidden, [hidden.length, 1]),
-      tf.tensor2d(head, [head.length, 1]),
-      tf.tensor1d(targets, 'int32'),
-      { temperature: 1 },
-    );
+/** Of one number for each token, behind hidden states of one number. */
+const of = (hidden: number[], head: number[], targets: number[]) =>
+  tokenLogProbs(
+    tf.tensor2d(hidden, [hidden.length, 1]),
+    tf.tensor2d(head, [head.length, 1]),
+    tf.tensor1d(targets, 'int32'),
+    { temperature: 1 },
+  );
 
-  test('gives the entropy in nats of every row', () => {
-    // Logits [0, 0] are even: ln 2. Logits [0, ln 3] give 1/4 and 3/4: ln 4 - 3/4 ln 3.
-    const [even, uneven] = of([0, 1], [0, Math.log(3)], [0, 1]).entropy.dataSync();
-    expect(even).toBeCloseTo(Math.LN2, 5);
-    expect(uneven).toBeCloseTo(0.562335, 5);
-  });
+test('tokenLogProbs gives the entropy in nats of every row', () => {
+  // Logits [0, 0] are even: ln 2. Logits [0, ln 3] give 1/4 and 3/4: ln 4 - 3/4 ln 3.
+  const [even, uneven] = of([0, 1], [0, Math.log(3)], [0, 1]).entropy.dataSync();
+  expect(even).toBeCloseTo(Math.LN2, 5);
+  expect(uneven).toBeCloseTo(0.562335, 5);
+});
 
-  test('sends no gradient through the entropy', () => {
-    const head = tf.tensor2d([1, 2], [2, 1]);
-    const target = tf.tensor1d([0], 'int32');
-    const gradient = tf.grad((x: Tensor) =>
-      tf.sum(tokenLogProbs(x, head, target, { temperature: 1 }).entropy),
-    )(tf.tensor2d([0.5], [1, 1]));
-    expect(gradient.dataSync()[0]).toBeCloseTo(0, 12);
-  });
+test('tokenLogProbs sends no gradient through the entropy', () => {
+  const head = tf.tensor2d([1, 2], [2, 1]);
+  const target = tf.tensor1d([0], 'int32');
+  const gradient = tf.grad((x: Tensor) =>
+    tf.sum(tokenLogProbs(x, head, target, { temperature: 1 }).entropy),
+  )(tf.tensor2d([0.5], [1, 1]));
+  expect(gradient.dataSync()[0]).toBeCloseTo(0, 12);
+});
 
-  test('is exact for a target whose probability underflows', () => {
-    expect([...of([1], [0, 200], [0]).logProbs.dataSync()]).toEqual([-200]);
-  });
+test('tokenLogProbs is exact for a target whose probability underflows', () => {
+  expect([...of([1], [0, 200], [0]).logProbs.dataSync()]).toEqual([-200]);
 });
 
 const hidden = tf.tensor2d([
@@ -165,30 +163,28 @@ const block = ([x, w]: readonly Tensor[]): Tensor => {
 const kept: Operation = ({ x, w, v }) => block([block([x!, w!]), v!]);
 const again: Operation = ({ x, w, v }) => recomputed([recomputed([x!, w!], block), v!], block);
 
-describe('recomputed', () => {
-  test('changes neither the value nor a gradient', () =>
-    expectSameGradients(inputs, differentiated, [again, kept]));
+test('recomputed changes neither the value nor a gradient', () =>
+  expectSameGradients(inputs, differentiated, [again, kept]));
 
-  test('compiles to the same value and gradients', () =>
-    expectSameAsOracle(inputs, valueAndGradients(again, differentiated)));
+test('recomputed compiles to the same value and gradients', () =>
+  expectSameAsOracle(inputs, valueAndGradients(again, differentiated)));
 
-  test('holds one block of many instead of all', () => {
-    const specs = specsOf({ x: { shape: [1000, 8] }, w: { shape: [8, 8] } });
-    const peakOf = (step: (x: Tensor, w: Tensor) => Tensor): number => {
-      const body: ProgramBody = ({ x, w }) => {
-        const loss = (matrix: Tensor) => {
-          let hidden = x!;
-          for (let layer = 0; layer < 12; layer++) hidden = step(hidden, matrix);
-          return tf.sum(hidden);
-        };
-        return { gradient: tf.grad(loss)(w!) };
+test('recomputed holds one block of many instead of all', () => {
+  const specs = specsOf({ x: { shape: [1000, 8] }, w: { shape: [8, 8] } });
+  const peakOf = (step: (x: Tensor, w: Tensor) => Tensor): number => {
+    const body: ProgramBody = ({ x, w }) => {
+      const loss = (matrix: Tensor) => {
+        let hidden = x!;
+        for (let layer = 0; layer < 12; layer++) hidden = step(hidden, matrix);
+        return tf.sum(hidden);
       };
-      return plannedBytes({ specs, body });
+      return { gradient: tf.grad(loss)(w!) };
     };
-    const all = peakOf((x, w) => block([x, w]));
-    const one = peakOf((x, w) => recomputed([x, w], block));
-    // Of each layer its input is kept, 32,000 bytes; of all but one not the four arrays in between.
-    expect(all).toBeGreaterThanOrEqual(12 * 5 * 32_000);
-    expect(one).toBeLessThan(12 * 32_000 + 12 * 32_000);
-  });
+    return plannedBytes({ specs, body });
+  };
+  const all = peakOf((x, w) => block([x, w]));
+  const one = peakOf((x, w) => recomputed([x, w], block));
+  // Of each layer its input is kept, 32,000 bytes; of all but one not the four arrays in between.
+  expect(all).toBeGreaterThanOrEqual(12 * 5 * 32_000);
+  expect(one).toBeLessThan(12 * 32_000 + 12 * 32_000);
 });

@@ -82,50 +82,48 @@ function headsOf(row: Float32Array, { kvHeads, headDim }: KvShape, length: numbe
   );
 }
 
-describe('DecoderPrograms', () => {
-  test('feeds tokens in fours, and in sixteens when the vocabulary is odd', () => {
-    const programs = new DecoderPrograms(engine, tinyModelConfig, 64);
-    expect([1, 4, 5, 9].map((count) => programs.rowsOf(count, 1))).toEqual([4, 4, 8, 12]);
-    expect([1, 5].map((count) => programs.rowsOf(count, 4))).toEqual([1, 5]);
-    expect(programs.rowsOf(5, 2)).toBe(6);
-    const odd = new DecoderPrograms(engine, { ...tinyModelConfig, vocabSize: 25 }, 64);
-    expect([1, 4].map((width) => odd.rowsOf(5, width))).toEqual([16, 8]);
-  });
-
-  test.each([
-    [10, 40, tinyModelConfig, 128],
-    [0, 64, tinyModelConfig, 128],
-    [50, 9, tinyModelConfig, 128],
-    [300, 21, starterShape, 512],
-    [433, 64, starterShape, 512],
-  ])(
-    'gives, after %i others, %i tokens the same bits by ones, by fours and as a chunk',
-    async (before, count, config, capacity) => {
-      const parameters = initialParameters(config, new KeyedRng(7));
-      const programs = new DecoderPrograms(engine, config, capacity);
-      await programs.setWeights(parameters);
-      const token = (place: number): number => (place * 7 + 3) % 24;
-      const tokens = Array.from({ length: before + count }, (_, place) => token(place));
-      const caches = [0, 1, 2].map(() => new KvCache({ ...programs.kvShape, capacity }, rows));
-      const [stepped, drafted, chunked] = caches as [KvCache, KvCache, KvCache];
-      if (before > 0) {
-        const prefix = await programs.prefill(tokens.slice(0, before));
-        for (const cache of caches) cache.load(at, prefix);
-      }
-      await feed(programs, stepped, { tokens, from: before }, 1);
-      await feed(programs, drafted, { tokens, from: before }, 4);
-      const chunk = await programs.chunk(tokens.slice(before), {
-        cache: chunked,
-        row: at,
-        length: before,
-      });
-      chunked.load(at, chunk, before);
-      const expected = held(stepped, tokens.length);
-      for (const cache of [drafted, chunked]) expect(held(cache, tokens.length)).toEqual(expected);
-      await programs.dispose();
-    },
-  );
+test('DecoderPrograms feeds tokens in fours, and in sixteens when the vocabulary is odd', () => {
+  const programs = new DecoderPrograms(engine, tinyModelConfig, 64);
+  expect([1, 4, 5, 9].map((count) => programs.rowsOf(count, 1))).toEqual([4, 4, 8, 12]);
+  expect([1, 5].map((count) => programs.rowsOf(count, 4))).toEqual([1, 5]);
+  expect(programs.rowsOf(5, 2)).toBe(6);
+  const odd = new DecoderPrograms(engine, { ...tinyModelConfig, vocabSize: 25 }, 64);
+  expect([1, 4].map((width) => odd.rowsOf(5, width))).toEqual([16, 8]);
 });
+
+test.each([
+  [10, 40, tinyModelConfig, 128],
+  [0, 64, tinyModelConfig, 128],
+  [50, 9, tinyModelConfig, 128],
+  [300, 21, starterShape, 512],
+  [433, 64, starterShape, 512],
+])(
+  'DecoderPrograms gives, after %i others, %i tokens the same bits by ones, by fours and as a chunk',
+  async (before, count, config, capacity) => {
+    const parameters = initialParameters(config, new KeyedRng(7));
+    const programs = new DecoderPrograms(engine, config, capacity);
+    await programs.setWeights(parameters);
+    const token = (place: number): number => (place * 7 + 3) % 24;
+    const tokens = Array.from({ length: before + count }, (_, place) => token(place));
+    const caches = [0, 1, 2].map(() => new KvCache({ ...programs.kvShape, capacity }, rows));
+    const [stepped, drafted, chunked] = caches as [KvCache, KvCache, KvCache];
+    if (before > 0) {
+      const prefix = await programs.prefill(tokens.slice(0, before));
+      for (const cache of caches) cache.load(at, prefix);
+    }
+    await feed(programs, stepped, { tokens, from: before }, 1);
+    await feed(programs, drafted, { tokens, from: before }, 4);
+    const chunk = await programs.chunk(tokens.slice(before), {
+      cache: chunked,
+      row: at,
+      length: before,
+    });
+    chunked.load(at, chunk, before);
+    const expected = held(stepped, tokens.length);
+    for (const cache of [drafted, chunked]) expect(held(cache, tokens.length)).toEqual(expected);
+    await programs.dispose();
+  },
+);
 
 /** Its steps say how many tokens they computed, and for how many rows. */
 class WatchedPrograms extends DecoderPrograms {
@@ -180,72 +178,70 @@ async function bothWays(config: ModelConfig, requests: readonly GenerationReques
   return { alone, together, computed: one.programs.computed };
 }
 
-describe('A generator with packed weights', () => {
-  test('draws a row alone as in a batch, bit for bit, and computes one row for it', async () => {
-    const samplings = [unbiased, greedy, { ...unbiased, topK: 5 }, { ...unbiased, temperature: 2 }];
-    const requests = [1, 2, 5, 9, 30, 70].map((length, at) =>
-      request(wide, { at, length, sampling: samplings[at % samplings.length]! }),
-    );
-    const { alone, together, computed } = await bothWays(wide, requests);
-    expect(together).toEqual(alone);
-    expect(computed).toContainEqual([1, 1]);
-    expect(computed.every(([, rows]) => rows === 1)).toBe(true);
-  });
-
-  test('draws the same for models of all shapes', async () => {
-    const shape = fc.record({
-      hiddenSize: fc.integer({ min: 2, max: 26 }).map((eighths) => 8 * eighths),
-      heads: fc.constantFrom([2, 1], [4, 2], [4, 1], [9, 3]),
-      headDim: fc.constantFrom(8, 16, 24, 48),
-      intermediateSize: fc.integer({ min: 1, max: 20 }).map((sixteenths) => 16 * sixteenths),
-      vocabSize: fc.integer({ min: 1, max: 40 }).map((sixteenths) => 16 * sixteenths),
-      tiedEmbeddings: fc.boolean(),
-      qkNorm: fc.boolean(),
-      qkvBias: fc.boolean(),
-    });
-    await fc.assert(
-      fc.asyncProperty(shape, async ({ heads: [heads, kvHeads], ...rest }) => {
-        const config = { ...tinyModelConfig, ...rest, heads, kvHeads };
-        const requests = [3, 8, 25].map((length, at) => request(config, { at, length }));
-        const { alone, together, computed } = await bothWays(config, requests);
-        expect(together).toEqual(alone);
-        expect(computed).toContainEqual([1, 1]);
-      }),
-      { numRuns: 8 },
-    );
-  }, 120_000);
-
-  test.each([2, 40, 700])(
-    'returns the log-probabilities that the learner computes after prompts of %i tokens',
-    async (length) => {
-      const config = { ...wide, maxPositions: 1024, adapters: [tinyAdapter] };
-      const weights = new Map([...weightsOf(wide), ...tinyAdapterWeights(wide)]);
-      const programs = new DecoderPrograms(engine, config, 1024, { packs: true });
-      const generator = new LocalGenerator(programs, { rows: 1, maxContextTokens: 1024 });
-      await generator.setWeights(weights, 1);
-      const learner = new LocalLearner(engine, config, weights, {
-        microBatchTokens: 1024,
-        adapter: { baseModel: 'none', seed: 1 },
-      });
-      const one = request(wide, { at: 2, length });
-      const { tokens, logProbs } = await generator.generate(one);
-      const whole = Int32Array.from([...one.tokens, ...tokens]);
-      const [scored] = await learner.forward([whole], { temperature: 1, which: 'policy' });
-      for (const [i, logProb] of logProbs.entries())
-        expect(scored?.[length + i]).toBeCloseTo(logProb, 4);
-      await Promise.all([learner.close(), programs.dispose()]);
-    },
+test('a generator with packed weights draws a row alone as in a batch, bit for bit, and computes one row for it', async () => {
+  const samplings = [unbiased, greedy, { ...unbiased, topK: 5 }, { ...unbiased, temperature: 2 }];
+  const requests = [1, 2, 5, 9, 30, 70].map((length, at) =>
+    request(wide, { at, length, sampling: samplings[at % samplings.length]! }),
   );
+  const { alone, together, computed } = await bothWays(wide, requests);
+  expect(together).toEqual(alone);
+  expect(computed).toContainEqual([1, 1]);
+  expect(computed.every(([, rows]) => rows === 1)).toBe(true);
+});
 
-  test('computes several tokens of a row when numbers would remain or a head has no other', async () => {
-    const tokensOf = async (config: ModelConfig, packs = true): Promise<number> => {
-      const { programs } = await opened(config, { packs });
-      return programs.widths(1).least;
-    };
-    expect(await tokensOf(wide)).toBe(1);
-    expect(await tokensOf({ ...wide, vocabSize: 40 })).toBe(4);
-    expect(await tokensOf({ ...wide, intermediateSize: 200 })).toBe(4);
-    expect(await tokensOf({ ...wide, kvHeads: wide.heads })).toBe(4);
-    expect(await tokensOf(wide, false)).toBe(4);
+test('a generator with packed weights draws the same for models of all shapes', async () => {
+  const shape = fc.record({
+    hiddenSize: fc.integer({ min: 2, max: 26 }).map((eighths) => 8 * eighths),
+    heads: fc.constantFrom([2, 1], [4, 2], [4, 1], [9, 3]),
+    headDim: fc.constantFrom(8, 16, 24, 48),
+    intermediateSize: fc.integer({ min: 1, max: 20 }).map((sixteenths) => 16 * sixteenths),
+    vocabSize: fc.integer({ min: 1, max: 40 }).map((sixteenths) => 16 * sixteenths),
+    tiedEmbeddings: fc.boolean(),
+    qkNorm: fc.boolean(),
+    qkvBias: fc.boolean(),
   });
+  await fc.assert(
+    fc.asyncProperty(shape, async ({ heads: [heads, kvHeads], ...rest }) => {
+      const config = { ...tinyModelConfig, ...rest, heads, kvHeads };
+      const requests = [3, 8, 25].map((length, at) => request(config, { at, length }));
+      const { alone, together, computed } = await bothWays(config, requests);
+      expect(together).toEqual(alone);
+      expect(computed).toContainEqual([1, 1]);
+    }),
+    { numRuns: 8 },
+  );
+}, 120_000);
+
+test.each([2, 40, 700])(
+  'a generator with packed weights returns the log-probabilities that the learner computes after prompts of %i tokens',
+  async (length) => {
+    const config = { ...wide, maxPositions: 1024, adapters: [tinyAdapter] };
+    const weights = new Map([...weightsOf(wide), ...tinyAdapterWeights(wide)]);
+    const programs = new DecoderPrograms(engine, config, 1024, { packs: true });
+    const generator = new LocalGenerator(programs, { rows: 1, maxContextTokens: 1024 });
+    await generator.setWeights(weights, 1);
+    const learner = new LocalLearner(engine, config, weights, {
+      microBatchTokens: 1024,
+      adapter: { baseModel: 'none', seed: 1 },
+    });
+    const one = request(wide, { at: 2, length });
+    const { tokens, logProbs } = await generator.generate(one);
+    const whole = Int32Array.from([...one.tokens, ...tokens]);
+    const [scored] = await learner.forward([whole], { temperature: 1, which: 'policy' });
+    for (const [i, logProb] of logProbs.entries())
+      expect(scored?.[length + i]).toBeCloseTo(logProb, 4);
+    await Promise.all([learner.close(), programs.dispose()]);
+  },
+);
+
+test('a generator with packed weights computes several tokens of a row when numbers would remain or a head has no other', async () => {
+  const tokensOf = async (config: ModelConfig, packs = true): Promise<number> => {
+    const { programs } = await opened(config, { packs });
+    return programs.widths(1).least;
+  };
+  expect(await tokensOf(wide)).toBe(1);
+  expect(await tokensOf({ ...wide, vocabSize: 40 })).toBe(4);
+  expect(await tokensOf({ ...wide, intermediateSize: 200 })).toBe(4);
+  expect(await tokensOf({ ...wide, kvHeads: wide.heads })).toBe(4);
+  expect(await tokensOf(wide, false)).toBe(4);
 });

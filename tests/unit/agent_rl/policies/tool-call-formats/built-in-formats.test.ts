@@ -229,50 +229,46 @@ test('the Hermes format reads content and all calls in order', () => {
   });
 });
 
-describe('A thought in the Hermes format', () => {
-  const inner = written('{"name": "a", "arguments": {}}');
+const inner = written('{"name": "a", "arguments": {}}');
 
-  test.each([
-    ['is what follows a mark that is not closed', `Well. <think>${inner}`, false, 'Well.', inner],
-    ['is all that follows its cue without a closing mark', `so ${inner}`, true, '', `so ${inner}`],
-  ])('%s', (_, text, inThought, content, reasoning) => {
-    expect(parse(text, inThought)).toEqual({ role: 'assistant', content, reasoning });
-  });
-
-  test('is not opened by marks in an argument', () => {
-    const { toolCalls, reasoning } = parse(
-      written('{"name": "say", "arguments": {"text": "<think>"}}'),
-    );
-    expect(toolCalls?.[0]?.arguments).toEqual({ text: '<think>' });
-    expect(reasoning).toBeUndefined();
-  });
+test.each([
+  ['is what follows a mark that is not closed', `Well. <think>${inner}`, false, 'Well.', inner],
+  ['is all that follows its cue without a closing mark', `so ${inner}`, true, '', `so ${inner}`],
+])('a thought in the Hermes format %s', (_, text, inThought, content, reasoning) => {
+  expect(parse(text, inThought)).toEqual({ role: 'assistant', content, reasoning });
 });
 
-describe('A malformed call', () => {
-  test.each([
-    ['broken JSON', written('{"name": "a", "arguments": {'), /not valid JSON/],
-    ['an unterminated string', written('{"name": "a'), /not valid JSON/],
-    ['an infinite number', written('{"name": "a", "arguments": {"n": 1e400}}'), /not valid JSON/],
-    ['a list', written('[1]'), /not a JSON object/],
-    ['no name', written('{"arguments": {}}'), /no "name"/],
-    ['an empty name', written('{"name": "", "arguments": {}}'), /no "name"/],
-    ['no arguments', written('{"name": "a"}'), /no "arguments"/],
-    ['arguments that are a number', written('{"name": "a", "arguments": 3}'), /not a JSON object/],
-    ['arguments in a text', written('{"name": "a", "arguments": "x"}'), /not a JSON object/],
-    ['no closing mark', '<tool_call>\n{"name": "a", "arguments": {}}', /not closed/],
-  ])('names its problem: %s', (_, text, problem) => {
-    const malformed = { id: 'call_2_0', text, problem: expect.stringMatching(problem) };
-    expect(parse(text)).toEqual({ role: 'assistant', content: '', malformedCalls: [malformed] });
-  });
+test('a thought in the Hermes format is not opened by marks in an argument', () => {
+  const { toolCalls, reasoning } = parse(
+    written('{"name": "say", "arguments": {"text": "<think>"}}'),
+  );
+  expect(toolCalls?.[0]?.arguments).toEqual({ text: '<think>' });
+  expect(reasoning).toBeUndefined();
+});
 
-  test('does not hide a valid call after it', () => {
-    const good = written('{"name": "b", "arguments": {}}');
-    for (const bad of ['<tool_call>\n{"name": ', written('{"name": "x'), '<tool_call>']) {
-      const message = parse(`${bad}\n${good}`);
-      expect(message.toolCalls).toEqual([{ id: 'call_2_1', name: 'b', arguments: {} }]);
-      expect(message.malformedCalls).toHaveLength(1);
-    }
-  });
+test.each([
+  ['broken JSON', written('{"name": "a", "arguments": {'), /not valid JSON/],
+  ['an unterminated string', written('{"name": "a'), /not valid JSON/],
+  ['an infinite number', written('{"name": "a", "arguments": {"n": 1e400}}'), /not valid JSON/],
+  ['a list', written('[1]'), /not a JSON object/],
+  ['no name', written('{"arguments": {}}'), /no "name"/],
+  ['an empty name', written('{"name": "", "arguments": {}}'), /no "name"/],
+  ['no arguments', written('{"name": "a"}'), /no "arguments"/],
+  ['arguments that are a number', written('{"name": "a", "arguments": 3}'), /not a JSON object/],
+  ['arguments in a text', written('{"name": "a", "arguments": "x"}'), /not a JSON object/],
+  ['no closing mark', '<tool_call>\n{"name": "a", "arguments": {}}', /not closed/],
+])('a malformed call names its problem: %s', (_, text, problem) => {
+  const malformed = { id: 'call_2_0', text, problem: expect.stringMatching(problem) };
+  expect(parse(text)).toEqual({ role: 'assistant', content: '', malformedCalls: [malformed] });
+});
+
+test('a malformed call does not hide a valid call after it', () => {
+  const good = written('{"name": "b", "arguments": {}}');
+  for (const bad of ['<tool_call>\n{"name": ', written('{"name": "x'), '<tool_call>']) {
+    const message = parse(`${bad}\n${good}`);
+    expect(message.toolCalls).toEqual([{ id: 'call_2_1', name: 'b', arguments: {} }]);
+    expect(message.malformedCalls).toHaveLength(1);
+  }
 });
 
 test('arguments in a JSON string are parsed again', () => {
