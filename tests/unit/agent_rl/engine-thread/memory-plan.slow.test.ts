@@ -44,14 +44,14 @@ const adapterBytes = 4 * 2 * (2 * 16 + 32 * 2);
 
 describe('A memory plan', () => {
   test('counts weights twice, with gradients and moments, when all are trained beside a reference', async () => {
-    const plan = await memoryPlan(tinyModelConfig, request);
-    expect(plan.weights).toBe(2 * weightBytes);
-    expect(plan.optimizer).toBe(4 * weightBytes);
-    // Keys and values of 3 rows x 2 layers x 2 heads x 64 positions x 8 numbers.
-    // Rows, and at most as much again for what episodes share.
-    expect(plan.cache).toBe(2 * 2 * 4 * 3 * 2 * 2 * 64 * 8);
-    const { weights, optimizer, cache, activations, runtime, total } = plan;
-    expect(total).toBe(weights + optimizer + cache + activations + runtime);
+    const { total, ...parts } = await memoryPlan(tinyModelConfig, request);
+    expect(parts).toMatchObject({
+      weights: 2 * weightBytes,
+      optimizer: 4 * weightBytes,
+      // Keys and values of 3 rows x 2 layers x 2 heads x 64 positions x 8 numbers, and as much again for what episodes share.
+      cache: 2 * 2 * 4 * 3 * 2 * 2 * 64 * 8,
+    });
+    expect(total).toBe(Object.values(parts).reduce((sum, part) => sum + part, 0));
   });
 
   test("counts the weights once for an adapter, and only the adapter's moments", async () => {
@@ -211,7 +211,7 @@ describe('A memory plan', () => {
       /^/,
       ['microBatchTokens', 'recompute', 'model.lora', 'model.quantize'],
     ],
-  ])('advises %s', async (_, config, asked, advice, useless) => {
+  ])('advises %s', async (_, config, asked, ...[advice, useless]) => {
     const plan = await memoryPlan(config, asked);
     const { message } = thrownBy(() => checkPlanFits(plan, config, asked, 1));
     expect(message).toMatch(advice);
@@ -233,16 +233,14 @@ describe('The cache check', () => {
   });
 
   test('refuses contexts longer than the positions of the model', () => {
-    expect(() => checkCacheFits(model, { workers: 1, maxContextTokens: 80 })).toThrow(
-      'Use at most 64.',
-    );
+    const check = () => checkCacheFits(model, { workers: 1, maxContextTokens: 80 });
+    expect(check).toThrow('Use at most 64.');
   });
 
   test('refuses a cache larger than the memory of the machine and accepts one that just fits', () => {
-    const cache = { workers: 3, maxContextTokens: 16 };
-    expect(() => checkCacheFits(model, cache, 3071)).toThrow(
-      '3 episodes (rollout.workers) of 16 tokens (policy.maxContextTokens) takes',
-    );
-    expect(() => checkCacheFits(model, cache, 3072)).not.toThrow();
+    const check = (has: number) => () =>
+      checkCacheFits(model, { workers: 3, maxContextTokens: 16 }, has);
+    expect(check(3071)).toThrow('3 episodes (rollout.workers) of 16 tokens');
+    expect(check(3072)).not.toThrow();
   });
 });

@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-import { float, type Engine, type SizedBody, type Sizes } from '#agent_rl/engine/engine.ts';
+import {
+  float,
+  type Engine,
+  type Program,
+  type SizedBody,
+  type Sizes,
+} from '#agent_rl/engine/engine.ts';
 import { repeated, tf, type Tensor } from '#agent_rl/engine/ops.ts';
 import { bothEngines } from '#tests/support/both-engines.ts';
 import { cpuEngine } from '#tests/support/cpu-engine.ts';
@@ -54,12 +60,8 @@ describe.each(bothEngines)('A program, $kind', ({ open: openEngine }) => {
   describe('with open sizes', () => {
     test('equals, at each size, a program of that size', async () => {
       const open = await engine.compileSized(bodyAt, ['rows', 'columns']);
-      for (const [rows, columns] of [
-        [1, 1],
-        [3, 2],
-        [2, 5],
-        [1, 1],
-      ] as const) {
+      for (const [at, rows] of [1, 3, 2, 1].entries()) {
+        const columns = [1, 2, 5, 1][at]!;
         const sizes = { rows, columns };
         const { specs, body } = bodyAt(sizes);
         const program = await engine.compile(specs, body);
@@ -86,12 +88,10 @@ describe.each(bothEngines)('A program, $kind', ({ open: openEngine }) => {
         const run = (x: number[], rows: number, columns: number) =>
           open.run({ x: Float32Array.from(x), weight }, { sizes: { rows, columns } });
         // Each pair swapped, and the pair times the number of its column.
-        expect(numbersOf(await run([1, 2, 3, 4, 5, 6, 7, 8], 2, 2))).toEqual({
-          y: [3, 3, 10, 11, 11, 11, 22, 23],
-        });
-        expect(numbersOf(await run([1, 2, 3, 4, 5, 6], 1, 3))).toEqual({
-          y: [3, 3, 10, 11, 21, 23],
-        });
+        const two = await run([1, 2, 3, 4, 5, 6, 7, 8], 2, 2);
+        expect(numbersOf(two)).toEqual({ y: [3, 3, 10, 11, 11, 11, 22, 23] });
+        const one = await run([1, 2, 3, 4, 5, 6], 1, 3);
+        expect(numbersOf(one)).toEqual({ y: [3, 3, 10, 11, 21, 23] });
         await open.dispose();
       }
     });
@@ -113,9 +113,8 @@ describe.each(bothEngines)('A program, $kind', ({ open: openEngine }) => {
         expect([...y!]).toEqual(Array.from({ length: rows }, () => [10, 532]).flat());
       }
       const x = new Float32Array(512);
-      await expect(open.run({ x, ...constants }, { sizes: { rows: 1 } })).rejects.toMatchObject({
-        code: 'SHAPE_MISMATCH',
-      });
+      const given = open.run({ x, ...constants }, { sizes: { rows: 1 } });
+      await expect(given).rejects.toMatchObject({ code: 'SHAPE_MISMATCH' });
       await open.dispose();
       const { specs, body } = weighted({ rows: 1 });
       const one = await engine.compile(specs, body, { constants });
@@ -148,10 +147,7 @@ describe.each(bothEngines)('A program, $kind', ({ open: openEngine }) => {
   });
 
   describe('with a loop of equal rounds', () => {
-    const run = async (
-      inputs: Parameters<Awaited<ReturnType<Engine['compile']>>['run']>[0],
-      { specs, body }: SizedBody,
-    ) => {
+    const run = async (inputs: Parameters<Program['run']>[0], { specs, body }: SizedBody) => {
       const program = await engine.compile(specs, body);
       const found = numbersOf(await program.run(inputs));
       await program.dispose();
@@ -179,42 +175,33 @@ describe.each(bothEngines)('A program, $kind', ({ open: openEngine }) => {
     });
 
     test('may pass on or return its inputs unchanged', async () => {
-      const found = await run(
-        { x: Float32Array.of(3) },
-        {
-          specs: [float('x', [1])],
-          body: ({ x }) => {
-            const { carried, given } = repeated(3, [x!], ([same]) => ({
-              carried: [same!],
-              given: [x!],
-            }));
-            return { same: carried[0]!, given: given[0]! };
-          },
+      const sized: SizedBody = {
+        specs: [float('x', [1])],
+        body: ({ x }) => {
+          const round = repeated(3, [x!], ([same]) => ({ carried: [same!], given: [x!] }));
+          return { same: round.carried[0]!, given: round.given[0]! };
         },
-      );
+      };
+      const found = await run({ x: Float32Array.of(3) }, sized);
       expect(found).toEqual({ same: [3], given: [3, 3, 3] });
     });
 
     test('shares constants with the operations after it', async () => {
-      const found = await run(
-        { x: Float32Array.of(1, 2) },
-        {
-          specs: [float('x', [2])],
-          body: ({ x }) => {
-            // Made whole inside and outside: a name of inside is not known outside.
-            const twos = tf.broadcastTo(tf.scalar(2), [3, 2]);
-            const rows = (some: Tensor): Tensor =>
-              tf.sum(tf.concat([twos, tf.expandDims(some, 0)]), 0);
-            const { carried } = repeated(2, [x!], ([some]) => ({
-              carried: [rows(some!)],
-              given: [],
-            }));
-            return { sums: rows(carried[0]!) };
-          },
+      const sized: SizedBody = {
+        specs: [float('x', [2])],
+        body: ({ x }) => {
+          // Made whole inside and outside: a name of inside is not known outside.
+          const twos = tf.broadcastTo(tf.scalar(2), [3, 2]);
+          const rows = (some: Tensor) => tf.sum(tf.concat([twos, tf.expandDims(some, 0)]), 0);
+          const { carried } = repeated(2, [x!], ([some]) => ({
+            carried: [rows(some!)],
+            given: [],
+          }));
+          return { sums: rows(carried[0]!) };
         },
-      );
+      };
       // Three times six more.
-      expect(found).toEqual({ sums: [19, 20] });
+      expect(await run({ x: Float32Array.of(1, 2) }, sized)).toEqual({ sums: [19, 20] });
     });
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { Program } from '#agent_rl/engine/engine.ts';
 import { bucketSize, ProgramCache } from '#agent_rl/engine/program-cache.ts';
 import { sameData } from '#agent_rl/engine/same-data.ts';

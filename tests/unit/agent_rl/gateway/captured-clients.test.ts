@@ -20,9 +20,9 @@ async function expectSequences(name: string, sequences: Sequences, drift: object
   }));
   const { drift: counts, turns, delivered } = record.requests;
   expect([turns, delivered, record.undelivered]).toEqual([requests.length, requests.length, 0]);
-  const expected = sequences.map(([turns, given]) => ({
-    sampled: turns.map((turn) => drawn[turn]),
-    given,
+  const expected = sequences.map(([numbers, isGiven]) => ({
+    sampled: numbers.map((turn) => drawn[turn]),
+    given: isGiven,
   }));
   expect(shown).toHaveLength(expected.length);
   expect(shown).toEqual(expect.arrayContaining(expected));
@@ -72,6 +72,6 @@ test.each([
   ['oai-loop-noid-gen', ['system', 'user', 'assistant', 'tool']],
 ])('%s is read message by message', async (name, roles) => {
   const { session } = await replay(name);
-  const given = session.tree.nodes.at(-1)?.given.map(({ message }) => message.role);
-  expect(given).toEqual(roles);
+  const roleOf = session.tree.nodes.at(-1)?.given.map(({ message }) => message.role);
+  expect(roleOf).toEqual(roles);
 });

@@ -60,10 +60,8 @@ describe('The server of a gateway', () => {
     });
     expect(answered.headers.get('keep-alive')).toBe('timeout=75');
     const { port } = new URL(door.baseURL);
-    const asked = httpRequest({
-      ...{ host: '127.0.0.1', port, path: '/v1/models' },
-      headers: { host: 'evil.example', authorization: `Bearer ${door.apiKey}` },
-    });
+    const headers = { host: 'evil.example', authorization: `Bearer ${door.apiKey}` };
+    const asked = httpRequest({ host: '127.0.0.1', port, path: '/v1/models', headers });
     asked.end();
     const [response] = (await once(asked, 'response')) as [IncomingMessage];
     response.resume();
@@ -99,17 +97,17 @@ describe('A client that waits', () => {
     });
     const response = await fetch(server.url + call.path, post(body));
     const reader = response.body!.getReader();
-    let [all, isOver] = ['', false];
-    const readMore = async () => {
+    let all = '';
+    const readMore = async (): Promise<boolean> => {
       const { done, value } = await reader.read();
       all += new TextDecoder().decode(value);
-      isOver = done;
+      return !done;
     };
     while (!all.includes(beat)) await readMore();
     const before = all;
     await until(() => waiting.length === 1);
     waiting.pop()!();
-    while (!isOver) await readMore();
+    for (let isMore = true; isMore;) isMore = await readMore();
     await until(() => session.tree.nodes[0]?.delivered === true);
     await server.close();
     return { before, all, type: response.headers.get('content-type') };

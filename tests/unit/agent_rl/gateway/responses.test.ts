@@ -4,28 +4,15 @@ import { answerCall } from '#agent_rl/gateway/doors/answer-call.ts';
 import type { Session } from '#agent_rl/gateway/turns/session.ts';
 import { sessionRecord } from '#agent_rl/gateway/turns/session-record.ts';
 import { type EventAnswer, WholeAnswer } from '#agent_rl/http/answer-request.ts';
+import { calling, user } from '#tests/support/agent-client.ts';
 import { scriptedSession } from '#tests/support/scripted-session.ts';
 
-interface Item {
-  id: string;
-  type: string;
-  call_id?: string;
-}
-interface Response {
-  id: string;
-  status: string;
-  output: Item[];
-  [key: string]: unknown;
-}
+type Item = Record<'id' | 'type', string> & { call_id?: string };
+type Response = { id: string; output: Item[] } & Record<string, unknown>;
 
-const search = {
-  type: 'function',
-  name: 'search',
-  parameters: { type: 'object', properties: { query: { type: 'string' } } },
-  strict: true,
-};
-const call =
-  'look it up</think>Wait.<tool_call>\n{"name": "search", "arguments": {"query": "a"}}\n</tool_call>';
+const parameters = { type: 'object', properties: { query: { type: 'string' } } };
+const search = { type: 'function', name: 'search', parameters, strict: true };
+const call = `look it up${calling('search', 'a').replace('</think>', '$&Wait.')}`;
 
 const asked = async (session: Session, body: object) => {
   const { signal } = new AbortController();
@@ -49,12 +36,11 @@ async function streamed(session: Session, body: object) {
 }
 
 const reference = (id: string | undefined) => ({ type: 'item_reference', id });
-const output = (callId: string | undefined, value: unknown = 'found it') => ({
-  type: 'function_call_output',
-  call_id: callId,
-  output: value,
-});
-const user = (content: unknown) => ({ role: 'user', content });
+const output = (callId: string | undefined, found: unknown = 'found it') => {
+  const type = 'function_call_output';
+  return { type, call_id: callId, output: found };
+};
+const userOf = (content: unknown) => ({ role: 'user', content });
 /** A session whose model calls the tool and then answers. */
 const searching = () =>
   scriptedSession((prompt) => (prompt.includes('found it') ? 'so b</think>b' : call));
@@ -165,7 +151,7 @@ test('a developer message counts as the system, and texts may be in parts', asyn
     instructions: 'Be brief.',
     input: [
       { type: 'message', role: 'developer', content: 'Be kind.' },
-      user(texts('input_text', 'H', 'i.')),
+      userOf(texts('input_text', 'H', 'i.')),
       { type: 'reasoning', id: 'rs_of_another', summary: [], content: thought },
       { role: 'assistant', content: [...texts('output_text', 'Yes?'), refusal] },
       user('So?'),
@@ -185,12 +171,11 @@ test('a stream has the events of the API, one item after the other', async () =>
   const events = await streamed(session, { input: 'What is a?', tools: [search] });
   const item = (...parts: string[]) => ['output_item.added', ...parts, 'output_item.done'];
   const [thought, text, given] = ['reasoning_summary', 'output_text', 'function_call_arguments'];
+  const steps = ['part.added', 'text.delta', 'text.done', 'part.done'];
   expect(events.map(({ type }) => String(type).replace('response.', ''))).toEqual([
-    ...['created', 'in_progress'],
-    ...item(
-      ...[`${thought}_part.added`, `${thought}_text.delta`],
-      ...[`${thought}_text.done`, `${thought}_part.done`],
-    ),
+    'created',
+    'in_progress',
+    ...item(...steps.map((step) => `${thought}_${step}`)),
     ...item('content_part.added', `${text}.delta`, `${text}.done`, 'content_part.done'),
     ...item(`${given}.delta`, `${given}.done`),
     'completed',
@@ -198,7 +183,7 @@ test('a stream has the events of the API, one item after the other', async () =>
   expect(events.map(({ sequence_number: number }) => number)).toEqual([...events.keys()]);
   const last = events.at(-1)?.['response'] as Response;
   const done = events.filter(({ type }) => type === 'response.output_item.done');
-  expect(done.map(({ item }) => item)).toEqual(last.output);
+  expect(done.map((one) => one['item'])).toEqual(last.output);
   expect(done.map(({ output_index: place }) => place)).toEqual([0, 1, 2]);
   await session.end();
   expect(sessionRecord(session, undefined).requests.delivered).toBe(1);
@@ -232,7 +217,7 @@ describe('A refusal names the place', () => {
     [{ input: 'a', previous_response_id: 'resp_1' }, 'previous_response_id: "resp_1" is not'],
     [{ input: [{ type: 'web_search_call' }] }, 'input[0]: an item of type "web_search_call"'],
     [{ input: ['a'] }, 'input[0]: is not an object'],
-    [{ input: [user([{ type: 'input_image' }])] }, 'input[0].content: a part is not text'],
+    [{ input: [userOf([{ type: 'input_image' }])] }, 'input[0].content: a part is not text'],
     [{ input: [user('a'), output('call_9')] }, 'input[1].tool_call_id: is "call_9"'],
     [{ input: 'a', tools: [{ type: 'web_search' }] }, 'tools[0]: is {"type":"web_search"}'],
     [{ input: 'a', text: { format: {} } }, 'text: {"format":{}} is not supported'],

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { greedy, type Sampling, truncates, unbiased } from '#agent_rl/core/services/generator.ts';
@@ -15,7 +15,7 @@ test.each<[string, Partial<Sampling>, number, number, number]>([
   ['keeps a share of the likeliest: 0.28 leaves 0.4 and 0.3', { minP: 0.7 }, 0, 1, 4 / 7],
   // Of 0.4 and 0.3, 0.55 of their mass is 0.385: token 1 alone covers it.
   ['applies top-p to what top-k kept', { topK: 2, topP: 0.55 }, 0.999, 1, 1],
-])('a truncated draw %s', (_, how, uniform, token, share) => {
+])('a truncated draw %s', (_, how, uniform, ...[token, share]) => {
   const drawn = drawTruncated(logProbs, { ...unbiased, ...how }, uniform);
   expect(drawn.token).toBe(token);
   expect(drawn.logProb).toBeCloseTo(Math.log(share), 6);
@@ -111,7 +111,7 @@ test.each<[string, Float32Array, Partial<Sampling>, number, number, number]>([
   ['ignores min-p at temperature 0', logits, { ...greedy, minP: 0.2 }, 0.99, 0, 1 / 2],
   // The two likeliest are left, 2/3 and 1/3.
   ['truncates the distribution as configured', logits, { topK: 2 }, 0.7, 2, 1 / 3],
-])('a draw from logits %s', (_, given, how, uniform, token, share) => {
+])('a draw from logits %s', (_, given, how, ...[uniform, token, share]) => {
   const drawn = drawFromLogits(given, { ...unbiased, ...how }, uniform);
   expect(drawn.token).toBe(token);
   expect(drawn.logProb).toBeCloseTo(Math.log(share), 6);

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 
 import { EndlessAnswer, HttpClient, type HttpClientOptions } from '#agent_rl/http/http-client.ts';
 import { gigabyte, slowBody } from '#tests/support/hostile-answers.ts';

@@ -273,7 +273,7 @@ test('the transcript of any episode only grows, and equals its rendered messages
         expect(transcript.tokens.slice(0, expected.length)).toEqual(expected);
         expected = transcript.tokens.slice();
         const mask = maskOf(transcript.record(), 'sampled');
-        const turns = steps.slice(0, index + 1).flatMap((made) => [...made.sampled, 2]);
+        const turns = steps.slice(0, index + 1).flatMap((made) => made.sampled.concat(2));
         expect(mask.reduce((sum, one) => sum + one, 0)).toBe(turns.length);
       }
       expect(tokenizer.decode(transcript.tokens)).toBe(rendered);
@@ -293,9 +293,12 @@ describe('A Llama 3 model', () => {
   const llama = llamaModel();
   const say = (said: string, settings: object = {}) => {
     const generator = new ScriptedGenerator(() => llama.tokenizer.encodeTemplate(said));
-    const format = new Llama3Format({ settings: {} });
-    const given = { model: llama, generator, settings: { thinking: false, ...settings }, format };
-    return { generator, policy: new LanguageModelPolicy(given) };
+    const given = { model: llama, generator, format: new Llama3Format({ settings: {} }) };
+    const policy = new LanguageModelPolicy({
+      ...given,
+      settings: { thinking: false, ...settings },
+    });
+    return { generator, policy };
   };
 
   test.each(['<|eom_id|>', '<|eot_id|>'])(
@@ -346,28 +349,25 @@ describe('A model that answers in code', () => {
     settings: { thinking: false },
     format: new PythonBlockFormat({ settings: {} }),
   });
-  const call = { id: 'call_0_0', name: 'code_exec', arguments: { code: 'print(2+2)' } };
+  const codeCall = { id: 'call_0_0', name: 'code_exec', arguments: { code: 'print(2+2)' } };
   const rest = '\n<|im_start|>user\n4<|im_end|>\n<|im_start|>assistant\n';
 
   test("has its blocks run, and reads results as user messages that are recorded as the tool's", async () => {
     const transcript = policy.begin([user('2+2?')], [codeExec]);
     const { message } = await policy.act(transcript, options());
-    expect(message).toEqual({ role: 'assistant', content: 'I try:', toolCalls: [call] });
+    expect(message).toEqual({ role: 'assistant', content: 'I try:', toolCalls: [codeCall] });
     policy.observe(transcript, [codeResult]);
-    expect(coder.tokenizer.decode(transcript.tokens).endsWith(`${turn}<|im_end|>${rest}`)).toBe(
-      true,
-    );
     const { tokens, spans } = transcript.record();
+    expect(coder.tokenizer.decode(tokens).endsWith(`${turn}<|im_end|>${rest}`)).toBe(true);
     const said = spans.filter(({ source }) => source === 'tool');
-    expect(said.map(({ start, end }) => coder.tokenizer.decode(tokens.slice(start, end)))).toEqual([
-      '4',
-    ]);
+    const texts = said.map(({ start, end }) => coder.tokenizer.decode(tokens.slice(start, end)));
+    expect(texts).toEqual(['4']);
   });
 
   test('sees given calls as it would write them', () => {
     const conversation: readonly Message[] = [
       user('2+2?'),
-      { role: 'assistant', content: 'I try:', toolCalls: [call] },
+      { role: 'assistant', content: 'I try:', toolCalls: [codeCall] },
       codeResult,
       { role: 'assistant', content: '4' },
     ];

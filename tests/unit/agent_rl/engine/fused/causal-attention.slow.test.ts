@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { causalAttention, tf, type Tensor } from '#agent_rl/engine/ops.ts';
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { largest } from '#agent_rl/core/long-lists.ts';

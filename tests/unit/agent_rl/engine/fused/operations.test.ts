@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 
 import type { ProgramBody } from '#agent_rl/engine/engine.ts';
 import { plannedBytes } from '#agent_rl/engine/onnx/peak-bytes.ts';
@@ -174,9 +174,9 @@ test('recomputed holds one block of many instead of all', () => {
   const peakOf = (step: (x: Tensor, w: Tensor) => Tensor): number => {
     const body: ProgramBody = ({ x, w }) => {
       const loss = (matrix: Tensor) => {
-        let hidden = x!;
-        for (let layer = 0; layer < 12; layer++) hidden = step(hidden, matrix);
-        return tf.sum(hidden);
+        let state = x!;
+        for (let layer = 0; layer < 12; layer++) state = step(state, matrix);
+        return tf.sum(state);
       };
       return { gradient: tf.grad(loss)(w!) };
     };

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { TensorSpec } from '#agent_rl/engine/engine.ts';
 import { EagerEngine } from '#agent_rl/engine/eager-engine.ts';
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';

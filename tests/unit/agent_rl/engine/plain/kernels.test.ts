@@ -54,10 +54,10 @@ describe('The matrix product', () => {
     const result: number[] = [];
     for (let i = 0; i < rows; i++)
       for (let j = 0; j < columns; j++) {
-        let sum = 0;
+        let total = 0;
         for (let k = 0; k < inner; k++)
-          sum += a[(batch * rows + i) * inner + k]! * b[(batch * inner + k) * columns + j]!;
-        result.push(sum);
+          total += a[(batch * rows + i) * inner + k]! * b[(batch * inner + k) * columns + j]!;
+        result.push(total);
       }
     return result;
   };

@@ -73,7 +73,9 @@ function learned({ sequences, undelivered }: OutsideRecord) {
     undelivered: tokens.undelivered,
     sampled: sampled - 4,
     sequences: own.map(({ datum }) => datum.from?.sequence),
-    weight: own.flatMap(({ datum }) => [...datum.weights]).reduce((sum, each) => sum + each, 0),
+    weight: own
+      .flatMap(({ datum }) => Array.from(datum.weights))
+      .reduce((sum, each) => sum + each, 0),
   };
 }
 

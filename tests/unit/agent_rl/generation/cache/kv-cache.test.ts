@@ -24,10 +24,9 @@ function read(cache: KvCache, row: number, length: number): number[][] {
     return [...all.subarray(start, start + count)];
   };
   return (['keys', 'values'] as const).flatMap((kind) =>
-    [0, 1].map((head) => [
-      ...headOf(past[kind], head, whole),
-      ...headOf(recent[kind], head, length - whole),
-    ]),
+    [0, 1].map((head) =>
+      headOf(past[kind], head, whole).concat(headOf(recent[kind], head, length - whole)),
+    ),
   );
 }
 /** What `read` gives for entries that were numbered so. */

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { DecoderPrograms } from '#agent_rl/generation/programs/decoder-programs.ts';
@@ -25,10 +25,10 @@ import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
 const engine = cpuEngine();
 
-const rows = 4;
+const cacheRows = 4;
 /** Of a small starter: sums over its capacity are split by matrix products. */
 const starterShape = { ...tinyModelConfig, heads: 4, kvHeads: 2, headDim: 64, maxPositions: 512 };
-const at = 2;
+const fedRow = 2;
 
 /** Of a row, its tokens from one place on. */
 interface Fed {
@@ -44,15 +44,15 @@ async function feed(
 ): Promise<void> {
   for (let place = from; place < tokens.length;) {
     const count = Math.min(width, tokens.length - place, leftOfWindow(place));
-    const positions = new Int32Array(rows).fill(-1);
-    positions[at] = place;
-    const fed = new Int32Array(rows * width).fill(1);
-    fed.set(tokens.slice(place, place + count), at * width);
+    const positions = new Int32Array(cacheRows).fill(-1);
+    positions[fedRow] = place;
+    const fed = new Int32Array(cacheRows * width).fill(1);
+    fed.set(tokens.slice(place, place + count), fedRow * width);
     const inputs = {
       tokens: fed,
       positions,
-      uniforms: new Float32Array(rows * width),
-      temperatures: new Float32Array(rows * width).fill(1),
+      uniforms: new Float32Array(cacheRows * width),
+      temperatures: new Float32Array(cacheRows * width).fill(1),
     };
     const { fresh } = await programs.step(inputs, { cache, wholeRows: false });
     cache.write(fresh, positions);
@@ -63,13 +63,17 @@ async function feed(
 /** Keys and values of the first `length` positions of the row that was fed. */
 function held(cache: KvCache, length: number): Float32Array[] {
   // One more, so that whole windows are where they are read from.
-  cache.load(at, { length: 1, keys: [], values: [] }, length);
+  cache.load(fedRow, { length: 1, keys: [], values: [] }, length);
   const whole = windowStart(length);
   const layers = Array.from({ length: cache.shape.layers }, (_, layer) => layer);
   return (['keys', 'values'] as const).flatMap((kind) =>
     layers.flatMap((layer) => {
-      const past = headsOf(cache.past.view(layer, 1, at)[kind], cache.shape, whole);
-      const recent = headsOf(cache.recent.view(layer, 1, at)[kind], cache.shape, length - whole);
+      const past = headsOf(cache.past.view(layer, 1, fedRow)[kind], cache.shape, whole);
+      const recent = headsOf(
+        cache.recent.view(layer, 1, fedRow)[kind],
+        cache.shape,
+        length - whole,
+      );
       return past.concat(recent);
     }),
   );
@@ -105,20 +109,20 @@ test.each([
     await programs.setWeights(parameters);
     const token = (place: number): number => (place * 7 + 3) % 24;
     const tokens = Array.from({ length: before + count }, (_, place) => token(place));
-    const caches = [0, 1, 2].map(() => new KvCache({ ...programs.kvShape, capacity }, rows));
+    const caches = [0, 1, 2].map(() => new KvCache({ ...programs.kvShape, capacity }, cacheRows));
     const [stepped, drafted, chunked] = caches as [KvCache, KvCache, KvCache];
     if (before > 0) {
       const prefix = await programs.prefill(tokens.slice(0, before));
-      for (const cache of caches) cache.load(at, prefix);
+      for (const cache of caches) cache.load(fedRow, prefix);
     }
     await feed(programs, stepped, { tokens, from: before }, 1);
     await feed(programs, drafted, { tokens, from: before }, 4);
     const chunk = await programs.chunk(tokens.slice(before), {
       cache: chunked,
-      row: at,
+      row: fedRow,
       length: before,
     });
-    chunked.load(at, chunk, before);
+    chunked.load(fedRow, chunk, before);
     const expected = held(stepped, tokens.length);
     for (const cache of [drafted, chunked]) expect(held(cache, tokens.length)).toEqual(expected);
     await programs.dispose();

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 
 import type { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { LocalGenerator } from '#agent_rl/generation/local-generator.ts';

@@ -84,18 +84,12 @@ describe('A whole model', () => {
   test('is loaded in a pause, named, and drawn from under its version', async () => {
     const { double, generator } = await started();
     await generator.use!(await published(3), undefined, scores(3));
-    const paths = double.server.requests.map(({ path }) => path);
-    const at = paths.indexOf('/pause?mode=keep');
-    expect(paths.slice(at, at + 5)).toEqual([
-      '/pause?mode=keep',
-      '/collective_rpc',
-      '/update_weight_version',
-      '/reset_prefix_cache',
-      '/resume',
-    ]);
+    const paths = double.server.requests.map(({ path }) => path).join(' ');
+    expect(paths).toContain(
+      '/pause?mode=keep /collective_rpc /update_weight_version /reset_prefix_cache /resume',
+    );
     expect([double.models.get('starter'), double.paused]).toEqual([3, false]);
-    const { version, tokens } = await generator.generate(request('one'));
-    expect([version, tokens.length]).toEqual([3, 6]);
+    expect(await generator.generate(request('one'))).toMatchObject({ version: 3 });
   });
 
   test('fails when the learner has no number for a token', async () => {

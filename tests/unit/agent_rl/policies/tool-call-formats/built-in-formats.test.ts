@@ -234,7 +234,7 @@ const inner = written('{"name": "a", "arguments": {}}');
 test.each([
   ['is what follows a mark that is not closed', `Well. <think>${inner}`, false, 'Well.', inner],
   ['is all that follows its cue without a closing mark', `so ${inner}`, true, '', `so ${inner}`],
-])('a thought in the Hermes format %s', (_, text, inThought, content, reasoning) => {
+])('a thought in the Hermes format %s', (_, text, inThought, ...[content, reasoning]) => {
   expect(parse(text, inThought)).toEqual({ role: 'assistant', content, reasoning });
 });
 
@@ -277,29 +277,24 @@ test('arguments in a JSON string are parsed again', () => {
 });
 
 test('written calls are read back equal', () => {
-  const marks = fc.constantFrom(
-    '</tool_call>',
-    '<tool_call>',
-    '<think>',
-    '</think>',
-    '\n',
-    '"',
-    '\\',
-  );
+  const marks = ['</tool_call>', '<tool_call>', '<think>', '</think>', '\n', '"', '\\'];
   const text = fc
-    .array(fc.oneof(marks, fc.string({ unit: 'grapheme' })))
+    .array(fc.oneof(fc.constantFrom(...marks), fc.string({ unit: 'grapheme' })))
     .map((parts) => parts.join(''));
   const value = fc.oneof(text, fc.jsonValue());
-  const calls = fc.array(
+  const several = fc.array(
     fc.record({ name: text.filter((name) => name !== ''), arguments: fc.dictionary(text, value) }),
     { minLength: 1 },
   );
   fc.assert(
-    fc.property(calls, (printed) => {
+    fc.property(several, (printed) => {
       // Through JSON, which knows no -0.
       const expected: unknown = JSON.parse(JSON.stringify(printed));
       const message = parse(printed.map((one) => hermes.print(one)).join('\n'));
-      const read = (message.toolCalls ?? []).map(({ id: _, ...one }) => one);
+      const read = message.toolCalls?.map(({ name, arguments: given }) => ({
+        name,
+        arguments: given,
+      }));
       expect(JSON.parse(JSON.stringify(read))).toEqual(expected);
       expect(message.malformedCalls).toBeUndefined();
     }),
