@@ -36,8 +36,7 @@ test('the longest idle episode gives its place to a client that waits for one', 
   const { places, freed, turn, end, play } = opened(2);
   const turns = ['a', 'b'].map((episode) => turn('killed', episode));
   await sleep(0);
-  await end('b');
-  await end('a');
+  for (const episode of ['b', 'a']) await end(episode);
   await Promise.all(turns);
   expect(places.counts).toEqual({ all: 2, used: 0, idle: 2, waiting: 0 });
   await play('', 'chat');

@@ -66,14 +66,9 @@ describe('Parents (2, 3)', () => {
     );
     const first = await ask({ messages: [user('Q')] });
     const content = first.choices[0]?.message.content ?? '';
-    for (const back of [
-      content,
-      [
-        { type: 'text', text: content.slice(0, 2), role: 'assistant' },
-        { type: 'text', text: content.slice(2) },
-      ],
-      content.trim(),
-    ])
+    const partOf = (text: string, more: object = {}) => ({ type: 'text', text, ...more });
+    const parts = [partOf(content.slice(0, 2), { role: 'assistant' }), partOf(content.slice(2))];
+    for (const back of [content, parts, content.trim()])
       await ask({ messages: [user('Q'), { role: 'assistant', content: back }, user('more')] });
     const { requests, sequences } = await ended();
     expect(sequences).toHaveLength(3);

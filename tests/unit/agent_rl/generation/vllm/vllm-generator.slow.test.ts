@@ -83,21 +83,15 @@ describe('The generator handles unusable answers', () => {
     expect((await generator.generate(request('one'))).tokens).toHaveLength(6);
   });
 
+  const otherVersions = [{ version: 'default' }, { version: 'theirs' }];
   test.each([
-    ['another model', drawn(fives, {}, { model: 'other' })],
-    [
-      'tokens of other weights',
-      drawn(fives, { weight_versions: [{ version: 'default' }, { version: 'theirs' }] }),
-    ],
-  ])('%s: it uses none of the answer', async (_, answer) => {
+    ['another model', drawn(fives, {}, { model: 'other' }), /answered as model other/],
+    ['other weights', drawn(fives, { weight_versions: otherVersions }), /from weights theirs/],
+  ])('%s: it uses none of the answer', async (_, answer, words) => {
     const { double, generator } = await started();
     double.instead = (asked) => (generates(asked) ? answer : undefined);
     // A retry first sends the weights again, and here are no weights to send.
-    await expectRejection(
-      generator.generate(request('one')),
-      'GENERATION_FAILED',
-      /answered as model other|drew from weights theirs/,
-    );
+    await expectRejection(generator.generate(request('one')), 'GENERATION_FAILED', words);
   });
 
   test('a body that arrives too slowly ends the request at its deadline', async () => {
@@ -113,15 +107,10 @@ describe('The generator handles unusable answers', () => {
   test('a request that the server rejects is not retried', async () => {
     const { double, generator } = await started();
     let count = 0;
-    double.instead = (asked) =>
-      generates(asked) && ++count > 0
-        ? { status: 400, json: { error: { message: 'too \u001b[31mlong' } } }
-        : undefined;
-    await expectRejection(
-      generator.generate(request('one')),
-      'CONFIG_INVALID',
-      /answered 400: too \\x1b\[31mlong/,
-    );
+    const refusal = { status: 400, json: { error: { message: 'too \u001b[31mlong' } } };
+    double.instead = (asked) => (generates(asked) && ++count > 0 ? refusal : undefined);
+    const words = /answered 400: too \\x1b\[31mlong/;
+    await expectRejection(generator.generate(request('one')), 'CONFIG_INVALID', words);
     expect(count).toBe(1);
   });
 });
@@ -133,17 +122,14 @@ describe('The generator recovers', () => {
     ['a connection that breaks', 'cut', 1],
     ['a body that is cut short', cutBody, 1],
     ['a request that the server gives up', drawn([], { finish_reason: 'abort' }), 1],
-  ])(
-    '%s: it draws the tokens of the same key, with a note in the log',
-    async (_, answer, times) => {
-      const { double, generator, warnings } = await started();
-      const usual = await generator.generate(request('one'));
-      let count = 0;
-      double.instead = (asked) => (generates(asked) && ++count <= times ? answer : undefined);
-      expect(await generator.generate(request('one'))).toEqual(usual);
-      expect(warnings.length).toBeGreaterThan(0);
-    },
-  );
+  ])('%s: it draws the tokens of the same key, with a note', async (_, answer, times) => {
+    const { double, generator, warnings } = await started();
+    const usual = await generator.generate(request('one'));
+    let count = 0;
+    double.instead = (asked) => (generates(asked) && ++count <= times ? answer : undefined);
+    expect(await generator.generate(request('one'))).toEqual(usual);
+    expect(warnings.length).toBeGreaterThan(0);
+  });
 
   test('a turn longer than the deadline is drawn like a short one', async () => {
     const { double, generator, warnings } = await started({ deadlineS: 3 });

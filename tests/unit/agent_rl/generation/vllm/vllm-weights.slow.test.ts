@@ -94,9 +94,8 @@ describe('A whole model', () => {
 
   test('fails when the learner has no number for a token', async () => {
     const { generator } = await started();
-    const scorer = {
-      score: async (sequences: readonly Int32Array[]) =>
-        sequences.map(({ length }) => new Float32Array(length).fill(Number.NaN)),
+    const scorer: Scorer = {
+      score: async (all) => all.map(({ length }) => new Float32Array(length).fill(Number.NaN)),
     };
     const thrown = await rejectionOf(generator.use!(await published(3), undefined, scorer));
     expect(String(thrown)).toMatch(/gives it NaN/);
@@ -213,11 +212,8 @@ describe('The pool of several servers', () => {
     const [first, second] = doubles as [VllmDouble, VllmDouble];
     second.deaf = true;
     await generator.use!(await published(1), undefined, scores(1));
-    expect(warnings).toEqual([
-      expect.stringMatching(
-        /out of use: .*wrong weights.*tried again with the next weights.*the other server/s,
-      ),
-    ]);
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toMatch(/out of use: .*wrong weights.*the next weights.*the other server/s);
     const asks = (double: VllmDouble): number => askedOf(double, generatePath).length;
     const before = asks(second);
     for (const one of ['a', 'b', 'c']) await generator.generate(request(one));
@@ -316,9 +312,7 @@ describe('The pool of several servers', () => {
     const doomed = doubles[0]!;
     const startAnew = await stopped(doomed);
     const made = await turn();
-    expect(made.map(({ tokens, version }) => [tokens.length, version])).toEqual(
-      episodes.map(() => [6, 7]),
-    );
+    for (const { tokens, version } of made) expect([tokens.length, version]).toEqual([6, 7]);
     expect(warnings.join('\n')).toMatch(/is out of use: .*the other server/);
     const anew = await startAnew();
     await until(() => warnings.some((one) => one.endsWith(`${doomed.url} is back in use.`)));
@@ -351,8 +345,8 @@ describe('The pool of several servers', () => {
     const { doubles, generator } = await started(2, {}, { patienceS: 0.3 });
     for (const double of doubles) await double.close();
     open.splice(0, 2);
-    const thrown = await rejectionOf(generator.generate(request('one')));
-    expect(thrown).toMatchObject({ code: 'GENERATION_FAILED' });
-    for (const { url } of doubles) expect(String(thrown)).toContain(`${url}: `);
+    const { code, message } = await rejectionOf(generator.generate(request('one')));
+    expect(code).toBe('GENERATION_FAILED');
+    for (const { url } of doubles) expect(message).toContain(`${url}: `);
   });
 });
