@@ -73,8 +73,8 @@ describe('The server of a gateway', () => {
 describe('A client that waits', () => {
   const call = { method: 'POST', path: '/v1/chat/completions', header: () => undefined };
 
-  /** What comes before the model has answered, and then all, from a server that lets its clients hear something every 10 ms. */
-  async function heard(body: object, beat: string) {
+  /** A server that lets its clients hear something every 10 ms. */
+  async function beating() {
     const { waiting, script } = held(counting());
     const { session } = await openedSession(script);
     const server = await servePages({
@@ -95,7 +95,13 @@ describe('A client that waits', () => {
       errorBody: openAiError,
       onFailure: () => undefined,
     });
-    const response = await fetch(server.url + call.path, post(body));
+    return { server, session, waiting, url: server.url + call.path };
+  }
+
+  /** What comes before the model has answered, and then all. */
+  async function heard(body: object, beat: string) {
+    const { server, session, waiting, url } = await beating();
+    const response = await fetch(url, post(body));
     const reader = response.body!.getReader();
     let all = '';
     const readMore = async (): Promise<boolean> => {
@@ -127,6 +133,22 @@ describe('A client that waits', () => {
     const others = all.split('\n\n').filter((line) => !['', ': waiting'].includes(line));
     expect(others.every((line) => line.startsWith('data: '))).toBe(true);
     expect(others.at(-1)).toBe('data: [DONE]');
+  });
+
+  test('leaves an untrained turn and a free request number when it disconnects', async () => {
+    const { server, session, waiting, url } = await beating();
+    const gone = new AbortController();
+    const asked = fetch(url, post({ messages: [user('Q')] }, { signal: gone.signal }));
+    const text = asked.then((response) => response.text());
+    await until(() => waiting.length === 1);
+    gone.abort();
+    await expect(text).rejects.toThrow('aborted');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    waiting.pop()!();
+    await until(() => session.lostTokens === 7);
+    expect(session.tree.nodes).toEqual([]);
+    expect(session.failure).toBeUndefined();
+    await server.close();
   });
 });
 

@@ -72,7 +72,7 @@ describe('A template to which no text can be appended', () => {
   test.each([
     [
       'numbers messages',
-      ["message.role + '\n'", "message.role + ' ' + loop.index | string + '\n'"],
+      ["message.role + '\\n'", "message.role + ' ' + loop.index | string + '\\n'"],
       /depends on what came before it: "3" after one bare question is "4" in the first turn/,
     ],
     [

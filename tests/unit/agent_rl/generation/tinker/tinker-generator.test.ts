@@ -100,11 +100,13 @@ test.each([
 });
 
 test('a turn too long for the deadline of a slow service is requested in parts', async () => {
-  const asked: { prompt: { chunks: [{ tokens: number[] }] }; sampling_params: object }[] = [];
+  const sixteen = Array.from({ length: 16 }, (_, i) => 5 + i);
+  const asked: { prompt: { chunks: [{ tokens: number[] }] }; sampling_params: { seed: number } }[] =
+    [];
   const parts = answering({
     status: 200,
     type: 'application/x-protobuf',
-    body: sequence(Array(16).fill(5) as number[], Array(16).fill(-1) as number[]),
+    body: sequence(sixteen, Array(16).fill(-1) as number[]),
   });
   const instead: Changes['instead'] = (...given) => {
     const [{ path, bytes }] = given;
@@ -114,9 +116,11 @@ test('a turn too long for the deadline of a slow service is requested in parts',
   };
   const one = await opened({ instead }, {}, 1);
   const drawn = await one.generate({ ...request, maxTokens: 20 });
-  expect(drawn).toMatchObject({ tokens: Array(20).fill(5), stop: 'max-tokens' });
+  expect(drawn).toMatchObject({ tokens: [...sixteen, 5, 6, 7, 8], stop: 'max-tokens' });
   expect(asked.map(({ prompt }) => prompt.chunks[0].tokens.length)).toEqual([3, 19]);
-  expect(asked[0]!.sampling_params).not.toEqual(asked[1]!.sampling_params);
+  expect(asked[0]!.sampling_params.seed).not.toBe(asked[1]!.sampling_params.seed);
+  const stopped = await one.generate({ ...request, maxTokens: 20, stopTokens: [20] });
+  expect([stopped.tokens, stopped.stop, asked.length]).toEqual([sixteen, 'stop-token', 3]);
 });
 
 test('weights that the service has lost fail the request and may be retried', async () => {
