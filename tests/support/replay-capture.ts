@@ -34,7 +34,7 @@ interface Answered {
 const folder = join(packageRoot(), 'tests', 'fixtures', 'agents-on-the-wire');
 
 /** The requests of a capture. */
-export function capture(name: string): Captured[] {
+function capture(name: string): Captured[] {
   let tools: unknown;
   return readFileSync(join(folder, `${name}.jsonl`), 'utf8')
     .trim()

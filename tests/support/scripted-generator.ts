@@ -1,8 +1,10 @@
-import type {
-  Generation,
-  GenerationRequest,
-  Generator,
-  GeneratorInfo,
+import type { ActOptions } from '#agent_rl/core/plugins/policy.ts';
+import {
+  type Generation,
+  type GenerationRequest,
+  type Generator,
+  type GeneratorInfo,
+  greedy,
 } from '#agent_rl/core/services/generator.ts';
 
 /** What to answer to one request. A stop token at its end makes it a finished turn. */
@@ -64,3 +66,13 @@ export class ScriptedGenerator implements Generator {
     return tokens.length < request.maxTokens ? 'context-full' : 'max-tokens';
   }
 }
+
+/** What a policy is told where it acts in the first turn of an episode. */
+export const actOptions = (changed: Partial<ActOptions> = {}): ActOptions => ({
+  episode: 'e',
+  sampling: greedy,
+  maxTokens: 100,
+  key: { seed: 1, taskId: 't', sample: 0, turn: 0 },
+  signal: new AbortController().signal,
+  ...changed,
+});

@@ -29,3 +29,12 @@ export const errorOf = (code: AgentRlError['code'], message: RegExp | string): o
   message:
     typeof message === 'string' ? expect.stringContaining(message) : expect.stringMatching(message),
 });
+
+/** A promise rejects with an `AgentRlError` that has this code and says this. */
+export async function expectRejection(
+  promise: Promise<unknown>,
+  code: AgentRlError['code'],
+  message: RegExp | string,
+): Promise<void> {
+  expect(await rejectionOf(promise)).toMatchObject(errorOf(code, message));
+}

@@ -3,20 +3,15 @@ import { describe, expect, test } from '@jest/globals';
 import {
   type Generation,
   type GenerationRequest,
+  type GenerationTotals,
   type Sampler,
-  unbiased,
 } from '#agent_rl/core/services/generator.ts';
 import { sideBySide, SpreadSampler } from '#agent_rl/engine-thread/decoder-threads.ts';
 import { ownWeights, shareWeights } from '#agent_rl/engine-thread/shared-weights.ts';
+import { request as requestOf } from '#tests/support/generation-request.ts';
 
-const request = (episode: string, taskId = episode): GenerationRequest => ({
-  episode,
-  tokens: [1],
-  maxTokens: 1,
-  stopTokens: [],
-  sampling: unbiased,
-  key: { seed: 1, taskId, sample: 0, turn: 0 },
-});
+const request = (episode: string, taskId = episode): GenerationRequest =>
+  requestOf(episode, { key: { seed: 1, taskId, sample: 0, turn: 0 } });
 
 /** Writes down what it is asked, and answers at once, or never. */
 class Witness implements Sampler {
@@ -89,28 +84,13 @@ describe('The episode spreader', () => {
 });
 
 test('the totals of parallel samplers are sums, except seconds, which come from the busiest', () => {
-  const totals = {
-    steps: 1,
-    sampledTokens: 2,
-    fedTokens: 3,
-    prefilledTokens: 4,
-    sharedTokens: 1,
-    draftedTokens: 3,
-    acceptedTokens: 2,
-    runS: 5,
-    totalS: 7,
-  };
-  expect(sideBySide([totals, { ...totals, runS: 6, totalS: 6 }])).toEqual({
-    steps: 2,
-    sampledTokens: 4,
-    fedTokens: 6,
-    prefilledTokens: 8,
-    sharedTokens: 2,
-    draftedTokens: 6,
-    acceptedTokens: 4,
-    runS: 6,
-    totalS: 7,
-  });
+  const names = 'steps sampled fed prefilled shared drafted accepted'.split(' ');
+  const named = (times: number) =>
+    Object.fromEntries(
+      names.map((name, at) => [name === 'steps' ? name : `${name}Tokens`, times * (at + 1)]),
+    );
+  const of = (runS: number, totalS: number) => ({ ...named(1), runS, totalS }) as GenerationTotals;
+  expect(sideBySide([of(5, 7), of(6, 6)])).toEqual({ ...named(2), runS: 6, totalS: 7 });
 });
 
 test('shared weights are copies, and so are the copies that a thread makes of them', () => {

@@ -17,6 +17,7 @@ import type { LossSpec } from '#agent_rl/core/services/learner.ts';
 import type { Adapter, ModelConfig } from '#model/config/architecture.ts';
 import { adapterTargets } from '#model/adapters/adapter.ts';
 import { parameterCount } from '#model/config/parameters.ts';
+import { tinyAdapter } from '#tests/support/tiny-adapter.ts';
 import { thrownBy } from '#tests/support/thrown.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
@@ -34,14 +35,8 @@ const request: MemoryRequest = {
   training: { microBatchTokens: 256, longestTokens: 64, loss, reference: true },
 };
 const { training: _training, ...sampling } = request;
-const adapter: Adapter = {
-  name: 'own',
-  rank: 2,
-  alpha: 4,
-  dropout: 0,
-  rankStabilised: false,
-  targets: adapterTargets(['q_proj']),
-};
+const targets = adapterTargets(['q_proj']);
+const adapter: Adapter = { ...tinyAdapter, rank: 2, dropout: 0, targets };
 const adapted: ModelConfig = { ...tinyModelConfig, adapters: [adapter] };
 const weightBytes = 4 * parameterCount(tinyModelConfig);
 /** q_proj is [32, 16]: A [2, 16] and B [32, 2] in each of two layers. */
@@ -49,23 +44,20 @@ const adapterBytes = 4 * 2 * (2 * 16 + 32 * 2);
 
 describe('A memory plan', () => {
   test('counts weights twice, with gradients and moments, when all are trained beside a reference', async () => {
-    const plan = await memoryPlan(tinyModelConfig, request);
-    expect(plan.weights).toBe(2 * weightBytes);
-    expect(plan.optimizer).toBe(4 * weightBytes);
-    // Keys and values of 3 rows x 2 layers x 2 heads x 64 positions x 8 numbers.
-    // Rows, and at most as much again for what episodes share.
-    expect(plan.cache).toBe(2 * 2 * 4 * 3 * 2 * 2 * 64 * 8);
-    const { weights, optimizer, cache, activations, runtime, total } = plan;
-    expect(total).toBe(weights + optimizer + cache + activations + runtime);
+    const { total, ...parts } = await memoryPlan(tinyModelConfig, request);
+    expect(parts).toMatchObject({
+      weights: 2 * weightBytes,
+      optimizer: 4 * weightBytes,
+      // Keys and values of 3 rows x 2 layers x 2 heads x 64 positions x 8 numbers, and as much again for what episodes share.
+      cache: 2 * 2 * 4 * 3 * 2 * 2 * 64 * 8,
+    });
+    expect(total).toBe(Object.values(parts).reduce((sum, part) => sum + part, 0));
   });
 
   test("counts the weights once for an adapter, and only the adapter's moments", async () => {
     const plan = await memoryPlan(adapted, request);
     expect(plan.weights).toBe(weightBytes + adapterBytes);
     expect(plan.optimizer).toBe(4 * adapterBytes);
-  });
-
-  test('counts no moments without training', async () => {
     expect(await memoryPlan(adapted, sampling)).toMatchObject({ optimizer: 0 });
   });
 
@@ -73,24 +65,25 @@ describe('A memory plan', () => {
     const runtimeOf = async (config: ModelConfig, changes: Partial<MemoryRequest>) =>
       (await memoryPlan(config, { ...sampling, ...changes })).runtime;
     const head = 4 * tinyModelConfig.vocabSize * tinyModelConfig.hiddenSize;
-    const [plain, packed] = [
-      await runtimeOf(tinyModelConfig, { decoders: 2 }),
-      await runtimeOf(tinyModelConfig, { decoders: 2, packs: true }),
-    ];
-    expect(packed - plain).toBe(2 * 4 * (weightBytes + head));
-    const untied = { ...tinyModelConfig, tiedEmbeddings: false };
-    const more = (await runtimeOf(untied, { packs: true })) - (await runtimeOf(untied, {}));
-    expect(more).toBe(4 * (weightBytes + head));
+    const more = async (config: ModelConfig, decoders: number) =>
+      (await runtimeOf(config, { decoders, packs: true })) -
+      (await runtimeOf(config, { decoders }));
+    expect(await more(tinyModelConfig, 2)).toBe(2 * 4 * (weightBytes + head));
+    expect(await more({ ...tinyModelConfig, tiedEmbeddings: false }, 1)).toBe(
+      4 * (weightBytes + head),
+    );
   });
 
-  test('uses packed weights on request, on the processor, if four copies take at most a quarter of the memory', () => {
+  test.each([
+    [true, 'on request, on the processor, if four copies take a quarter of the memory', {}, 0],
+    [false, 'if they take more', {}, -1],
+    [false, 'on another device', { device: 'webgpu' }, 0],
+    [false, 'without a request', { packs: false }, 0],
+  ])('packs weights (%s) %s', (packs, _, changed, more) => {
     const head = 4 * tinyModelConfig.vocabSize * tinyModelConfig.hiddenSize;
-    const needed = 4 * 4 * (weightBytes + head);
-    const asked = { packs: true, device: 'cpu' };
-    expect(packsWeights(tinyModelConfig, asked, needed)).toBe(true);
-    expect(packsWeights(tinyModelConfig, asked, needed - 1)).toBe(false);
-    expect(packsWeights(tinyModelConfig, { ...asked, device: 'webgpu' }, needed)).toBe(false);
-    expect(packsWeights(tinyModelConfig, { ...asked, packs: false }, needed)).toBe(false);
+    const has = 4 * 4 * (weightBytes + head) + more;
+    const asked = { packs: true, device: 'cpu', ...changed };
+    expect(packsWeights(tinyModelConfig, asked, has)).toBe(packs);
   });
 
   test('does not pack weights in four bits or above 640 MiB', () => {
@@ -106,10 +99,8 @@ describe('A memory plan', () => {
   test('counts four-bit weights as half a byte, plus their scales', async () => {
     const wide = { ...tinyModelConfig, hiddenSize: 32, vocabSize: 64 };
     const quantization = { bits: 4, blockSize: 16 } as const;
-    const [whole, packed] = [
-      await memoryPlan(wide, sampling),
-      await memoryPlan({ ...wide, quantization }, sampling),
-    ];
+    const whole = await memoryPlan(wide, sampling);
+    const packed = await memoryPlan({ ...wide, quantization }, sampling);
     // A layer's linear weights: 32 x (32 + 16 + 16 + 32) + 3 x 32 x 32. In blocks of 16: 8 bytes and a scale of 4.
     const linear = 2 * (32 * 96 + 3 * 32 * 32);
     expect(whole.weights - packed.weights).toBe(linear * 4 - (linear / 16) * 12);
@@ -160,12 +151,11 @@ describe('A memory plan', () => {
     const { memory } = request;
     const program = scoreBody(tinyModelConfig, { shape, temperature: 1, memory });
     expect(scoring.activations).toBe(plannedBytes(program));
-    expect(scoring.activations).toBeGreaterThan(
-      (await memoryPlan(tinyModelConfig, sampling)).activations,
-    );
     expect(scoring.optimizer).toBe(0);
-    const { activations } = await memoryPlan(tinyModelConfig, request);
-    expect(scoring.activations).toBeLessThan(activations);
+    const drawing = await memoryPlan(tinyModelConfig, sampling);
+    const training = await memoryPlan(tinyModelConfig, request);
+    expect(scoring.activations).toBeGreaterThan(drawing.activations);
+    expect(scoring.activations).toBeLessThan(training.activations);
   });
 
   test('is refused when it does not fit beside the other engines', async () => {
@@ -185,15 +175,10 @@ describe('A memory plan', () => {
     expect(() => checkPlanFits(plan, tinyModelConfig, request, plan.total)).not.toThrow();
     const error = thrownBy(() => checkPlanFits(plan, tinyModelConfig, request, plan.total - 1));
     expect(error).toMatchObject({ code: 'CONFIG_INVALID' });
-    for (const part of [
-      planInWords(plan),
-      'algorithm.microBatchTokens',
-      'rollout.workers',
-      'train.recompute: blocks',
-      'model.lora',
-      'model.quantize: 4bit',
-    ])
-      expect(error.message).toContain(part);
+    expect(error.message).toContain(planInWords(plan));
+    const remedies = ['train.recompute: blocks', 'model.lora', 'model.quantize: 4bit'];
+    for (const remedy of ['algorithm.microBatchTokens', 'rollout.workers', ...remedies])
+      expect(error.message).toContain(remedy);
   });
 
   test('is made quickly for a model that is far too large', async () => {
@@ -203,34 +188,39 @@ describe('A memory plan', () => {
     expect(plan.activations).toBe(4 * 64e9 * 16 * 2);
   });
 
-  test('advises the largest saving first, for an adapter its rank', async () => {
-    const wide = { ...tinyModelConfig, adapters: [{ ...adapter, rank: 100_000 }] };
-    const plan = await memoryPlan(wide, request);
-    const { message } = thrownBy(() => checkPlanFits(plan, wide, request, 1));
-    expect(message).toMatch(
+  const demonstrations = { ...request.training!, loss: { name: 'cross_entropy' } as const };
+  test.each<[string, ModelConfig, MemoryRequest, RegExp, string[]]>([
+    [
+      'the largest saving first, for an adapter its rank',
+      { ...tinyModelConfig, adapters: [{ ...adapter, rank: 100_000 }] },
+      request,
       /largest first: lower algorithm\.microBatchTokens .* lower model\.lora\.rank/,
-    );
-    expect(message).not.toContain('train an adapter instead');
+      ['train an adapter instead'],
+    ],
+    [
+      'no episode settings when it trains on demonstrations',
+      tinyModelConfig,
+      { ...request, training: demonstrations },
+      /lower algorithm\.microBatchTokens, or remove the longest/,
+      ['rollout.'],
+    ],
+    [
+      'nothing that would have no effect',
+      { ...adapted, quantization: { bits: 4, blockSize: 16 } },
+      sampling,
+      /^/,
+      ['microBatchTokens', 'recompute', 'model.lora', 'model.quantize'],
+    ],
+  ])('advises %s', async (_, config, asked, ...[advice, useless]) => {
+    const plan = await memoryPlan(config, asked);
+    const { message } = thrownBy(() => checkPlanFits(plan, config, asked, 1));
+    expect(message).toMatch(advice);
+    for (const word of useless) expect(message).not.toContain(word);
   });
 
-  test('advises no episode settings when it trains on demonstrations', async () => {
-    const training = { ...request.training!, loss: { name: 'cross_entropy' } as const };
-    const plan = await memoryPlan(tinyModelConfig, { ...request, training });
-    const { message } = thrownBy(() =>
-      checkPlanFits(plan, tinyModelConfig, { ...request, training }, 1),
-    );
-    expect(message).toContain('lower algorithm.microBatchTokens, or remove the longest');
-    expect(message).not.toContain('rollout.');
-    expect(memorySettings({ training })).toBe('algorithm.microBatchTokens');
+  test('names the settings of memory', () => {
+    expect(memorySettings({ training: demonstrations })).toBe('algorithm.microBatchTokens');
     expect(memorySettings(request)).toContain('rollout.workers');
-  });
-
-  test('advises nothing that would have no effect', async () => {
-    const packed = { ...adapted, quantization: { bits: 4, blockSize: 16 } } as const;
-    const plan = await memoryPlan(packed, sampling);
-    const { message } = thrownBy(() => checkPlanFits(plan, packed, sampling, 1));
-    for (const useless of ['microBatchTokens', 'recompute', 'model.lora', 'model.quantize'])
-      expect(message).not.toContain(useless);
   });
 });
 
@@ -243,16 +233,14 @@ describe('The cache check', () => {
   });
 
   test('refuses contexts longer than the positions of the model', () => {
-    expect(() => checkCacheFits(model, { workers: 1, maxContextTokens: 80 })).toThrow(
-      'Use at most 64.',
-    );
+    const check = () => checkCacheFits(model, { workers: 1, maxContextTokens: 80 });
+    expect(check).toThrow('Use at most 64.');
   });
 
   test('refuses a cache larger than the memory of the machine and accepts one that just fits', () => {
-    const cache = { workers: 3, maxContextTokens: 16 };
-    expect(() => checkCacheFits(model, cache, 3071)).toThrow(
-      '3 episodes (rollout.workers) of 16 tokens (policy.maxContextTokens) takes',
-    );
-    expect(() => checkCacheFits(model, cache, 3072)).not.toThrow();
+    const check = (has: number) => () =>
+      checkCacheFits(model, { workers: 3, maxContextTokens: 16 }, has);
+    expect(check(3071)).toThrow('3 episodes (rollout.workers) of 16 tokens');
+    expect(check(3072)).not.toThrow();
   });
 });

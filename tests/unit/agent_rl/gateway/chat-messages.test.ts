@@ -40,51 +40,26 @@ describe('The reader of returned arguments', () => {
 test('the reader ignores notes that clients leave in answers', () => {
   const call = called('{"code": "1"}');
   const noted = { ...call.function, parsed_arguments: { code: '1' } };
-  const dumped = {
-    ...turn({ ...call, index: 0, function: noted }),
-    parsed: null,
-    refusal: null,
-    annotations: [],
-    audio: null,
-    function_call: null,
-  };
+  const none = { parsed: null, refusal: null, audio: null, function_call: null };
+  const dumped = { ...turn({ ...call, index: 0, function: noted }), ...none, annotations: [] };
   expect(messagesOf([dumped])).toEqual(messagesOf([turn(call)]));
 });
 
+const textPart = { type: 'text', text: 'a', role: 'assistant', reasoning_content: 'x' };
+const refusalPart = { type: 'refusal', refusal: 'b' };
 test.each([
-  ['an empty turn', { role: 'assistant', content: null }, ''],
-  ['a refusal', { role: 'assistant', content: null, refusal: 'No.' }, 'No.'],
-  [
-    'a part that holds the whole message',
-    {
-      role: 'assistant',
-      content: [
-        { type: 'text', text: 'a', role: 'assistant', reasoning_content: 'x', tool_calls: [{}] },
-      ],
-    },
-    'a',
-  ],
-  [
-    'parts',
-    {
-      role: 'assistant',
-      content: [
-        { type: 'text', text: 'a' },
-        { type: 'refusal', refusal: 'b' },
-      ],
-    },
-    'ab',
-  ],
+  ['an empty turn', { content: null }, ''],
+  ['a refusal', { content: null, refusal: 'No.' }, 'No.'],
+  ['a part that holds the whole message', { content: [{ ...textPart, tool_calls: [{}] }] }, 'a'],
+  ['parts', { content: [{ type: 'text', text: 'a' }, refusalPart] }, 'ab'],
 ])('%s from the assistant becomes a text', (_, message, content) => {
-  expect(messagesOf([message])).toEqual([{ role: 'assistant', content }]);
+  const [read] = messagesOf([{ role: 'assistant', ...message }]);
+  expect(read).toEqual({ role: 'assistant', content });
 });
 
 test('a developer message counts as the system, and a tool result without an id answers the next call', () => {
   const nameless = { ...called('{}'), id: undefined };
-  const parts = [
-    { type: 'text', text: '1' },
-    { type: 'text', text: '2' },
-  ];
+  const parts = ['1', '2'].map((text) => ({ type: 'text', text }));
   const messages = [
     { role: 'developer', content: [{ type: 'text', text: 'Be brief.' }] },
     turn(nameless, { ...nameless, function: { name: 'walk', arguments: '{}' } }),
@@ -100,12 +75,9 @@ test('a developer message counts as the system, and a tool result without an id 
 });
 
 test.each([
+  [{ role: 'assistant', content: 'x', audio: {} }, /^messages\[0\]\.audio: is not supported/],
   [
-    { role: 'assistant', content: 'x', audio: { id: 'a' } },
-    /^messages\[0\]\.audio: is not supported/,
-  ],
-  [
-    { role: 'assistant', content: null, function_call: { name: 'run', arguments: '{}' } },
+    { role: 'assistant', content: null, function_call: {} },
     /^messages\[0\]\.function_call: is not supported/,
   ],
   [{ role: 'function', name: 'run', content: '1' }, /^messages\[0\]\.role: must be one of/],

@@ -1,4 +1,5 @@
-import { request as httpRequest } from 'node:http';
+import { once } from 'node:events';
+import { type IncomingMessage, request as httpRequest } from 'node:http';
 
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
@@ -7,10 +8,10 @@ import { answerCall } from '#agent_rl/gateway/doors/answer-call.ts';
 import { Session } from '#agent_rl/gateway/turns/session.ts';
 import { page } from '#agent_rl/http/answer-request.ts';
 import { servePages } from '#agent_rl/http/serve-pages.ts';
-import { askBy, type ChatAnswer, doorTo, post, said, user } from '#tests/support/agent-client.ts';
+import { askBy, doorTo, post, said, user } from '#tests/support/agent-client.ts';
 import { counting, held, openedSession } from '#tests/support/opened-session.ts';
 import { scriptedGateway } from '#tests/support/scripted-gateway.ts';
-import { rolloutRules, scriptedModel, scriptedSession } from '#tests/support/scripted-session.ts';
+import { rolloutRules, scriptedModel } from '#tests/support/scripted-session.ts';
 import { until } from '#tests/support/until.ts';
 
 describe('The server of a gateway', () => {
@@ -20,37 +21,30 @@ describe('The server of a gateway', () => {
   });
   afterAll(() => opened.gateway.close());
 
-  const asking = async (
-    { baseURL, apiKey }: { baseURL: string; apiKey: string },
-    body: object,
-  ): Promise<ChatAnswer> => {
-    const headers = { authorization: `Bearer ${apiKey}` };
-    return askBy((_, init) => fetch(`${baseURL}/chat/completions`, init))(body, { headers });
-  };
+  const asking = ({ baseURL, apiKey }: Record<'baseURL' | 'apiKey', string>, body: object) =>
+    askBy((_, init) => fetch(`${baseURL}/chat/completions`, init))(body, {
+      headers: { authorization: `Bearer ${apiKey}` },
+    });
 
   test('accepts the key of a rollout until it ends, and no other key', async () => {
     const door = opened.enter('one');
     const body = { messages: [user('Q')] };
     expect((await asking(door, body)).choices[0]?.message.content).toBe('yes');
-    const wrong = await asking({ ...door, apiKey: `${door.apiKey}x` }, body);
-    expect([wrong.status, wrong.error?.code]).toEqual([401, 'rollout_over']);
+    const over = { status: 401, error: { code: 'rollout_over' } };
+    expect(await asking({ ...door, apiKey: `${door.apiKey}x` }, body)).toMatchObject(over);
     const none = await fetch(`${door.baseURL}/chat/completions`, post(body));
     expect(none.status).toBe(401);
     expect((await door.end('yes')).requests).toMatchObject({ turns: 1, delivered: 1 });
-    const late = await asking(door, body);
-    expect([late.status, late.error?.code]).toEqual([401, 'rollout_over']);
+    expect(await asking(door, body)).toMatchObject(over);
     // By fetch too, and with what to do where the agent is not over (trap 5).
-    const byFetch = await askBy(door.fetch)(body);
-    expect([byFetch.status, byFetch.error?.message]).toEqual([
-      401,
-      expect.stringContaining('use context.fetch'),
-    ]);
+    const message = expect.stringContaining('use context.fetch');
+    expect(await askBy(door.fetch)(body)).toMatchObject({ status: 401, error: { message } });
   });
 
   test('accepts tool results of many megabytes and limits them by length alone', async () => {
     const door = opened.enter('large');
     const large = await asking(door, { messages: [user('word '.repeat(6 * 2 ** 20))] });
-    expect([large.status, large.error?.code]).toEqual([400, 'context_length_exceeded']);
+    expect(large).toMatchObject({ status: 400, error: { code: 'context_length_exceeded' } });
     // What is long and has no part in the prompt is read.
     const metadata = { note: 'x'.repeat(40 * 2 ** 20) };
     expect((await asking(door, { messages: [user('Q')], metadata })).status).toBe(200);
@@ -66,21 +60,19 @@ describe('The server of a gateway', () => {
     });
     expect(answered.headers.get('keep-alive')).toBe('timeout=75');
     const { port } = new URL(door.baseURL);
-    const status = await new Promise<number | undefined>((resolve, reject) => {
-      const headers = { host: 'evil.example', authorization: `Bearer ${door.apiKey}` };
-      httpRequest({ host: '127.0.0.1', port, path: '/v1/models', headers }, (response) => {
-        response.resume();
-        resolve(response.statusCode);
-      })
-        .on('error', reject)
-        .end();
-    });
-    expect(status).toBe(403);
+    const headers = { host: 'evil.example', authorization: `Bearer ${door.apiKey}` };
+    const asked = httpRequest({ host: '127.0.0.1', port, path: '/v1/models', headers });
+    asked.end();
+    const [response] = (await once(asked, 'response')) as [IncomingMessage];
+    response.resume();
+    expect(response.statusCode).toBe(403);
     await door.end('yes');
   });
 });
 
 describe('A client that waits', () => {
+  const call = { method: 'POST', path: '/v1/chat/completions', header: () => undefined };
+
   /** A server that lets its clients hear something every 10 ms. */
   async function beating() {
     const { waiting, script } = held(counting());
@@ -91,18 +83,10 @@ describe('A client that waits', () => {
       code: 'CONFIG_INVALID',
       what: 'The gateway',
       pages: [
-        page('POST', /^\/v1\/chat\/completions$/, ({ body, headers, signal }) =>
-          answerCall(
-            {
-              method: 'POST',
-              path: '/v1/chat/completions',
-              header: (name) => headers[name]?.toString(),
-              body,
-              signal,
-            },
-            session,
-            { unsupported: 'ignore' },
-          ),
+        page('POST', /^\/v1\/chat\/completions$/, (asked) =>
+          answerCall({ ...call, body: asked.body, signal: asked.signal }, session, {
+            unsupported: 'ignore',
+          }),
         ),
       ],
       mostRequests: 10,
@@ -111,7 +95,7 @@ describe('A client that waits', () => {
       errorBody: openAiError,
       onFailure: () => undefined,
     });
-    return { server, session, waiting, url: `${server.url}/v1/chat/completions` };
+    return { server, session, waiting, url: server.url + call.path };
   }
 
   /** What comes before the model has answered, and then all. */
@@ -119,16 +103,17 @@ describe('A client that waits', () => {
     const { server, session, waiting, url } = await beating();
     const response = await fetch(url, post(body));
     const reader = response.body!.getReader();
-    let before = '';
-    while (!before.includes(beat)) before += new TextDecoder().decode((await reader.read()).value);
+    let all = '';
+    const readMore = async (): Promise<boolean> => {
+      const { done, value } = await reader.read();
+      all += new TextDecoder().decode(value);
+      return !done;
+    };
+    while (!all.includes(beat)) await readMore();
+    const before = all;
     await until(() => waiting.length === 1);
     waiting.pop()!();
-    let all = before;
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      all += new TextDecoder().decode(value);
-    }
+    for (let isMore = true; isMore;) isMore = await readMore();
     await until(() => session.tree.nodes[0]?.delivered === true);
     await server.close();
     return { before, all, type: response.headers.get('content-type') };
@@ -145,9 +130,7 @@ describe('A client that waits', () => {
   test('receives comments before a stream, not empty events', async () => {
     const { all, type } = await heard({ messages: [user('Q')], stream: true }, ': waiting\n\n');
     expect(type).toBe('text/event-stream');
-    const lines = all.split('\n\n').filter((line) => line !== '');
-    expect(lines).toContain(': waiting');
-    const others = lines.filter((line) => line !== ': waiting');
+    const others = all.split('\n\n').filter((line) => !['', ': waiting'].includes(line));
     expect(others.every((line) => line.startsWith('data: '))).toBe(true);
     expect(others.at(-1)).toBe('data: [DONE]');
   });
@@ -155,12 +138,11 @@ describe('A client that waits', () => {
   test('leaves an untrained turn and a free request number when it disconnects', async () => {
     const { server, session, waiting, url } = await beating();
     const gone = new AbortController();
-    const asked = fetch(url, post({ messages: [user('Q')] }, { signal: gone.signal })).then(
-      (response) => response.text(),
-    );
+    const asked = fetch(url, post({ messages: [user('Q')] }, { signal: gone.signal }));
+    const text = asked.then((response) => response.text());
     await until(() => waiting.length === 1);
     gone.abort();
-    await expect(asked).rejects.toThrow('aborted');
+    await expect(text).rejects.toThrow('aborted');
     await new Promise((resolve) => setTimeout(resolve, 50));
     waiting.pop()!();
     await until(() => session.lostTokens === 7);
@@ -170,45 +152,19 @@ describe('A client that waits', () => {
   });
 });
 
-describe('The session of a server', () => {
-  const served = {
-    sampling: undefined,
-    maxTurns: Infinity,
-    maxTurnTokens: Infinity,
-    live: true,
-  };
-
-  test('continues its own tokens when a client drops thoughts, as in training', async () => {
-    const { session } = await scriptedSession(counting(), served);
-    const ask = askBy(doorTo(session));
-    const first = await ask({ messages: [user('Q')], return_token_ids: true });
-    const { reasoning_content: thought, ...without } = said(first) as { role: string } & Record<
-      string,
-      unknown
-    >;
-    expect(thought).toBe('t');
-    const second = await ask({
-      messages: [user('Q'), without, user('more')],
-      return_token_ids: true,
-    });
-    const whole = [...first.prompt_token_ids!, ...first.choices[0]!.token_ids!];
-    expect(second.prompt_token_ids!.slice(0, whole.length)).toEqual(whole);
-  });
-
-  test('forgets the oldest turns at its token limit and then continues from texts', async () => {
-    const { model } = await scriptedModel(counting());
-    const session = new Session(model, rolloutRules({ ...served, mostTokens: 120 }));
-    const ask = askBy(doorTo(session));
-    const first = await ask({ messages: [user('Q')] });
-    for (let at = 0; at < 20; at++) await ask({ messages: [user(`other ${at}`)] });
-    const kept = session.tree.nodes.reduce(
-      (sum, { end, parent }) => sum + end - (parent?.end ?? 0),
-      0,
-    );
-    expect(kept).toBeLessThanOrEqual(120);
-    expect(session.tree.nodes.length).toBeGreaterThan(1);
-    const again = await ask({ messages: [user('Q'), said(first), user('more')] });
-    expect(again.status).toBe(200);
-    expect(session.tree.nodes.at(-1)?.parent?.id).toBeUndefined();
-  });
+test('a session forgets its oldest turns at its token limit and then continues from texts', async () => {
+  const { model } = await scriptedModel(counting());
+  const session = new Session(
+    model,
+    rolloutRules({ sampling: undefined, live: true, mostTokens: 120 }),
+  );
+  const ask = askBy(doorTo(session));
+  const first = await ask({ messages: [user('Q')] });
+  for (let at = 0; at < 20; at++) await ask({ messages: [user(`other ${at}`)] });
+  const sizes = session.tree.nodes.map(({ end, parent }) => end - (parent?.end ?? 0));
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(120);
+  expect(session.tree.nodes.length).toBeGreaterThan(1);
+  const again = await ask({ messages: [user('Q'), said(first), user('more')] });
+  expect(again.status).toBe(200);
+  expect(session.tree.nodes.at(-1)?.parent?.id).toBeUndefined();
 });

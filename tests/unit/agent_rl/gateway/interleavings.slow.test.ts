@@ -1,6 +1,5 @@
 import { AsyncResource } from 'node:async_hooks';
 import { EventEmitter } from 'node:events';
-import { Worker } from 'node:worker_threads';
 
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import PQueue from 'p-queue';
@@ -20,6 +19,7 @@ import {
   user,
 } from '#tests/support/agent-client.ts';
 import { scriptedGateway } from '#tests/support/scripted-gateway.ts';
+import { errorOf } from '#tests/support/thrown.ts';
 
 /*
  * Agents of many rollouts in one process, which share what their modules hold.
@@ -127,34 +127,24 @@ describe('A gateway with 64 sessions at once', () => {
   });
   afterAll(() => opened.gateway.close());
 
-  const playing =
-    (name: string, way: Way, wait: () => Promise<void>) => async (context: { fetch: Fetch }) => {
-      const messages = [user(`A question of ${name}`)];
-      for (;;) {
-        await wait();
-        const answer = (await way(context, (fetch) =>
-          askBy(fetch)({ messages, tools }),
-        )) as ChatAnswer;
-        const text = answer.choices[0]?.message.content;
-        if (text !== null && text !== '') return text;
-        messages.push(said(answer), result(answer, 'found'));
-      }
-    };
-
   test('gives each session its own turns and no others', async () => {
     for (let run = 0; run < 12; run++) {
       const rng = new KeyedRng('sessions', run);
       const turns = new Turns();
       const agents = Array.from({ length: many }, (_, index) => {
-        const name = `r${index}`;
-        const door = opened.enter(name);
-        const play = playing(name, ways[rng.integer(ways.length)]!, () => turns.wait());
-        return rollouts.scope
-          .run(door, () => play(door))
-          .then(async (answer) => ({
-            answer: answer as unknown,
-            record: await door.end(answer),
-          }));
+        const door = opened.enter(`r${index}`);
+        const way = ways[rng.integer(ways.length)]!;
+        const messages = [user(`A question of r${index}`)];
+        const ask = (fetch: Fetch) => askBy(fetch)({ messages, tools });
+        return rollouts.scope.run(door, async () => {
+          await turns.wait();
+          const called = (await way(door, ask)) as ChatAnswer;
+          messages.push(said(called), result(called, 'found'));
+          await turns.wait();
+          const last = (await way(door, ask)) as ChatAnswer;
+          const answer = last.choices[0]?.message.content;
+          return { answer, record: await door.end(answer) };
+        });
       });
       for (const [index, { answer, record }] of (await turns.play(agents, rng)).entries()) {
         expect(answer).toBe(`r${index} has it`);
@@ -170,69 +160,40 @@ describe('A gateway with 64 sessions at once', () => {
     }
   });
 
-  test('serves worker threads over HTTP, each rollout with its key', async () => {
+  test('serves concurrent requests over HTTP, each rollout with its key', async () => {
     const doors = Array.from({ length: 16 }, (_, index) => opened.enter(`r${index}`));
-    const jobs = doors.map(({ baseURL, apiKey }, index) => ({
-      url: `${baseURL}/chat/completions`,
-      ...post(
-        { messages: [user(`A question of r${index}`)], tools, n: 2 },
-        { headers: { authorization: `Bearer ${apiKey}` } },
-      ),
-      signal: undefined,
-    }));
-    const program = `
-      const { parentPort, workerData } = require('node:worker_threads');
-      Promise.all(workerData.map(async ({ url, ...init }) => (await fetch(url, init)).json()))
-        .then((answers) => parentPort.postMessage(answers));`;
-    const answers = await Promise.all(
-      [0, 1, 2, 3].map(
-        (thread) =>
-          new Promise<ChatAnswer[]>((resolve, reject) => {
-            const workerData = jobs.filter((_, index) => index % 4 === thread);
-            const worker = new Worker(program, { eval: true, workerData });
-            worker.once('message', resolve).once('error', reject);
-          }),
-      ),
-    );
-    for (const [thread, own] of answers.entries())
-      for (const [place, { choices }] of own.entries())
-        expect(choices[0]?.message.reasoning_content).toBe(`r${place * 4 + thread}`);
+    const answers = doors.map(async ({ baseURL, apiKey }, index) => {
+      const body = { messages: [user(`A question of r${index}`)], tools, n: 2 };
+      const headers = { authorization: `Bearer ${apiKey}` };
+      const response = await fetch(`${baseURL}/chat/completions`, post(body, { headers }));
+      return (await response.json()) as ChatAnswer;
+    });
+    for (const [index, { choices }] of (await Promise.all(answers)).entries())
+      expect(choices[0]?.message.reasoning_content).toBe(`r${index}`);
     for (const door of doors) expect((await door.end('x')).requests.turns).toBe(2);
   });
 
   test('rolloutFetch outside a rollout throws and names what to use', async () => {
-    await expect(rolloutFetch(path, post({ messages: [user('Q')] }))).rejects.toThrow(
-      'context.fetch',
-    );
+    const asking = rolloutFetch(path, post({ messages: [user('Q')] }));
+    await expect(asking).rejects.toThrow('context.fetch');
   });
 
   test('a request with a turn of another rollout ends the run', async () => {
-    const [one, other] = ['r1', 'r2'].map((name) => opened.enter(name)) as [
-      ReturnType<typeof opened.enter>,
-      ReturnType<typeof opened.enter>,
-    ];
+    const [one, other] = [opened.enter('r1'), opened.enter('r2')];
     const messages = [user('A question of r1')];
     const first = await askBy(one.fetch)({ messages, tools });
     const next = { messages: [...messages, said(first), result(first, 'found')], tools };
-    const mixed = expect.objectContaining({
-      code: 'ROLLOUTS_MIXED',
-      message: expect.stringContaining('context.fetch'),
-    });
-    await expect(askBy(other.fetch)(next)).rejects.toEqual(mixed);
-    expect((await other.end('x')).failure).toEqual(mixed);
+    const mixed = errorOf('ROLLOUTS_MIXED', 'context.fetch');
+    await expect(askBy(other.fetch)(next)).rejects.toMatchObject(mixed);
+    expect((await other.end('x')).failure).toMatchObject(mixed);
     expect((await one.end('x')).failure).toBeUndefined();
   });
 
   test('an agent that only sent requests on behalf of another rollout causes one warning', async () => {
     const shared = new PQueue({ concurrency: 1 });
     const doors = ['r3', 'r4', 'r5'].map((name) => opened.enter(name));
-    await Promise.all(
-      doors.map((door) =>
-        rollouts.scope.run(door, () =>
-          shared.add(() => askBy(rolloutFetch)({ messages: [user('A question of r3')] })),
-        ),
-      ),
-    );
+    const ask = () => askBy(rolloutFetch)({ messages: [user('A question of r3')] });
+    await Promise.all(doors.map((door) => rollouts.scope.run(door, () => shared.add(ask))));
     const records = await Promise.all(doors.map((door) => door.end('an answer')));
     expect(records.map(({ requests }) => requests.turns)).toEqual([3, 0, 0]);
     expect(opened.notes.filter((note) => note.includes('without a model request'))).toHaveLength(1);

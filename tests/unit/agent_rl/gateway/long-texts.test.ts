@@ -45,10 +45,6 @@ test('a long text of the template is cached after a thread encoded it', async ()
   expect(encode()).toEqual(model.tokenizer.encodePlain(long));
 });
 
-test('work without a thread runs at once', () => {
-  expect(encoded(words)).toEqual(model.tokenizer.encodePlain(words));
-});
-
 test('a timer keeps running while a thread encodes a text for a second, and an abort stops the thread', async () => {
   const endless = `x${' '.repeat(4_000_000)}x`;
   const gone = new AbortController();

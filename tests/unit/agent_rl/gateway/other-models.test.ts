@@ -23,14 +23,9 @@ beforeAll(async () => {
     return { status: 200, json: { choices: ['judged'] } };
   });
   const { session } = await scriptedSession(() => '</think>trained');
-  const others = otherModels(
-    {
-      judge: { url: `${judge.url}/v1/`, model: 'large', apiKeyEnv: key },
-      missing: { url: `${judge.url}/v1` },
-    },
-    () => undefined,
-    opened,
-  );
+  const large = { url: `${judge.url}/v1/`, model: 'large', apiKeyEnv: key };
+  const missing = { url: `${judge.url}/v1` };
+  const others = otherModels({ judge: large, missing }, () => undefined, opened);
   const door = fetchDoor((call) => answerCall(call, session, { unsupported: 'ignore', others }));
   ask = (body, path = 'chat/completions') =>
     door(`http://anywhere/v1/${path}`, { method: 'POST', body: JSON.stringify(body) });
@@ -71,19 +66,14 @@ test('an error of another model keeps its status, with the name of the model', a
 
 test('a request with any other name is answered by the trained model', async () => {
   const messages = [{ role: 'user', content: 'Who?' }];
-  const answer = (await (await ask({ model: 'gpt-9', messages })).json()) as {
-    choices: { message: { content: string } }[];
-  };
-  expect(answer.choices[0]?.message.content).toBe('trained');
+  const answer = await (await ask({ model: 'gpt-9', messages })).json();
+  expect(answer).toMatchObject({ choices: [{ message: { content: 'trained' } }] });
   expect(turns()).toBe(1);
 });
 
 test('a missing key is reported before anything starts', () => {
-  expect(() =>
-    otherModels(
-      { judge: { url: judge.url, apiKeyEnv: 'AGENT_RL_TEST_UNSET' } },
-      () => undefined,
-      opened,
-    ),
-  ).toThrow(/Model "judge" \(gateway\.others\).*AGENT_RL_TEST_UNSET, which is not set/);
+  const others = { judge: { url: judge.url, apiKeyEnv: 'AGENT_RL_TEST_UNSET' } };
+  expect(() => otherModels(others, () => undefined, opened)).toThrow(
+    /Model "judge" \(gateway\.others\).*AGENT_RL_TEST_UNSET, which is not set/,
+  );
 });

@@ -4,37 +4,20 @@ import { answerCall } from '#agent_rl/gateway/doors/answer-call.ts';
 import type { Session } from '#agent_rl/gateway/turns/session.ts';
 import { sessionRecord } from '#agent_rl/gateway/turns/session-record.ts';
 import { type EventAnswer, WholeAnswer } from '#agent_rl/http/answer-request.ts';
+import { calling, user } from '#tests/support/agent-client.ts';
 import { scriptedSession } from '#tests/support/scripted-session.ts';
 
-interface Item {
-  id: string;
-  type: string;
-  call_id?: string;
-}
-interface Response {
-  id: string;
-  status: string;
-  output: Item[];
-  [key: string]: unknown;
-}
+type Item = Record<'id' | 'type', string> & { call_id?: string };
+type Response = { id: string; output: Item[] } & Record<string, unknown>;
 
-const search = {
-  type: 'function',
-  name: 'search',
-  parameters: { type: 'object', properties: { query: { type: 'string' } } },
-  strict: true,
-};
-const call =
-  'look it up</think>Wait.<tool_call>\n{"name": "search", "arguments": {"query": "a"}}\n</tool_call>';
+const parameters = { type: 'object', properties: { query: { type: 'string' } } };
+const search = { type: 'function', name: 'search', parameters, strict: true };
+const call = `look it up${calling('search', 'a').replace('</think>', '$&Wait.')}`;
 
-const asked = async (
-  session: Session,
-  body: object,
-  unsupported: 'ignore' | 'refuse' = 'refuse',
-) => {
+const asked = async (session: Session, body: object) => {
   const { signal } = new AbortController();
   const request = { method: 'POST', path: '/v1/responses', header: () => undefined, signal };
-  return answerCall({ ...request, body }, session, { unsupported });
+  return answerCall({ ...request, body }, session, { unsupported: 'refuse' });
 };
 
 async function ask(session: Session, body: object): Promise<Response> {
@@ -53,12 +36,15 @@ async function streamed(session: Session, body: object) {
 }
 
 const reference = (id: string | undefined) => ({ type: 'item_reference', id });
-const output = (callId: string | undefined, value: unknown = 'found it') => ({
-  type: 'function_call_output',
-  call_id: callId,
-  output: value,
-});
-const user = (content: unknown) => ({ role: 'user', content });
+const output = (callId: string | undefined, found: unknown = 'found it') => {
+  const type = 'function_call_output';
+  return { type, call_id: callId, output: found };
+};
+const userOf = (content: unknown) => ({ role: 'user', content });
+/** A session whose model calls the tool and then answers. */
+const searching = () =>
+  scriptedSession((prompt) => (prompt.includes('found it') ? 'so b</think>b' : call));
+const shared = { instructions: 'Be brief.', tools: [search] };
 
 /** Sequences, and what clients changed. */
 function became(session: Session) {
@@ -71,6 +57,8 @@ test('an answer has the fields of the API', async () => {
   const { session } = await scriptedSession(() => call);
   const answer = await ask(session, { model: 'm', input: 'What is a?', tools: [search] });
   const turn = answer.id.replace('resp_', '');
+  const said = { type: 'output_text', text: 'Wait.', annotations: [] };
+  const given = { name: 'search', arguments: '{"query":"a"}' };
   expect(answer).toMatchObject({
     object: 'response',
     model: 'm',
@@ -82,19 +70,8 @@ test('an answer has the fields of the API', async () => {
         type: 'reasoning',
         summary: [{ type: 'summary_text', text: 'look it up' }],
       },
-      {
-        id: `msg_${turn}`,
-        type: 'message',
-        role: 'assistant',
-        content: [{ type: 'output_text', text: 'Wait.', annotations: [] }],
-      },
-      {
-        id: `fc_${turn}_0`,
-        type: 'function_call',
-        call_id: `call_${turn}_0`,
-        name: 'search',
-        arguments: '{"query":"a"}',
-      },
+      { id: `msg_${turn}`, type: 'message', role: 'assistant', content: [said] },
+      { id: `fc_${turn}_0`, type: 'function_call', call_id: `call_${turn}_0`, ...given },
     ],
   });
   const usage = answer['usage'] as Record<string, number>;
@@ -117,17 +94,14 @@ describe('A turn continues', () => {
     ['by references to them', (items) => items.map(({ id }) => reference(id))],
     [
       'by references to what was said, and the call',
-      ([thought, said, called]) => [
-        reference(thought?.id),
-        reference(said?.id),
+      ([one, two, called]) => [
+        reference(one?.id),
+        reference(two?.id),
         { ...called, id: undefined },
       ],
     ],
   ])('%s', async (_, sentBack) => {
-    const { session } = await scriptedSession((prompt) =>
-      prompt.includes('found it') ? 'so b</think>b' : call,
-    );
-    const shared = { instructions: 'Be brief.', tools: [search] };
+    const { session } = await searching();
     const first = await ask(session, { ...shared, input: [user('What is a?')] });
     const parts = [{ type: 'input_text', text: 'found it' }];
     const result = output(first.output.at(-1)?.call_id, parts);
@@ -138,19 +112,13 @@ describe('A turn continues', () => {
   });
 
   test('a turn continues by the id of its response, any number of times', async () => {
-    const { session } = await scriptedSession((prompt) =>
-      prompt.includes('found it') ? 'so b</think>b' : call,
-    );
-    const shared = { instructions: 'Be brief.', tools: [search] };
+    const { session } = await searching();
     const first = await ask(session, { ...shared, input: 'What is a?' });
     const input = [output(first.output.at(-1)?.call_id)];
     const second = await ask(session, { ...shared, previous_response_id: first.id, input });
     expect(second['previous_response_id']).toBe(first.id);
-    await ask(session, {
-      ...shared,
-      previous_response_id: second.id,
-      input: 'And found it twice?',
-    });
+    const asking = 'And found it twice?';
+    await ask(session, { ...shared, previous_response_id: second.id, input: asking });
     expect(became(session)).toEqual({ sequences: 1, turns: 3, drift: {} });
   });
 
@@ -176,28 +144,16 @@ test('a request with other ids begins its own turn', async () => {
 
 test('a developer message counts as the system, and texts may be in parts', async () => {
   const { session } = await scriptedSession(() => '</think>Hello.');
-  const parts = [
-    { type: 'input_text', text: 'H' },
-    { type: 'input_text', text: 'i.' },
-  ];
+  const texts = (type: string, ...all: string[]) => all.map((text) => ({ type, text }));
+  const refusal = { type: 'refusal', refusal: ' No.' };
+  const thought = texts('reasoning_text', 'hm');
   await ask(session, {
     instructions: 'Be brief.',
     input: [
       { type: 'message', role: 'developer', content: 'Be kind.' },
-      user(parts),
-      {
-        type: 'reasoning',
-        id: 'rs_of_another',
-        summary: [],
-        content: [{ type: 'reasoning_text', text: 'hm' }],
-      },
-      {
-        role: 'assistant',
-        content: [
-          { type: 'output_text', text: 'Yes?' },
-          { type: 'refusal', refusal: ' No.' },
-        ],
-      },
+      userOf(texts('input_text', 'H', 'i.')),
+      { type: 'reasoning', id: 'rs_of_another', summary: [], content: thought },
+      { role: 'assistant', content: [...texts('output_text', 'Yes?'), refusal] },
       user('So?'),
     ],
   });
@@ -210,82 +166,61 @@ test('a developer message counts as the system, and texts may be in parts', asyn
   ]);
 });
 
-describe('A stream', () => {
-  test('has the events of the API, one item after the other', async () => {
-    const { session } = await scriptedSession(() => call);
-    const events = await streamed(session, { input: 'What is a?', tools: [search] });
-    expect(events.map(({ type }) => String(type).replace('response.', ''))).toEqual([
-      'created',
-      'in_progress',
-      'output_item.added',
-      'reasoning_summary_part.added',
-      'reasoning_summary_text.delta',
-      'reasoning_summary_text.done',
-      'reasoning_summary_part.done',
-      'output_item.done',
-      'output_item.added',
-      'content_part.added',
-      'output_text.delta',
-      'output_text.done',
-      'content_part.done',
-      'output_item.done',
-      'output_item.added',
-      'function_call_arguments.delta',
-      'function_call_arguments.done',
-      'output_item.done',
-      'completed',
-    ]);
-    expect(events.map(({ sequence_number: number }) => number)).toEqual([...events.keys()]);
-    const last = events.at(-1)?.['response'] as Response;
-    const done = events.filter(({ type }) => type === 'response.output_item.done');
-    expect(done.map(({ item }) => item)).toEqual(last.output);
-    expect(done.map(({ output_index: place }) => place)).toEqual([0, 1, 2]);
-    await session.end();
-    expect(sessionRecord(session, undefined).requests.delivered).toBe(1);
-  });
+test('a stream has the events of the API, one item after the other', async () => {
+  const { session } = await scriptedSession(() => call);
+  const events = await streamed(session, { input: 'What is a?', tools: [search] });
+  const item = (...parts: string[]) => ['output_item.added', ...parts, 'output_item.done'];
+  const [thought, text, given] = ['reasoning_summary', 'output_text', 'function_call_arguments'];
+  const steps = ['part.added', 'text.delta', 'text.done', 'part.done'];
+  expect(events.map(({ type }) => String(type).replace('response.', ''))).toEqual([
+    'created',
+    'in_progress',
+    ...item(...steps.map((step) => `${thought}_${step}`)),
+    ...item('content_part.added', `${text}.delta`, `${text}.done`, 'content_part.done'),
+    ...item(`${given}.delta`, `${given}.done`),
+    'completed',
+  ]);
+  expect(events.map(({ sequence_number: number }) => number)).toEqual([...events.keys()]);
+  const last = events.at(-1)?.['response'] as Response;
+  const done = events.filter(({ type }) => type === 'response.output_item.done');
+  expect(done.map((one) => one['item'])).toEqual(last.output);
+  expect(done.map(({ output_index: place }) => place)).toEqual([0, 1, 2]);
+  await session.end();
+  expect(sessionRecord(session, undefined).requests.delivered).toBe(1);
+});
 
-  test('has an empty message for a turn without text', async () => {
-    const { session } = await scriptedSession(() => '</think>');
-    const last = (await streamed(session, { input: 'What is a?' })).at(-1);
-    expect(last).toMatchObject({
-      type: 'response.completed',
-      response: { output: [{ type: 'message', content: [{ text: '' }] }] },
-    });
+test('a stream has an empty message for a turn without text', async () => {
+  const { session } = await scriptedSession(() => '</think>');
+  const last = (await streamed(session, { input: 'What is a?' })).at(-1);
+  expect(last).toMatchObject({
+    type: 'response.completed',
+    response: { output: [{ type: 'message', content: [{ text: '' }] }] },
   });
+});
 
-  test('gives each thought between texts an item, and the items together are the turn', async () => {
-    const said = 'one</think>First.<think>two</think> Then.';
-    const { session } = await scriptedSession(() => said, { live: true });
-    const last = (await streamed(session, { input: 'What is a?' })).at(-1);
-    const { output: items } = (last as { response: Response }).response;
-    expect(new Set(items.map(({ id }) => id)).size).toBe(items.length);
-    for (const sentBack of [items, items.map(({ id }) => reference(id))])
-      await ask(session, { input: [user('What is a?'), ...sentBack, user('So?')] });
-    expect(became(session)).toMatchObject({ turns: 3, drift: {} });
-    expect(session.tree.nodes.map(({ depth }) => depth)).toEqual([0, 1, 1]);
-  });
+test('a stream gives each thought between texts an item, and the items together are the turn', async () => {
+  const said = 'one</think>First.<think>two</think> Then.';
+  const { session } = await scriptedSession(() => said, { live: true });
+  const last = (await streamed(session, { input: 'What is a?' })).at(-1);
+  const { output: items } = (last as { response: Response }).response;
+  expect(new Set(items.map(({ id }) => id)).size).toBe(items.length);
+  for (const sentBack of [items, items.map(({ id }) => reference(id))])
+    await ask(session, { input: [user('What is a?'), ...sentBack, user('So?')] });
+  expect(became(session)).toMatchObject({ turns: 3, drift: {} });
+  expect(session.tree.nodes.map(({ depth }) => depth)).toEqual([0, 1, 1]);
 });
 
 describe('A refusal names the place', () => {
   test.each<[object, string]>([
-    [
-      { input: [reference('rs_0123456789abcdef0123')] },
-      'input[0]: "rs_0123456789abcdef0123" is not',
-    ],
+    [{ input: [reference('rs_0123456789abcdef')] }, 'input[0]: "rs_0123456789abcdef" is not'],
     [{ input: [user('a'), reference('x')] }, 'input[1]: "x" is not'],
     [{ input: 'a', previous_response_id: 'resp_1' }, 'previous_response_id: "resp_1" is not'],
-    [
-      { input: [{ type: 'web_search_call', id: 'ws_1' }] },
-      'input[0]: an item of type "web_search_call"',
-    ],
+    [{ input: [{ type: 'web_search_call' }] }, 'input[0]: an item of type "web_search_call"'],
     [{ input: ['a'] }, 'input[0]: is not an object'],
-    [{ input: [user([{ type: 'input_image' }])] }, 'input[0].content: a part is not text'],
+    [{ input: [userOf([{ type: 'input_image' }])] }, 'input[0].content: a part is not text'],
     [{ input: [user('a'), output('call_9')] }, 'input[1].tool_call_id: is "call_9"'],
     [{ input: 'a', tools: [{ type: 'web_search' }] }, 'tools[0]: is {"type":"web_search"}'],
-    [
-      { input: 'a', text: { format: { type: 'json_object' } } },
-      'text: {"format":{"type":"json_object"}} is not supported',
-    ],
+    [{ input: 'a', text: { format: {} } }, 'text: {"format":{}} is not supported'],
     [{ input: 'a', background: true }, 'background: true is not supported'],
     [{ input: [] }, 'input'],
     [{ messages: [] }, 'messages'],
@@ -295,11 +230,5 @@ describe('A refusal names the place', () => {
       status: 400,
       message: expect.stringContaining(message),
     });
-  });
-
-  test('the run may ignore what the model cannot do', async () => {
-    const { session } = await scriptedSession(() => '</think>Hello.');
-    await asked(session, { input: 'a', reasoning: { effort: 'low' } }, 'ignore');
-    expect(session.ignored).toEqual({ reasoning: 1 });
   });
 });

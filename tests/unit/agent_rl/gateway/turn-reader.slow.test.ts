@@ -12,11 +12,8 @@ import {
 } from '#agent_rl/policies/tool-call-formats/index.ts';
 import * as fc from '#tests/support/properties.ts';
 
-const tool = {
-  name: 'run',
-  description: 'Runs code.',
-  parameters: { type: 'object', properties: { code: { type: 'string' } }, required: ['code'] },
-};
+const parameters = { type: 'object', properties: { code: { type: 'string' } }, required: ['code'] };
+const tool = { name: 'run', description: 'Runs code.', parameters };
 
 const formats: Readonly<Record<string, ToolCallFormat>> = {
   hermes: new HermesFormat(),
@@ -33,21 +30,8 @@ const parts = fc.oneof(
     '{"name": "run", "parameters": {}}',
   ),
   fc.constantFrom('```python\n', '\n```\n', '```js\n', '<|python_tag|>', '"<think>"'),
-  fc.constantFrom(
-    '<',
-    '<tool',
-    '_call>',
-    '</',
-    'think>',
-    '`',
-    '``',
-    '{',
-    '}',
-    '"',
-    '\n',
-    ' ',
-    '\uFFFD',
-  ),
+  fc.constantFrom('<', '<tool', '_call>', '</', 'think>', '`', '``'),
+  fc.constantFrom('{', '}', '"', '\n', ' ', '\uFFFD'),
   fc.constantFrom('It is 4.', 'a < b', ' c ', 'ü🙂'),
 );
 
@@ -85,17 +69,12 @@ describe.each(Object.entries(formats))('A turn in the format %s', (_, format) =>
     ['tools', [tool]],
     ['no tools', []],
   ])('streams its whole content, with %s', async (_with, tools) => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(parts, { maxLength: 14 }),
-        fc.boolean(),
-        async (steps, inThought) => {
-          const { joined, whole } = await streamed(new TurnReader(format, inThought), steps, tools);
-          expect(joined).toEqual(whole);
-        },
-      ),
-      { numRuns: 2000 },
-    );
+    const written = fc.array(parts, { maxLength: 14 });
+    const equal = fc.asyncProperty(written, fc.boolean(), async (steps, inThought) => {
+      const { joined, whole } = await streamed(new TurnReader(format, inThought), steps, tools);
+      expect(joined).toEqual(whole);
+    });
+    await fc.assert(equal, { numRuns: 2000 });
   });
 });
 
@@ -106,35 +85,33 @@ test('a thought is streamed piece by piece before the content', async () => {
   expect(joined).toEqual({ reasoning: 'I think.', content: 'It is 4.\n<tool_call>{"name"' });
 });
 
-describe('A format of a plugin', () => {
-  class React implements ToolCallFormat {
-    readonly opensCall?: readonly string[];
-    constructor(...opensCall: readonly string[]) {
-      if (opensCall.length > 0) this.opensCall = opensCall;
-    }
-    read({ text }: { text: string }) {
-      const [content = '', call] = text.split('Action: ');
-      const toolCalls = call === undefined ? [] : [{ id: 'call_0_0', name: call, arguments: {} }];
-      return { role: 'assistant' as const, content: content.trim(), toolCalls };
-    }
-    print = () => '';
-    fits = () => false;
+class React implements ToolCallFormat {
+  readonly opensCall?: readonly string[];
+  constructor(...opensCall: readonly string[]) {
+    if (opensCall.length > 0) this.opensCall = opensCall;
   }
-  const steps = ['Let me. ', 'Act', 'ion: ', 'run'];
+  read({ text }: { text: string }) {
+    const [content = '', call] = text.split('Action: ');
+    const toolCalls = call === undefined ? [] : [{ id: 'call_0_0', name: call, arguments: {} }];
+    return { role: 'assistant' as const, content: content.trim(), toolCalls };
+  }
+  print = () => '';
+  fits = () => false;
+}
+const steps = ['Let me. ', 'Act', 'ion: ', 'run'];
 
-  test('streams a turn only when it is whole if it does not name how calls begin', async () => {
-    const { joined, order } = await streamed(new TurnReader(new React(), false), steps, [tool]);
-    expect(order).toEqual(['content']);
-    expect(joined['content']).toBe('Let me.');
-  });
+test('a format of a plugin streams a turn only when it is whole if it does not name how calls begin', async () => {
+  const { joined, order } = await streamed(new TurnReader(new React(), false), steps, [tool]);
+  expect(order).toEqual(['content']);
+  expect(joined['content']).toBe('Let me.');
+});
 
-  test('fails the stream if it names something else, and the message says what to name', async () => {
-    const streaming = streamed(new TurnReader(new React('Call: '), false), steps, [tool]);
-    await expect(streaming).rejects.toThrow(/must list in opensCall/);
-  });
+test('a format of a plugin fails the stream if it names something else, and the message says what to name', async () => {
+  const streaming = streamed(new TurnReader(new React('Call: '), false), steps, [tool]);
+  await expect(streaming).rejects.toThrow(/must list in opensCall/);
+});
 
-  test('streams text before a call if it names how calls begin', async () => {
-    const { order } = await streamed(new TurnReader(new React('Action: '), false), steps, [tool]);
-    expect(order).toEqual(['content']);
-  });
+test('a format of a plugin streams text before a call if it names how calls begin', async () => {
+  const { order } = await streamed(new TurnReader(new React('Action: '), false), steps, [tool]);
+  expect(order).toEqual(['content']);
 });

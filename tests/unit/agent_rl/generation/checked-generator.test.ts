@@ -3,8 +3,8 @@ import { describe, expect, test } from '@jest/globals';
 import { AgentRlError } from '#agent_rl/core/errors.ts';
 import type { Generation, Generator, GeneratorInfo } from '#agent_rl/core/services/generator.ts';
 import { CheckedGenerator } from '#agent_rl/generation/checked-generator.ts';
-import { rejectionOf } from '../../../support/thrown.ts';
 import { request as requestOf } from '#tests/support/generation-request.ts';
+import { errorOf, expectRejection, rejectionOf } from '#tests/support/thrown.ts';
 
 const request = requestOf('e', { maxTokens: 3, stopTokens: [9] });
 const good: Generation = { tokens: [4, 9], logProbs: [-1, 0], stop: 'stop-token', version: 0 };
@@ -51,25 +51,21 @@ describe('A checked generator', () => {
     [{ ...good, tokens: [4, 5] }, 'stop is stop-token, but the last token is 5; expected one of'],
     [{ ...good, version: undefined }, 'version is nothing; expected a whole number'],
   ])('refuses the answer %p and says what is allowed', async (answer, problem) => {
-    const thrown = await answering(answer);
-    expect(thrown).toMatchObject({ code: 'GENERATION_FAILED' });
-    expect((thrown as Error).message).toContain(`Generator "mine", generate(): ${problem}`);
+    const message = `Generator "mine", generate(): ${problem}`;
+    expect(await answering(answer)).toMatchObject(errorOf('GENERATION_FAILED', message));
   });
 
   test('requires the version of the weights it was last given', async () => {
     const checked = await open(generator());
     await checked.use({ version: 3, kind: 'folder', location: 'x' });
-    expect(await rejectionOf(checked.generate(request))).toMatchObject({
-      message: expect.stringContaining('version is 0; expected 3'),
-    });
+    const thrown = await rejectionOf(checked.generate(request));
+    expect(thrown.message).toContain('version is 0; expected 3');
   });
 
   test('cannot receive weights without the method use', async () => {
     const checked = await open(generator({ use: undefined }));
-    expect(await rejectionOf(checked.describe())).toMatchObject({
-      code: 'PLUGIN_LOAD_FAILED',
-      message: expect.stringContaining('takes is ["folder"], but the generator has no method use'),
-    });
+    const message = 'takes is ["folder"], but the generator has no method use';
+    await expectRejection(checked.describe(), 'PLUGIN_LOAD_FAILED', message);
   });
 
   test.each([
@@ -80,17 +76,14 @@ describe('A checked generator', () => {
     [{ ...info, takes: ['http'] }, 'takes is ["http"]'],
   ])('refuses the description %p', async (said, problem) => {
     const checked = await open(generator({ describe: async () => said }));
-    expect(await rejectionOf(checked.describe())).toMatchObject({
-      code: 'PLUGIN_LOAD_FAILED',
-      message: expect.stringContaining(`Generator "mine", describe(): ${problem}; expected`),
-    });
+    const message = `Generator "mine", describe(): ${problem}; expected`;
+    await expectRejection(checked.describe(), 'PLUGIN_LOAD_FAILED', message);
   });
 
   test('refuses an object without the required methods', async () => {
-    expect(await rejectionOf(open({ generate: () => good }))).toMatchObject({
-      code: 'PLUGIN_LOAD_FAILED',
-      message: expect.stringContaining('lacks the methods describe, release, close'),
-    });
+    const thrown = await rejectionOf(open({ generate: () => good }));
+    const message = 'lacks the methods describe, release, close';
+    expect(thrown).toMatchObject(errorOf('PLUGIN_LOAD_FAILED', message));
   });
 
   test('adds plugin, method and place to a thrown error', async () => {
@@ -102,13 +95,9 @@ describe('A checked generator', () => {
       ['generate', checked.generate(request)],
       ['use', checked.use({ version: 1, kind: 'folder', location: 'x' })],
     ] as const) {
-      const thrown = await rejectionOf(work);
-      expect(thrown).toMatchObject({ code: 'GENERATION_FAILED' });
-      expect((thrown as Error).message).toMatch(
-        new RegExp(
-          String.raw`^Generator "mine" failed in ${method} \(.*checked-generator\.test\.ts:\d+:\d+\): no server$`,
-        ),
-      );
+      const place = String.raw`\(.*checked-generator\.test\.ts:\d+:\d+\)`;
+      const message = new RegExp(`^Generator "mine" failed in ${method} ${place}: no server$`);
+      expect(await rejectionOf(work)).toMatchObject(errorOf('GENERATION_FAILED', message));
     }
     const opening = CheckedGenerator.open(fails, { plugin: 'Generator "mine"', vocabSize: 10 });
     expect(await rejectionOf(opening)).toMatchObject({ code: 'GENERATION_FAILED' });
@@ -116,13 +105,7 @@ describe('A checked generator', () => {
 
   test('passes an AgentRlError on unchanged', async () => {
     const ours = new AgentRlError('CONFIG_INVALID', 'generator.url is missing.');
-    const checked = await open(
-      generator({
-        generate: async () => {
-          throw ours;
-        },
-      }),
-    );
+    const checked = await open(generator({ generate: () => Promise.reject(ours) }));
     expect(await rejectionOf(checked.generate(request))).toBe(ours);
   });
 });

@@ -52,13 +52,10 @@ describe('The store of known contexts', () => {
     const known = new KnownContexts(30);
     const start = known.enter([1]);
     known.enter([1]);
+    const two = Float32Array.of(0, 1);
     const next = (): ComputedContext => ({
       ...kvOf(1),
-      next: (copy) => ({
-        temperature: 1,
-        logProbs: copy(Float32Array.of(0, 0), 0, 2),
-        cumulative: copy(Float32Array.of(0, 1), 0, 2),
-      }),
+      next: (copy) => ({ temperature: 1, logProbs: copy(two, 0, 2), cumulative: copy(two, 0, 2) }),
     });
     const [a, b] = [known.add(start, 5, kvOf(1))!, known.add(start, 6, kvOf(2))!];
     expect(isShared(start)).toBe(true);

@@ -32,33 +32,26 @@ const date = '2024-07-26';
 const examined = (model: LanguageModel, format: ToolCallFormat, thinking = false) =>
   examineTemplate(model, format, { thinking, date });
 
-describe('A template that renders equally as a whole and in pieces', () => {
-  test('is used without notes', () => {
-    const silent = { resultsAs: 'tool', writesCalls: true, notes: [] };
-    expect(examined(qwen25, new HermesFormat())).toEqual(silent);
-    expect(examined(miniMind, new HermesFormat())).toEqual(silent);
-  });
+test('a template that renders equally as a whole and in pieces is used without notes', () => {
+  const silent = { resultsAs: 'tool', writesCalls: true, notes: [] };
+  expect(examined(qwen25, new HermesFormat())).toEqual(silent);
+  expect(examined(miniMind, new HermesFormat())).toEqual(silent);
+});
 
-  test('is reported if it uses the date', () => {
-    const { notes, ...use } = examined(llama, new Llama3Format({ settings: {} }));
-    expect(use).toEqual({ resultsAs: 'tool', writesCalls: true });
-    expect(notes).toEqual([expect.stringMatching(/2024-07-26 \(policy\.templateDate\)/)]);
-  });
+test('a template that renders equally as a whole and in pieces is reported if it uses the date', () => {
+  const { notes, ...use } = examined(llama, new Llama3Format({ settings: {} }));
+  expect(use).toEqual({ resultsAs: 'tool', writesCalls: true });
+  expect(notes).toEqual([expect.stringMatching(/2024-07-26 \(policy\.templateDate\)/)]);
 });
 
 describe('A template that renders earlier turns differently', () => {
-  test('is used with one note: the empty thought of the cue', () => {
-    const { notes } = examined(qwen, new HermesFormat());
-    expect(notes).toHaveLength(1);
-    expect(notes[0]).toMatch(/an earlier turn of the model differently from how it was sampled/);
-    expect(notes[0]).toContain(String.raw`"<think>\n\n</think>\n\n" becomes nothing`);
-  });
-
-  test('is used with one note: thoughts', () => {
-    const { notes } = examined(qwen, new HermesFormat(), true);
-    expect(notes).toHaveLength(1);
-    expect(notes[0]).toMatch(/After another message of the user/);
-    expect(notes[0]).toContain('That is easy.');
+  test.each([
+    ['the empty thought of the cue', false, String.raw`"<think>\n\n</think>\n\n" becomes nothing`],
+    ['thoughts', true, 'That is easy.'],
+  ])('is used with one note: %s', (_, thinking, shown) => {
+    const { notes } = examined(qwen, new HermesFormat(), thinking);
+    expect(notes).toEqual([expect.stringContaining(shown)]);
+    expect(notes[0]).toMatch(thinking ? /After another message of the user/ : /an earlier turn/);
   });
 
   test('is used with a note that given turns which do not follow its cue cannot be rendered', () => {
@@ -72,48 +65,41 @@ describe('A template that renders earlier turns differently', () => {
 });
 
 describe('A template to which no text can be appended', () => {
-  const numbered = plainTemplate.replace(
-    "message.role + '\\n'",
-    "message.role + ' ' + loop.index | string + '\\n'",
-  );
-  const toolsLast = plainTemplate.replace(
-    'message.content +',
-    "(tools | tojson if tools and loop.last and messages | length < 5 else '') + message.content +",
-  );
-
+  const shown = (user: string) =>
+    `(message.content if message.role == 'assistant' else ${user} '') +`;
+  const dependent = /depends on what came before it/;
+  const unlike = /does not show the content of message 1 \(user\) exactly once and in order/;
   test.each([
     [
       'numbers messages',
-      numbered,
+      ["message.role + '\\n'", "message.role + ' ' + loop.index | string + '\\n'"],
       /depends on what came before it: "3" after one bare question is "4" in the first turn/,
     ],
-    ['shows tools in the last message', toolsLast, /depends on what came before it/],
-  ])('is refused: it %s', (_, template, reason) => {
+    [
+      'shows tools in the last message',
+      [
+        'message.content +',
+        "(tools | tojson if tools and loop.last and messages | length < 5 else '') + message.content +",
+      ],
+      dependent,
+    ],
+    [
+      'shows messages twice',
+      ['message.content +', shown("message.content + '|' + message.content +")],
+      unlike,
+    ],
+    ['shows messages not at all', ['message.content +', shown("'' +")], unlike],
+  ] as const)('is refused: it %s', (_, [from, to], reason) => {
+    const template = plainTemplate.replace(from, to);
     expect(template).not.toBe(plainTemplate);
     expect(() => examined(modelWithTemplate(template), new PlainFormat())).toThrow(reason);
-  });
-
-  test.each([
-    ['twice', "message.content + '|' + message.content +"],
-    ['not at all', "'' +"],
-  ])('is refused: it shows messages %s', (_, shown) => {
-    const template = plainTemplate.replace(
-      'message.content +',
-      `(message.content if message.role == 'assistant' else ${shown} '') +`,
-    );
-    expect(() => examined(modelWithTemplate(template), new PlainFormat())).toThrow(
-      /does not show the content of message 1 \(user\) exactly once and in order/,
-    );
   });
 });
 
 describe('A template without a role', () => {
   test('results without a role are shown as user messages, with a note', () => {
-    const { resultsAs, writesCalls, notes } = examined(
-      plain,
-      new PythonBlockFormat({ settings: {} }),
-    );
-    expect({ resultsAs, writesCalls }).toEqual({ resultsAs: 'user', writesCalls: false });
+    const { notes, ...use } = examined(plain, new PythonBlockFormat({ settings: {} }));
+    expect(use).toEqual({ resultsAs: 'user', writesCalls: false });
     expect(notes).toEqual([
       expect.stringMatching(/does not accept tool results .*no role tool.*shown as user messages/),
       expect.stringMatching(/environment\.systemPrompt/),
@@ -149,17 +135,13 @@ describe('The tool-call format auto', () => {
     });
 
   test("is inferred from the template's rendering of a call", () => {
-    expect(found(qwen)).toBeInstanceOf(HermesFormat);
-    expect(found(qwen25)).toBeInstanceOf(HermesFormat);
-    expect(found(miniMind)).toBeInstanceOf(HermesFormat);
+    for (const model of [qwen, qwen25, miniMind]) expect(found(model)).toBeInstanceOf(HermesFormat);
     expect(found(llama)).toBeInstanceOf(Llama3Format);
   });
 
   test('is inferred from Python blocks in the template', () => {
-    const showing = plainTemplate.replace(
-      "'<|im_start|>' +",
-      "'{# answer in ```python #}<|im_start|>' +",
-    );
+    const answering = "'{# answer in ```python #}<|im_start|>' +";
+    const showing = plainTemplate.replace("'<|im_start|>' +", answering);
     expect(found(modelWithTemplate(showing))).toBeInstanceOf(PythonBlockFormat);
   });
 

@@ -1,4 +1,4 @@
-import { afterAll, describe } from '@jest/globals';
+import { afterAll } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
@@ -48,36 +48,23 @@ const { model, tokenizer } = await miniMind3();
 const said =
   '<tool_call>\n{"name": "calculator", "arguments": {"expression": "2+2"}}\n</tool_call>\n<tool_call>{</tool_call>Hm.<|im_end|>';
 
-describe.each([
-  { thinking: false, text: said },
-  { thinking: true, text: `Easy.\n</think>\n\n${said}` },
-])('huggingface, thinking: $thinking', ({ thinking, text }) => {
-  const tokens = tokenizer.encodeTemplate(text);
-  describePolicyContract('huggingface with the tokenizer and template of MiniMind-3', {
-    plugin: HuggingFacePolicy,
-    create: () =>
-      new HuggingFacePolicy({
-        model,
-        generator: new ScriptedGenerator(() => tokens),
-        settings: { thinking },
-        format: new HermesFormat(),
-      }),
-    isControl: (token) => tokenizer.isControl(token),
-    forged,
-  });
-});
-
-describePolicyContract('transformers-js with the tokenizer and template of MiniMind-3', {
-  plugin: TransformersJsPolicy,
-  create: () => {
-    const scripted = new ScriptedGenerator(() => tokenizer.encodeTemplate(said));
-    return new TransformersJsPolicy({
-      model,
-      generator: scripted,
-      settings: { thinking: false },
-      format: new HermesFormat(),
-    });
-  },
-  isControl: (token) => tokenizer.isControl(token),
-  forged,
-});
+for (const { Plugin, thinking, text } of [
+  { Plugin: HuggingFacePolicy, thinking: false, text: said },
+  { Plugin: HuggingFacePolicy, thinking: true, text: `Easy.\n</think>\n\n${said}` },
+  { Plugin: TransformersJsPolicy, thinking: false, text: said },
+])
+  describePolicyContract(
+    `${Plugin.name}, thinking: ${thinking}, with the template of MiniMind-3,`,
+    {
+      plugin: Plugin,
+      create: () =>
+        new Plugin({
+          model,
+          generator: new ScriptedGenerator(() => tokenizer.encodeTemplate(text)),
+          settings: { thinking },
+          format: new HermesFormat(),
+        }),
+      isControl: (token) => tokenizer.isControl(token),
+      forged,
+    },
+  );

@@ -1,15 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
-import type { ProgramBody } from '#agent_rl/engine/engine.ts';
+import ort from 'onnxruntime-node';
+
+import { float, type ProgramBody } from '#agent_rl/engine/engine.ts';
+import { encodeModel } from '#agent_rl/engine/onnx/encode-model.ts';
 import { peakBytes } from '#agent_rl/engine/onnx/peak-bytes.ts';
-import { removeUnused } from '#agent_rl/engine/onnx/rewrite-graph.ts';
-import { tf, type Tensor } from '#agent_rl/engine/ops.ts';
+import { removeUnused, separateScales } from '#agent_rl/engine/onnx/rewrite-graph.ts';
+import { rmsNorm, tf, type Tensor } from '#agent_rl/engine/ops.ts';
 import { traceProgram } from '#agent_rl/engine/trace/trace-program.ts';
 
-const specs = [
-  { name: 'x', shape: [10, 10], dtype: 'float32' },
-  { name: 'w', shape: [10, 10], dtype: 'float32' },
-  { name: 'row', shape: [1, 100], dtype: 'float32' },
-] as const;
+const specs = [float('x', [10, 10]), float('w', [10, 10]), float('row', [1, 100])];
 
 const traced = (body: ProgramBody) => {
   const program = traceProgram(specs, body);
@@ -19,28 +18,15 @@ const traced = (body: ProgramBody) => {
 const matrix = 400;
 
 describe('peakBytes', () => {
-  test('counts a result and what it is computed from, not the inputs of the program', () => {
+  test.each<[string, number, (product: Tensor, w: Tensor) => Tensor]>([
     // x w, then its product with w: both live while the second is computed.
-    expect(peakBytes(traced(({ x, w }) => ({ y: tf.matMul(tf.matMul(x!, w!), w!) })))).toBe(
-      2 * matrix,
-    );
-  });
-
-  test('lets an element-wise operation overwrite a value that is no longer needed', () => {
-    expect(peakBytes(traced(({ x, w }) => ({ y: tf.exp(tf.matMul(x!, w!)) })))).toBe(matrix);
-  });
-
-  test('lets nothing overwrite a value that is read again', () => {
-    const body: ProgramBody = ({ x, w }) => {
-      const product = tf.matMul(x!, w!);
-      return { y: tf.matMul(tf.exp(product), product) };
-    };
-    expect(peakBytes(traced(body))).toBe(3 * matrix);
-  });
-
-  test('counts no memory for another shape of the same numbers', () => {
-    const body: ProgramBody = ({ x, w }) => ({ y: tf.reshape(tf.matMul(x!, w!), [4, 25]) });
-    expect(peakBytes(traced(body))).toBe(matrix);
+    ['counts a result and its factor, not inputs', 2, (product, w) => tf.matMul(product, w)],
+    ['lets an element-wise operation overwrite a value', 1, (product) => tf.exp(product)],
+    ['keeps a value that is read again', 3, (product) => tf.matMul(tf.exp(product), product)],
+    ['counts nothing for another shape', 1, (product) => tf.reshape(product, [4, 25])],
+  ])('%s: %i matrices', (_, matrices, body) => {
+    const program = traced(({ x, w }) => ({ y: body(tf.matMul(x!, w!), w!) }));
+    expect(peakBytes(program)).toBe(matrices * matrix);
   });
 
   test('counts returned values to the end', () => {
@@ -76,17 +62,46 @@ describe('peakBytes', () => {
 describe('removeUnused', () => {
   test('leaves out what no output needs, and its constants', () => {
     const body: ProgramBody = ({ x, w }) => {
-      tf.matMul(
-        tf.exp(x!),
-        tf.tensor2d(
-          Array.from({ length: 100 }, (_, i) => i),
-          [10, 10],
-        ),
-      );
+      tf.matMul(tf.exp(x!), tf.reshape(tf.tensor1d([...Array(100).keys()]), [10, 10]));
       return { y: tf.matMul(x!, w!) };
     };
     const { graph } = traced(body);
     expect(graph.nodes.map(({ operator }) => operator)).toEqual(['MatMul']);
     expect(graph.initializers).toEqual([]);
   });
+});
+
+test('the encoder leaves large given constants out of the model and copies nothing', () => {
+  const constants = { weight: new Float32Array(1024), bias: Float32Array.of(1, 2) };
+  const program = traceProgram(
+    [float('x', [1, 512]), float('weight', [512, 2]), float('bias', [2])],
+    ({ x, weight, bias }) => ({ y: tf.add(tf.matMul(x!, weight!), bias!) }),
+    constants,
+  );
+  const [apart, inside] = [encodeModel(program, constants), encodeModel(program)];
+  expect(apart.apart.map(({ path }) => path)).toEqual(['weight']);
+  expect(apart.apart[0]!.data.buffer).toBe(constants.weight.buffer);
+  expect(apart.apart[0]!.data.byteLength).toBe(4096);
+  expect(inside.apart).toEqual([]);
+  expect(inside.bytes.length - apart.bytes.length).toBeGreaterThan(4000);
+});
+
+test('a graph with separately computed scales has the same gradient and no second output', async () => {
+  // Of the first of two normalised elements.
+  const program = traceProgram([float('x', [1, 2])], ({ x }) => ({
+    gradient: tf.grad((v) => tf.sum(tf.mul(rmsNorm(v, tf.ones([2]), 0), tf.tensor1d([1, 0]))))(x!),
+  }));
+  separateScales(program.graph);
+  const norms = program.graph.nodes.filter(
+    ({ operator }) => operator === 'SimplifiedLayerNormalization',
+  );
+  expect(norms.map(({ outputs }) => outputs.length)).toEqual([1]);
+  const session = await ort.InferenceSession.create(encodeModel(program).bytes);
+  const x = new ort.Tensor('float32', Float32Array.of(1, 7), [1, 2]);
+  const results = await session.run({ x });
+  const gradient = [...(results['output:gradient']!.data as Float32Array)];
+  // With rms 5: 1 / 5 - 1 / (2 * 125), and -7 / (2 * 125).
+  expect(gradient[0]).toBeCloseTo(0.196, 5);
+  expect(gradient[1]).toBeCloseTo(-0.028, 5);
+  await session.release();
 });

@@ -1,7 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
+import { float, type ProgramBody } from '#agent_rl/engine/engine.ts';
 import { tf, type Tensor } from '#agent_rl/engine/ops.ts';
 import { traceKernels } from '#agent_rl/engine/trace/install.ts';
+import { traceProgram } from '#agent_rl/engine/trace/trace-program.ts';
 import { expectSameAsOracle, type RandomInputs } from '#tests/support/engine-oracle.ts';
+import * as fc from '#tests/support/properties.ts';
 
 const { fill: filled } = tf;
 
@@ -36,20 +39,24 @@ const withGradients =
     };
   };
 
-const plain: RandomInputs = { x: { shape: [3, 4] } };
-const positive: RandomInputs = { x: { shape: [3, 4], positive: true } };
-const matrix: RandomInputs = { x: { shape: [2, 3, 4] } };
-const ab: RandomInputs = { a: { shape: [3, 4] }, b: { shape: [3, 4] } };
-const rowAndColumn: RandomInputs = { a: { shape: [3, 1] }, b: { shape: [2, 1, 4] } };
-const positiveB: RandomInputs = { a: { shape: [3, 4] }, b: { shape: [4], positive: true } };
-const whole: RandomInputs = {
-  a: { shape: [3, 4], low: -9, high: 9 },
-  b: { shape: [4], low: 1, high: 5 },
-};
-const wholeNegative: RandomInputs = {
-  a: { shape: [3, 4], low: -9, high: 9 },
-  b: { shape: [4], low: -5, high: -1 },
-};
+/** Inputs of these shapes. */
+const of = (
+  shapes: Record<string, number[]>,
+  more: Partial<RandomInputs[string]> = {},
+): RandomInputs =>
+  Object.fromEntries(Object.entries(shapes).map(([name, shape]) => [name, { shape, ...more }]));
+const plain = of({ x: [3, 4] });
+const positive = of({ x: [3, 4] }, { positive: true });
+const matrix = of({ x: [2, 3, 4] });
+const ab = of({ a: [3, 4], b: [3, 4] });
+const rowAndColumn = of({ a: [3, 1], b: [2, 1, 4] });
+const positiveB = { ...of({ a: [3, 4] }), ...of({ b: [4] }, { positive: true }) };
+const wholeA = of({ a: [3, 4] }, { low: -9, high: 9 });
+const whole = { ...wholeA, ...of({ b: [4] }, { low: 1, high: 5 }) };
+const wholeNegative = { ...wholeA, ...of({ b: [4] }, { low: -5, high: -1 }) };
+const shares = ({ a, b }: Record<string, Tensor>) =>
+  tf.div(tf.cast(b!, 'float32'), tf.cast(a!, 'float32'));
+const pads = [1, 0].map((before, i): [number, number] => [before, 2 * i]);
 
 type Case = [string, RandomInputs, Operation];
 /** The kernels of functions that have the same name in tfjs. */
@@ -63,6 +70,12 @@ const named = (names: string, inputs: RandomInputs): Case[] =>
     ];
   });
 
+const product = (a: number[], b: number[], ...transposed: [boolean, boolean]): Case => [
+  'BatchMatMul',
+  of({ a, b }),
+  (given) => tf.matMul(given['a']!, given['b']!, ...transposed),
+];
+
 const differentiable: Case[] = [
   ...named('Abs Cos Erf Exp Expm1 LogSoftmax Neg Relu Sigmoid Sin Softplus Square Tanh', plain),
   ...named('Log Log1p Reciprocal Rsqrt Sqrt', positive),
@@ -70,23 +83,11 @@ const differentiable: Case[] = [
   ['Add', ab, ({ a, b }) => tf.add(a!, b!)],
   ['Add', rowAndColumn, ({ a, b }) => tf.add(a!, b!)],
   ['AddN', ab, ({ a, b }) => tf.addN([a!, b!, a!])],
-  ['BatchMatMul', { a: { shape: [3, 4] }, b: { shape: [4, 5] } }, ({ a, b }) => tf.matMul(a!, b!)],
-  [
-    'BatchMatMul',
-    { a: { shape: [4, 3] }, b: { shape: [5, 4] } },
-    ({ a, b }) => tf.matMul(a!, b!, true, true),
-  ],
-  [
-    'BatchMatMul',
-    { a: { shape: [2, 3, 4, 5] }, b: { shape: [2, 3, 6, 5] } },
-    ({ a, b }) => tf.matMul(a!, b!, false, true),
-  ],
-  [
-    'BatchMatMul',
-    { a: { shape: [2, 5, 3] }, b: { shape: [2, 5, 4] } },
-    ({ a, b }) => tf.matMul(a!, b!, true),
-  ],
-  ['BroadcastTo', { x: { shape: [3, 1] } }, ({ x }) => tf.broadcastTo(x!, [2, 3, 4])],
+  product([3, 4], [4, 5], false, false),
+  product([4, 3], [5, 4], true, true),
+  product([2, 3, 4, 5], [2, 3, 6, 5], false, true),
+  product([2, 5, 3], [2, 5, 4], true, false),
+  ['BroadcastTo', of({ x: [3, 1] }), ({ x }) => tf.broadcastTo(x!, [2, 3, 4])],
   ['ClipByValue', plain, ({ x }) => tf.clipByValue(x!, -0.5, 0.7)],
   ['Concat', ab, ({ a, b }) => tf.concat([a!, b!, a!], 1)],
   ['Cumsum', matrix, ({ x }) => tf.cumsum(x!, 1)],
@@ -101,21 +102,8 @@ const differentiable: Case[] = [
   ['Minimum', positiveB, ({ a, b }) => tf.minimum(a!, b!)],
   ['Multiply', rowAndColumn, ({ a, b }) => tf.mul(a!, b!)],
   ['Pack', ab, ({ a, b }) => tf.stack([a!, b!], 1)],
-  [
-    'PadV2',
-    plain,
-    ({ x }) =>
-      tf.pad(
-        x!,
-        [
-          [1, 0],
-          [0, 2],
-        ],
-        0.5,
-      ),
-  ],
+  ['PadV2', plain, ({ x }) => tf.pad(x!, pads, 0.5)],
   ['Pow', positive, ({ x }) => tf.pow(x!, 1.7)],
-  ['Prod', plain, ({ x }) => tf.mul(x!, 1)],
   ['RealDiv', positiveB, ({ a, b }) => tf.div(a!, b!)],
   ['Reshape', matrix, ({ x }) => tf.reshape(x!, [4, -1])],
   ['Reverse', matrix, ({ x }) => tf.reverse(x!, [0, 2])],
@@ -148,12 +136,8 @@ const valuesOnly: Case[] = [
   ['Cumsum', whole, ({ a }) => tf.cumsum(a!, 1)],
   ['Fill', plain, ({ x }) => tf.add(x!, filled([4], 2.5))],
   ['Identity', plain, ({ x }) => tf.clone(x!)],
-  [
-    'IsFinite',
-    whole,
-    ({ a, b }) => tf.isFinite(tf.div(tf.cast(b!, 'float32'), tf.cast(a!, 'float32'))),
-  ],
-  ['IsInf', whole, ({ a, b }) => tf.isInf(tf.div(tf.cast(b!, 'float32'), tf.cast(a!, 'float32')))],
+  ['IsFinite', whole, (given) => tf.isFinite(shares(given))],
+  ['IsInf', whole, (given) => tf.isInf(shares(given))],
   ['IsNan', plain, ({ x }) => tf.isNaN(tf.sqrt(x!))],
   ['LogicalAnd', ab, ({ a, b }) => tf.logicalAnd(tf.greater(a!, 0), tf.greater(b!, 0))],
   ['LogicalNot', ab, ({ a }) => tf.logicalNot(tf.greater(a!, 0))],
@@ -210,4 +194,61 @@ describe('A traced kernel', () => {
     const tested = new Set([...differentiable, ...valuesOnly].map(([name]) => name));
     expect(Object.keys(traceKernels).filter((name) => !tested.has(name))).toEqual([]);
   });
+});
+
+const large = float('x', [64, 128]);
+
+const constantBytes = (body: ProgramBody): number =>
+  traceProgram([large], body).graph.initializers.reduce(
+    (sum, { bytes }) => sum + bytes.byteLength,
+    0,
+  );
+
+const operatorsOf = (body: ProgramBody): string[] =>
+  traceProgram([large], body).graph.nodes.map(({ operator }) => operator);
+
+const total = (v: Tensor) => tf.sum(tf.mul(tf.mean(tf.exp(v), -1), 3));
+test.each<[string, (x: Tensor) => Tensor]>([
+  ['the seed of a gradient', tf.grad(total)],
+  ['zeros and fills', (x) => tf.add(tf.mul(x, filled([64, 128], 2)), tf.zeros([64, 128]))],
+])('a traced program holds no large constant for %s', (_, body) => {
+  expect(constantBytes(({ x }) => ({ y: body(x!) }))).toBeLessThan(100);
+});
+
+test.each<[string, string[], (x: Tensor) => Tensor]>([
+  ['no zeros added', [], (x) => tf.mul(tf.add(x, tf.zeros([64, 128])), tf.ones([64, 128]))],
+  [
+    'broadcasting left to what follows',
+    ['ReduceMean', 'Sub'],
+    (x) => tf.sub(x, tf.tile(tf.mean(x, -1, true), [1, 128])),
+  ],
+])('a traced program has only the operators that it needs: %s', (_, operators, body) => {
+  expect(operatorsOf(({ x }) => ({ y: body(x!) }))).toEqual(operators);
+});
+
+const operand = fc.record({
+  ones: fc.array(fc.boolean(), { minLength: 3, maxLength: 3 }),
+  kind: fc.constantFrom('input', 'repeated', 'filled'),
+});
+
+test('a traced elementwise operation broadcasts its operands as tfjs does, however they were made', async () => {
+  const sizes = fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 3, maxLength: 3 });
+  await fc.assert(
+    fc.asyncProperty(sizes, operand, operand, async (shape, first, second) => {
+      const shapeOf = (ones: boolean[]): number[] => shape.map((size, i) => (ones[i] ? 1 : size));
+      const made = (kind: string, x: Tensor): Tensor => {
+        if (kind === 'filled') return tf.fill(x.shape, 0.5);
+        return kind === 'repeated' ? tf.tile(x, [1, 1, shape[2]! / x.shape[2]!]) : x;
+      };
+      await expectSameAsOracle(
+        { a: { shape: shapeOf(first.ones) }, b: { shape: shapeOf(second.ones) } },
+        ({ a, b }) => {
+          const [x, y] = [made(first.kind, a!), made(second.kind, b!)];
+          const sum = tf.add(x, y);
+          return { sum, chosen: tf.where(tf.greater(x, y), sum, tf.mul(x, y)) };
+        },
+      );
+    }),
+    { numRuns: 60 },
+  );
 });

@@ -75,7 +75,7 @@ function learned({ sequences, undelivered }: OutsideRecord) {
     sequences: own.map(({ datum }) => datum.from?.sequence),
     weight: own
       .flatMap(({ datum }) => Array.from(datum.weights))
-      .reduce((sum, weight) => sum + weight, 0),
+      .reduce((sum, each) => sum + each, 0),
   };
 }
 
@@ -95,39 +95,18 @@ test('an agent that prunes its history has two sequences, and each turn is train
   expect((await ask(fourth)).choices[0]?.message.content).toBe('A');
   const { shown, trained, record } = await ended('D');
   const call = '</think><tool_call>\n{"name":"search","arguments":{"query":"b"}}\n</tool_call>';
-  const given = call
-    .replaceAll('\n', '')
-    .replaceAll(/([:,])"/g, '$1 "')
-    .replace(':{', ': {');
+  const given = '</think><tool_call>{"name": "search", "arguments": {"query": "b"}}</tool_call>';
   expect(shown).toEqual([
     `${head('')}${told('Q')}${cue}«one</think>A${end}»\n${told('more')}${cue}«two${call}${end}»`,
     // The second turn as a given one: as its client sent it back, written by the template, and not trained again.
     `${head('')}${told('Q')}${cue}two${given}${end}\n${answered('r2')}${cue}«three</think>D${end}»\n${told('Q')}${cue}«one</think>A${end}»`,
   ]);
-  expect(trained[1]).toEqual([
-    't',
-    'h',
-    're',
-    'e',
-    '</think>',
-    'D',
-    end,
-    'on',
-    'e',
-    '</think>',
-    'A',
-    end,
-  ]);
+  expect(trained[1]?.join(' ')).toBe(`t h re e </think> D ${end} on e </think> A ${end}`);
   expect(trained[0]?.slice(0, 5)).toEqual(['on', 'e', '</think>', 'A', end]);
   expect(record.requests.drift).toMatchObject({ history: 1, thoughts: 0, tools: 0 });
-  const counts = trained.map(({ length }) => length);
+  const sampled = trained.flat().length;
   const { weight, ...booked } = learned(record);
-  expect(booked).toEqual({
-    trained: counts[0]! + counts[1]!,
-    sampled: counts[0]! + counts[1]!,
-    undelivered: 0,
-    sequences: [0, 1],
-  });
+  expect(booked).toEqual({ trained: sampled, sampled, undelivered: 0, sequences: [0, 1] });
   expect(weight).toBeCloseTo(1 / 2, 6);
 });
 
@@ -152,10 +131,8 @@ test('a sub-agent under the same key has its own sequence, and the part has weig
   expect(trained[1]?.slice(-4)).toEqual(['c', '</think>', 'd', end]);
   // What the agent returned is said by the second.
   expect(record.messages.map(({ content }) => content)).toEqual(['M', '', 'b', 'd']);
-  expect(record.turns.map(({ calls }) => calls.map(({ result: { content } }) => content))).toEqual([
-    ['b'],
-    [],
-  ]);
+  const results = record.turns.flatMap(({ calls }) => calls.map((called) => called.result.content));
+  expect(results).toEqual(['b']);
   expect(record.requests.drift).toMatchObject({ history: 0, thoughts: 0 });
   const { weight, ...booked } = learned(record);
   const sampled = 4 + trained[1]!.length;
@@ -185,10 +162,10 @@ test('three parallel branches of one turn train that turn once', async () => {
     `${known}${told('b3')}${cue}«z</think>3${end}»`,
     `${known}${told('b1')}${cue}«x</think>1${end}»\n${told('go on')}${cue}«w</think>4${end}»`,
   ]);
-  expect(trained).toEqual([
-    ['p', '</think>', 'p', 'l', 'an', end, 'y', '</think>', '2', end],
-    ['z', '</think>', '3', end],
-    ['x', '</think>', '1', end, 'w', '</think>', '4', end],
+  expect(trained.map((tokens) => tokens.join(' '))).toEqual([
+    `p </think> p l an ${end} y </think> 2 ${end}`,
+    `z </think> 3 ${end}`,
+    `x </think> 1 ${end} w </think> 4 ${end}`,
   ]);
   const { weight, ...booked } = learned(record);
   expect(booked).toEqual({ trained: 22, sampled: 22, undelivered: 0, sequences: [0, 1, 2] });

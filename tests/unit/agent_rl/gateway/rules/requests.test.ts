@@ -1,25 +1,34 @@
 import { describe, expect, test } from '@jest/globals';
 
+import { sessionRecord } from '#agent_rl/gateway/turns/session-record.ts';
 import { type ChatMessage, path, post, said, tool, user } from '#tests/support/agent-client.ts';
 import { counting, held, openedSession } from '#tests/support/opened-session.ts';
 import { answering } from '#tests/support/scripted-session.ts';
 import { until } from '#tests/support/until.ts';
 
 /*
- * The rules of the gateway, and what peers ran into. Of the traps that they report these do not apply: framework retries of a
- * whole program on one record (3: every attempt has a session and a key of its own), `OPENAI_BASE_URL` in programs that an agent
- * starts (4: what they ask is a sub-agent's, see sub-agents), keep-alive of proxies (8: no proxy stands between), sandboxes that end
- * before the agent (13: an agent's tools are its own), prompt caches of several servers (17: one generator, emptied when its
- * weights change). Others are tried elsewhere: late writes (5), bodies and beats (9) in http-door.test.ts, templates that strip
- * thoughts (6), several sequences (11) and auxiliary calls (10: sequences like others) in by-hand.test.ts.
+ * The rules of the gateway, and what peers ran into; the numbers are those of the traps that they report. Late writes (5), bodies
+ * and beats (9) are in http-door.test.ts, templates that strip thoughts (6), several sequences (11) and auxiliary calls (10) in
+ * by-hand.test.ts. What needs a proxy, several servers or one record for several attempts does not arise (3, 4, 8, 13, 17).
  */
 
 const tools = [tool('search')];
+const body = { messages: [user('Q')] };
+
+/** A session whose turns wait until one after the other is let go on. */
+async function heldSession() {
+  const { waiting, script } = held(counting());
+  const isWaiting = (count = 1) => until(() => waiting.length === count);
+  const goOn = async () => {
+    await isWaiting();
+    waiting.pop()!();
+  };
+  return { ...(await openedSession(script)), waiting, isWaiting, goOn };
+}
 
 describe('Untrained turns (7)', () => {
   test('a retry of a request gets the recorded answer', async () => {
     const { ask, ended } = await openedSession(counting());
-    const body = { messages: [user('Q')] };
     const first = await ask(body);
     const again = await ask(body, { headers: { 'x-stainless-retry-count': '1' } });
     const other = await ask(body, { headers: { 'x-stainless-retry-count': '0' } });
@@ -31,27 +40,24 @@ describe('Untrained turns (7)', () => {
   });
 
   test('a retry during the first request joins it and outlives it', async () => {
-    const { waiting, script } = held(counting());
-    const { ask, ended } = await openedSession(script);
-    const body = { messages: [user('Q')] };
+    const { ask, ended, isWaiting, goOn } = await heldSession();
     const headers = { 'x-stainless-retry-count': '1' };
     const first = ask(body);
-    await until(() => waiting.length === 1);
+    await isWaiting();
     const joined = ask(body, { headers });
     await new Promise(setImmediate);
-    waiting.pop()!();
+    await goOn();
     expect((await joined).id).toBe((await first).id);
 
     const gone = new AbortController();
     const late = ask({ messages: [user('P')] }, { signal: gone.signal });
-    await until(() => waiting.length === 1);
+    await isWaiting();
     const outlives = ask({ messages: [user('P')] }, { headers });
     await new Promise(setImmediate);
     gone.abort(new Error('gone'));
-    waiting.pop()!();
+    await goOn();
     await expect(late).rejects.toThrow('gone');
-    await until(() => waiting.length === 1);
-    waiting.pop()!();
+    await goOn();
     expect((await outlives).status).toBe(200);
     const { requests, accounted, undelivered } = await ended();
     expect(requests).toMatchObject({ turns: 2, replayed: 1, delivered: 2 });
@@ -60,13 +66,11 @@ describe('Untrained turns (7)', () => {
   });
 
   test('an equal request during the first one is a separate request', async () => {
-    const { waiting, script } = held(counting());
-    const { ask, ended } = await openedSession(script);
-    const body = { messages: [user('Q')] };
+    const { ask, ended, waiting, isWaiting } = await heldSession();
     const first = ask(body);
-    await until(() => waiting.length === 1);
+    await isWaiting();
     const second = ask(body);
-    await until(() => waiting.length === 2);
+    await isWaiting(2);
     for (const go of waiting) go();
     expect((await first).id).not.toBe((await second).id);
     const { sequences, requests } = await ended();
@@ -76,7 +80,6 @@ describe('Untrained turns (7)', () => {
 
   test('an answer whose client left early is not trained, but is recorded for a retry', async () => {
     const { fetch, session, ask, ended } = await openedSession(counting());
-    const body = { messages: [user('Q')] };
     const gone = new AbortController();
     const stream = await fetch(path, post({ ...body, stream: true }, { signal: gone.signal }));
     const reader = stream.body!.getReader();
@@ -96,13 +99,13 @@ describe('Untrained turns (7)', () => {
   test('a retry of a stream that was never read to its end gets the recorded answer', async () => {
     const { fetch, session, ended } = await openedSession(counting());
     const gone = new AbortController();
-    const body = { messages: [user('Q')], stream: true };
-    const reader = (await fetch(path, post(body, { signal: gone.signal }))).body!.getReader();
+    const streamed = { ...body, stream: true };
+    const reader = (await fetch(path, post(streamed, { signal: gone.signal }))).body!.getReader();
     await reader.read();
     await until(() => session.tree.nodes.length === 1);
     gone.abort(new Error('gone'));
     await reader.cancel().catch(() => undefined);
-    const text = await (await fetch(path, post(body))).text();
+    const text = await (await fetch(path, post(streamed))).text();
     expect(text).toContain('"answer 1"');
     expect(text).toContain('data: [DONE]');
     const { requests, undelivered } = await ended();
@@ -112,7 +115,7 @@ describe('Untrained turns (7)', () => {
 
   test('a stream is recorded before its last event (trap 2)', async () => {
     const { fetch, session, ended } = await openedSession(counting());
-    const stream = await fetch(path, post({ messages: [user('Q')], stream: true }));
+    const stream = await fetch(path, post({ ...body, stream: true }));
     const reader = stream.body!.getReader();
     let text = '';
     while (!text.includes('"finish_reason":"stop"'))
@@ -123,18 +126,15 @@ describe('Untrained turns (7)', () => {
   });
 
   test('tokens sampled before a client left are counted, and its request number is free again', async () => {
-    const { waiting, script } = held(counting());
-    const { ask, ended, requests } = await openedSession(script);
+    const { ask, ended, requests, isWaiting, goOn } = await heldSession();
     const gone = new AbortController();
-    const body = { messages: [user('Q')] };
     const first = ask(body, { signal: gone.signal });
-    await until(() => waiting.length === 1);
+    await isWaiting();
     gone.abort(new Error('gone'));
-    waiting.pop()!();
+    await goOn();
     await expect(first).rejects.toThrow('gone');
     const second = ask(body);
-    await until(() => waiting.length === 1);
-    waiting.pop()!();
+    await goOn();
     await second;
     expect(requests[1]?.key).toEqual(requests[0]?.key);
     const { undelivered, accounted, requests: facts } = await ended();
@@ -143,60 +143,25 @@ describe('Untrained turns (7)', () => {
   });
 });
 
-describe('Draws', () => {
-  test('equal requests have separate numbers, the same ones whatever came between', async () => {
-    const keysOf = async (order: readonly string[]) => {
-      const { ask, requests } = await openedSession(counting());
-      await Promise.all(order.map((content) => ask({ messages: [user(content)] })));
-      return new Map(
-        ['A', 'B'].map((content) => [
-          content,
-          requests
-            .filter((_, at) => order[at] === content)
-            .map(({ key }) => key.turn)
-            .toSorted((a, b) => a - b),
-        ]),
-      );
-    };
-    const one = await keysOf(['A', 'A', 'B', 'A']);
-    expect(one).toEqual(await keysOf(['B', 'A', 'A', 'A']));
-    expect(new Set([...one.values()].flat()).size).toBe(4);
-  });
-});
-
 describe('Sampling (8)', () => {
   test("the run's sampling applies, and the client's settings are counted", async () => {
     const { ask, ended, requests } = await openedSession(counting());
-    const asked = {
-      temperature: 0,
-      top_p: 0.5,
-      seed: 7,
-      presence_penalty: 1,
-      logit_bias: { 5: 1 },
-    };
-    await ask({ messages: [user('Q')], ...asked });
-    await ask({ messages: [user('Q')], temperature: 1 });
+    const asked = { temperature: 0, top_p: 0.5, seed: 7, logit_bias: { 5: 1 } };
+    await ask({ ...body, ...asked });
+    await ask({ ...body, temperature: 1 });
     expect(requests[0]?.sampling).toEqual({ temperature: 1, topP: 1, topK: 0, minP: 0 });
     const { requests: facts } = await ended();
-    expect(facts.ignored).toEqual({
-      temperature: 2,
-      top_p: 1,
-      seed: 1,
-      presence_penalty: 1,
-      logit_bias: 1,
-    });
+    expect(facts.ignored).toEqual({ temperature: 2, top_p: 1, seed: 1, logit_bias: 1 });
   });
 
   test('n answers are siblings: they share one prompt, and each is trained', async () => {
     const { ask, ended } = await openedSession(counting());
-    const both = await ask({ messages: [user('Q')], n: 2 });
+    const both = await ask({ ...body, n: 2 });
     expect(both.choices.map(({ message }) => message.content)).toEqual(['answer 1', 'answer 2']);
     await ask({ messages: [user('Q'), said(both, 1), user('more')] });
     const { shown, requests, undelivered } = await ended();
-    expect(shown.map((text) => text.split('«')[1]?.slice(0, 18))).toEqual([
-      't</think>answer 1<',
-      't</think>answer 2<',
-    ]);
+    for (const [at, text] of shown.entries())
+      expect(text.split('«')[1]).toMatch(`t</think>answer ${at + 1}<`);
     expect(requests).toMatchObject({ turns: 3, delivered: 3 });
     expect(undelivered).toBe(0);
   });
@@ -205,11 +170,8 @@ describe('Sampling (8)', () => {
     const { ask, ended, text } = await openedSession(
       answering({ '\nQ<': 'x</think>a1STOP b c d e f g h', more: 'y</think>two' }),
     );
-    const first = await ask({ messages: [user('Q')], stop: ['STOP'] });
-    expect(first.choices[0]).toMatchObject({
-      message: { content: 'a1' },
-      finish_reason: 'stop',
-    });
+    const first = await ask({ ...body, stop: ['STOP'] });
+    expect(first.choices[0]).toMatchObject({ message: { content: 'a1' }, finish_reason: 'stop' });
     await ask({ messages: [user('Q'), said(first), user('more')] });
     const { shown, undelivered, accounted } = await ended();
     expect(shown).toEqual([
@@ -227,8 +189,8 @@ describe('Limits and ends (9)', () => {
     const { ask, ended } = await openedSession(counting());
     const answer = await ask({ messages: [user('word '.repeat(3000))] });
     const endless = await ask({ messages: [user('word '.repeat(300_000))] });
-    for (const { status, error } of [answer, endless])
-      expect([status, error?.code]).toEqual([400, 'context_length_exceeded']);
+    const refused = { status: 400, error: { code: 'context_length_exceeded' } };
+    expect([answer, endless]).toMatchObject([refused, refused]);
     expect((await ended()).refused).toBe('token-limit');
   });
 
@@ -247,17 +209,21 @@ describe('Limits and ends (9)', () => {
     expect((await ended()).refused).toBe('turn-limit');
   });
 
+  test('an agent that sends requests endlessly is refused after 64 times the turns of a path', async () => {
+    const { ask, session } = await openedSession(counting(), { maxTurns: 2 });
+    for (let turn = 0; turn < 128; turn++) await ask(body);
+    expect(await ask(body)).toMatchObject({ status: 400, error: { code: 'turn_limit' } });
+    expect(session.refused).toBe('turn-limit');
+  });
+
   test('a request in progress at the end gets a 400 and a later one a 401, so that clients do not retry', async () => {
-    const { waiting, script } = held(counting());
-    const { ask, session, ended } = await openedSession(script);
-    const under = ask({ messages: [user('Q')] });
-    await until(() => waiting.length === 1);
+    const { ask, session, ended, isWaiting, goOn } = await heldSession();
+    const under = ask(body);
+    await isWaiting();
     const end = ended();
-    waiting.pop()!();
-    const refused = await under;
-    expect([refused.status, refused.error?.code]).toEqual([400, 'rollout_over']);
-    const late = await ask({ messages: [user('Q')] });
-    expect([late.status, late.error?.code]).toEqual([401, 'rollout_over']);
+    await goOn();
+    expect(await under).toMatchObject({ status: 400, error: { code: 'rollout_over' } });
+    expect(await ask(body)).toMatchObject({ status: 401, error: { code: 'rollout_over' } });
     const { sequences, undelivered } = await end;
     expect([sequences.length, undelivered]).toEqual([0, 7]);
     expect(session.tree.nodes).toEqual([]);
@@ -268,8 +234,8 @@ describe('Unsupported features (11, 12)', () => {
   test('any model name is accepted, and formats and forced tools are counted', async () => {
     const { ask, ended } = await openedSession(counting());
     const answer = await ask({
+      ...body,
       model: 'gpt-4o-mini',
-      messages: [user('Q')],
       tools,
       tool_choice: 'required',
       response_format: { type: 'json_object' },
@@ -277,4 +243,12 @@ describe('Unsupported features (11, 12)', () => {
     expect(answer).toMatchObject({ status: 200, model: 'gpt-4o-mini' });
     expect((await ended()).requests.ignored).toEqual({ tool_choice: 1, response_format: 1 });
   });
+});
+
+test('the messages of a rollout come from its last request, whatever the agent returns', async () => {
+  const { ask, session } = await openedSession(counting());
+  for (const name of ['Ferzuri', 'Mirneda', 'Walrami']) await ask({ messages: [user(name)] });
+  await session.end();
+  for (const answer of [undefined, 'a/b/c', { first: 'a' }])
+    expect(sessionRecord(session, answer).messages[0]).toMatchObject({ content: 'Walrami' });
 });

@@ -13,6 +13,12 @@ import { answering } from '#tests/support/scripted-session.ts';
 
 const tools = [tool('search')];
 
+/** A session whose model calls a tool and then answers, and one whose model answers twice. */
+const searching = () =>
+  openedSession(answering({ '\nQ<': calling('search', 'a', 'x'), r1: 'y</think>z' }));
+const talking = (history: 'sampled' | 'sent' = 'sampled') =>
+  openedSession(answering({ '\nQ<': 'x</think>one', more: 'y</think>two' }), { history });
+
 describe('Ids (1)', () => {
   test('answers and calls have unique ids, which a seed reproduces', async () => {
     const idsOf = async (secret: string) => {
@@ -31,25 +37,19 @@ describe('Ids (1)', () => {
 });
 
 describe('Parents (2, 3)', () => {
-  test('ids alone identify a turn with calls, whatever became of its arguments', async () => {
-    const { ask, ended } = await openedSession(
-      answering({ '\nQ<': calling('search', 'a', 'x'), r1: 'y</think>z' }),
-    );
+  test('a turn with a valid and a malformed call is recognised when it comes back', async () => {
+    const both = calling('search', 'a', 'x').replace('</think>', '$&<tool_call>{"name": ');
+    const { ask, ended } = await openedSession(answering({ '\nQ<': both, r1: 'y</think>z' }));
     const first = await ask({ messages: [user('Q')], tools });
-    const own = said(first);
-    const [call] = first.choices[0]!.message.tool_calls!;
-    const rewritten = { ...call, function: { name: 'search', arguments: '{}' } };
-    const back = { ...own, tool_calls: [rewritten] };
-    await ask({ messages: [user('Q'), back, result(first, 'r1')], tools });
+    expect(first.choices[0]?.message.content).toMatch(/^<tool_call>\{"name": /);
+    await ask({ messages: [user('Q'), said(first), result(first, 'r1')], tools });
     const { ids, requests } = await ended();
     expect(ids).toHaveLength(1);
-    expect(requests.drift).toMatchObject({ arguments: 1, thoughts: 0, history: 0 });
+    expect(requests.drift).toMatchObject({ content: 0, history: 0 });
   });
 
   test('calls with the ids of another turn, or without ids, are an edited history', async () => {
-    const { ask, ended } = await openedSession(
-      answering({ '\nQ<': calling('search', 'a', 'x'), r1: 'y</think>z' }),
-    );
+    const { ask, ended } = await searching();
     const first = await ask({ messages: [user('Q')], tools });
     const [call] = first.choices[0]!.message.tool_calls!;
     const foreign = { ...said(first), tool_calls: [{ ...call, id: 'call_1' }] };
@@ -66,14 +66,9 @@ describe('Parents (2, 3)', () => {
     );
     const first = await ask({ messages: [user('Q')] });
     const content = first.choices[0]?.message.content ?? '';
-    for (const back of [
-      content,
-      [
-        { type: 'text', text: content.slice(0, 2), role: 'assistant' },
-        { type: 'text', text: content.slice(2) },
-      ],
-      content.trim(),
-    ])
+    const partOf = (text: string, more: object = {}) => ({ type: 'text', text, ...more });
+    const parts = [partOf(content.slice(0, 2), { role: 'assistant' }), partOf(content.slice(2))];
+    for (const back of [content, parts, content.trim()])
       await ask({ messages: [user('Q'), { role: 'assistant', content: back }, user('more')] });
     const { requests, sequences } = await ended();
     expect(sequences).toHaveLength(3);
@@ -83,9 +78,7 @@ describe('Parents (2, 3)', () => {
   });
 
   test('a request continues the last delivered one of equal text turns', async () => {
-    const { ask, session } = await openedSession(
-      answering({ '\nQ<': 'x</think>one', more: 'y</think>two' }),
-    );
+    const { ask, session } = await talking();
     await ask({ messages: [user('Q')] });
     const second = await ask({ messages: [user('Q')] });
     await ask({ messages: [user('Q'), said(second), user('more')] });
@@ -110,16 +103,13 @@ describe('Parents (2, 3)', () => {
     await next('r2');
     await next('r3');
     const { sequences, requests } = await ended('D');
-    expect(
-      sequences.map(({ spans }) => spans.filter(({ source }) => source === 'sampled').length),
-    ).toEqual([2, 2]);
+    const turns = sequences.map(({ spans }) => spans.filter((span) => span.source === 'sampled'));
+    expect(turns.map(({ length }) => length)).toEqual([2, 2]);
     expect(requests.drift['history']).toBe(1);
   });
 
   test('other tools, another order or no tools begin a separate sequence', async () => {
-    const { ask, ended } = await openedSession(
-      answering({ '\nQ<': 'x</think>one', more: 'y</think>two' }),
-    );
+    const { ask, ended } = await talking();
     const both = [tool('search'), tool('lookup')];
     const first = await ask({ messages: [user('Q')], tools: both });
     const messages = [user('Q'), said(first), user('more')];
@@ -132,30 +122,19 @@ describe('Parents (2, 3)', () => {
   });
 
   test('a system message in the middle begins a new sequence, a tail of results and a user message does not (16)', async () => {
-    const two = `x</think>${[1, 2].map((n) => `<tool_call>\n{"name": "search", "arguments": {"query": "${n}"}}\n</tool_call>`).join('\n')}`;
+    const two = `${calling('search', '1', 'x')}${calling('search', '2').replace('</think>', '\n')}`;
     const { ask, ended } = await openedSession(answering({ '\nQ<': two, thanks: 'y</think>z' }));
     const first = await ask({ messages: [user('Q')], tools });
-    const [a, b] = first.choices[0]!.message.tool_calls!;
-    const results = [a, b].map((call, index) => ({
-      role: 'tool',
-      tool_call_id: call!.id,
-      content: `r${index}`,
-    }));
-    const whole = [user('Q'), said(first), ...results];
-    await ask({ messages: [...whole, user('thanks')], tools });
-    await ask({
-      messages: [...whole, { role: 'system', content: 'Stop.' }, user('thanks')],
-      tools,
-    });
+    const [, b] = first.choices[0]!.message.tool_calls!;
+    const answer = { role: 'tool', tool_call_id: b!.id, content: 'r1' };
+    const whole = [user('Q'), said(first), result(first, 'r0'), answer];
+    const thanks = user('thanks');
+    await ask({ messages: [...whole, thanks], tools });
+    await ask({ messages: [...whole, { role: 'system', content: 'Stop.' }, thanks], tools });
     const { shown } = await ended();
     expect(shown).toHaveLength(2);
-    expect(
-      shown.filter((text) =>
-        text.includes(
-          '</tool_call><|im_end|>»\n<|im_start|>user\n<tool_response>r0</tool_response>',
-        ),
-      ),
-    ).toHaveLength(1);
+    const joint = '</tool_call><|im_end|>»\n<|im_start|>user\n<tool_response>r0</tool_response>';
+    expect(shown.filter((text) => text.includes(joint))).toHaveLength(1);
   });
 });
 
@@ -191,10 +170,7 @@ describe('Tokens and drift (4, 5)', () => {
   });
 
   test('"history: sent" keeps one sequence for a client that changes nothing', async () => {
-    const { ask, ended } = await openedSession(
-      answering({ '\nQ<': 'x</think>one', more: 'y</think>two' }),
-      { history: 'sent' },
-    );
+    const { ask, ended } = await talking('sent');
     const first = await ask({ messages: [user('Q')] });
     await ask({ messages: [user('Q'), said(first), user('more')] });
     const { shown } = await ended();

@@ -32,38 +32,36 @@ describe('The reader of log-probabilities', () => {
   });
 });
 
-describe('A missing log-probability', () => {
-  const half = Math.log(0.5);
-  const quarter = Math.log(0.25);
-  const all = [entry(3, half), entry(4, quarter), entry(5, quarter)];
-  const asked: unknown[] = [];
-  const ask = (listed: object[]) => async (body: object) => {
-    const { n_probs: count } = body as { n_probs: number };
-    asked.push(count);
-    const top_logprobs = listed.slice(0, count >= 6 && count !== 100 ? 6 : 1);
-    return { completion_probabilities: [{ id: 0, logprob: -9, top_logprobs }] };
-  };
-  const of = (token: number, temperature: number, listed = all) => {
-    asked.length = 0;
-    const sampling = { temperature };
-    return missingLogProb({ before: [1], token, sampling, vocabSize: 6, ask: ask(listed) });
-  };
+const half = Math.log(0.5);
+const quarter = Math.log(0.25);
+const all = [entry(3, half), entry(4, quarter), entry(5, quarter)];
+const asked: unknown[] = [];
+const ask = (listed: object[]) => async (body: object) => {
+  const { n_probs: count } = body as { n_probs: number };
+  asked.push(count);
+  const top_logprobs = listed.slice(0, count >= 6 && count !== 100 ? 6 : 1);
+  return { completion_probabilities: [{ id: 0, logprob: -9, top_logprobs }] };
+};
+const of = (token: number, temperature: number, listed = all) => {
+  asked.length = 0;
+  const sampling = { temperature };
+  return missingLogProb({ before: [1], token, sampling, vocabSize: 6, ask: ask(listed) });
+};
 
-  test('comes from the likeliest tokens, or is found among all', async () => {
-    expect(await of(3, 1)).toBe(half);
-    expect(asked).toEqual([100]);
-    expect(await of(5, 0)).toBe(quarter);
-    expect(asked).toEqual([100, 6]);
-  });
+test('a missing log-probability comes from the likeliest tokens, or is found among all', async () => {
+  expect(await of(3, 1)).toBe(half);
+  expect(asked).toEqual([100]);
+  expect(await of(5, 0)).toBe(quarter);
+  expect(asked).toEqual([100, 6]);
+});
 
-  test('follows from all tokens at another temperature', async () => {
-    // Squares of 1/2, 1/4, 1/4 are 4, 1, 1 sixteenths.
-    expect(await of(4, 0.5)).toBeCloseTo(Math.log(1 / 6), 12);
-    expect(asked).toEqual([6]);
-  });
+test('a missing log-probability follows from all tokens at another temperature', async () => {
+  // Squares of 1/2, 1/4, 1/4 are 4, 1, 1 sixteenths.
+  expect(await of(4, 0.5)).toBeCloseTo(Math.log(1 / 6), 12);
+  expect(asked).toEqual([6]);
+});
 
-  test('is NaN where the server does not report it', async () => {
-    expect(await of(9, 1)).toBeNaN();
-    expect(await of(9, 1, [])).toBeNaN();
-  });
+test('a missing log-probability is NaN where the server does not report it', async () => {
+  expect(await of(9, 1)).toBeNaN();
+  expect(await of(9, 1, [])).toBeNaN();
 });

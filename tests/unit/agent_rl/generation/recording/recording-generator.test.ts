@@ -43,18 +43,20 @@ const request = requestOf('1/0/t/0', { tokens: [1, 2], maxTokens: 1 });
 
 const folder = { version: 4, kind: 'folder', location: '/weights' } as const;
 
+function recorded(record = recordInMemory(), inner = counting()) {
+  const generator = new RecordingGenerator(inner);
+  generator.recordIn(record);
+  return { generator, record, inner };
+}
+
 test('a recorded request is answered from the record, and nothing is drawn', async () => {
-  const record = recordInMemory();
-  const before = new RecordingGenerator(counting());
-  before.recordIn(record);
-  await before.use(folder);
-  const drawn = await before.generate(request);
-  const inner = counting();
-  const after = new RecordingGenerator(inner);
-  after.recordIn(record);
-  await after.use(folder);
-  expect(await after.generate({ ...request })).toEqual(drawn);
-  expect(inner.draws).toBe(0);
+  const before = recorded();
+  await before.generator.use(folder);
+  const drawn = await before.generator.generate(request);
+  const after = recorded(before.record);
+  await after.generator.use(folder);
+  expect(await after.generator.generate({ ...request })).toEqual(drawn);
+  expect(after.inner.draws).toBe(0);
 });
 
 test.each([
@@ -64,28 +66,21 @@ test.each([
   ['another limit', { maxTokens: 2 }],
   ['another stop token', { stopTokens: [7] }],
 ])('%s is another request', async (_, other) => {
-  const record = recordInMemory();
-  const generator = new RecordingGenerator(counting());
-  generator.recordIn(record);
+  const { generator, record } = recorded();
   await generator.generate(request);
   await generator.generate({ ...request, ...other });
   expect(record.kept.size).toBe(2);
 });
 
 test('other weights draw again', async () => {
-  const record = recordInMemory();
-  const inner = counting();
-  const generator = new RecordingGenerator(inner);
-  generator.recordIn(record);
+  const { generator } = recorded();
   await generator.generate(request);
   await generator.use(folder);
   expect(await generator.generate(request)).toMatchObject({ tokens: [2], version: 4 });
 });
 
 test('an aborted draw is not recorded', async () => {
-  const record = recordInMemory();
-  const generator = new RecordingGenerator(counting('aborted'));
-  generator.recordIn(record);
+  const { generator, record } = recorded(recordInMemory(), counting('aborted'));
   await generator.generate(request);
   expect(record.kept.size).toBe(0);
 });

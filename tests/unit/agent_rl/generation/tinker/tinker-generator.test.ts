@@ -3,7 +3,8 @@ import { afterEach, expect, test } from '@jest/globals';
 import type { GeneratorHost } from '#agent_rl/core/plugins/model/generator.ts';
 import { greedy, type Generator, unbiased } from '#agent_rl/core/services/generator.ts';
 import { tinkerGenerator } from '#agent_rl/generation/tinker/tinker-generator.ts';
-import { rejectionOf } from '#tests/support/thrown.ts';
+import { request as requestOf } from '#tests/support/generation-request.ts';
+import { expectRejection, rejectionOf } from '#tests/support/thrown.ts';
 import { recording } from '#tests/support/tinker/recording.ts';
 import {
   type Changes,
@@ -33,14 +34,12 @@ async function opened(
   return generator;
 }
 
-const request = {
-  episode: 'a',
-  tokens: [1, 300, 301],
-  maxTokens: 6,
-  stopTokens: [2],
-  key: { seed: 1, taskId: 'a', sample: 0, turn: 0 },
-  sampling: unbiased,
-};
+const request = requestOf('a', { tokens: [1, 300, 301], stopTokens: [2] });
+type Answer = NonNullable<ReturnType<NonNullable<Changes['instead']>>>;
+/** The service answers so where it is asked for what it drew. */
+const answering = (answer: Answer): Changes => ({
+  instead: ({ path }) => (path.endsWith('/retrieve_future') ? answer : undefined),
+});
 
 /** The address of the learner's weights in the captured exchanges. */
 const location = exchanges
@@ -89,75 +88,43 @@ const sequence = (tokens: number[], values: number[]): Buffer => {
 };
 
 test.each([
-  [
-    'ids beyond the vocabulary',
-    sequence([5, 5000, 5, 5, 5, 5], [-1, -1, -1, -1, -1, -1]),
-    'tokens[1] is 5000',
-  ],
-  [
-    'log-probabilities that are no numbers',
-    sequence([5, 2], [-1, Number.NaN]),
-    'logProbs[1] is NaN',
-  ],
-  [
-    'fewer tokens than were asked for, without a stop token',
-    sequence([5, 6], [-1, -1]),
-    '2 tokens of 6',
-  ],
+  ['ids beyond the vocabulary', sequence([5, 5000], [-1, -1]), 'tokens[1] is 5000'],
+  ['log-probabilities without a value', sequence([5, 2], [-1, Number.NaN]), 'logProbs[1] is NaN'],
+  ['fewer tokens than were asked for', sequence([5, 6], [-1, -1]), '2 tokens of 6'],
   ['fewer log-probabilities than tokens', sequence([5, 2], [-1]), 'logProbs has 1'],
   ['no sequence', Buffer.alloc(0), 'no sequence'],
   ['bytes that are no message', Buffer.from([0x0a, 0x7f]), 'unreadable answer'],
 ])('%s fail the request', async (_, body, text) => {
-  const answer = { status: 200, type: 'application/x-protobuf', body };
-  const one = await opened({
-    instead: ({ path }) => (path.endsWith('/retrieve_future') ? answer : undefined),
-  });
-  const thrown = await rejectionOf(one.generate(request));
-  expect(thrown).toMatchObject({ code: 'GENERATION_FAILED' });
-  expect(thrown.message).toContain(text);
+  const one = await opened(answering({ status: 200, type: 'application/x-protobuf', body }));
+  await expectRejection(one.generate(request), 'GENERATION_FAILED', text);
 });
 
 test('a turn too long for the deadline of a slow service is requested in parts', async () => {
-  const asked: { prompt: number; seed: number }[] = [];
-  const answered = Buffer.from(JSON.stringify({ request_id: 'one' }));
-  const body = sequence(
-    Array.from({ length: 16 }, (_, i) => 5 + i),
-    Array.from({ length: 16 }, () => -1),
-  );
-  const one = await opened(
-    {
-      instead: ({ path, bytes }) => {
-        if (path.endsWith('/asample')) {
-          const { prompt, sampling_params: sampling } = JSON.parse(bytes.toString()) as {
-            prompt: { chunks: [{ tokens: number[] }] };
-            sampling_params: { seed: number };
-          };
-          asked.push({ prompt: prompt.chunks[0].tokens.length, seed: sampling.seed });
-          return { status: 200, type: 'application/json', body: answered };
-        }
-        return path.endsWith('/retrieve_future')
-          ? { status: 200, type: 'application/x-protobuf', body }
-          : undefined;
-      },
-    },
-    {},
-    1,
-  );
+  const sixteen = Array.from({ length: 16 }, (_, i) => 5 + i);
+  const asked: { prompt: { chunks: [{ tokens: number[] }] }; sampling_params: { seed: number } }[] =
+    [];
+  const parts = answering({
+    status: 200,
+    type: 'application/x-protobuf',
+    body: sequence(sixteen, Array(16).fill(-1) as number[]),
+  });
+  const instead: Changes['instead'] = (...given) => {
+    const [{ path, bytes }] = given;
+    if (!path.endsWith('/asample')) return parts.instead!(...given);
+    asked.push(JSON.parse(bytes.toString()) as (typeof asked)[0]);
+    return json(200, { request_id: 'one' });
+  };
+  const one = await opened({ instead }, {}, 1);
   const drawn = await one.generate({ ...request, maxTokens: 20 });
-  expect(drawn.tokens).toEqual([...Array.from({ length: 16 }, (_, i) => 5 + i), 5, 6, 7, 8]);
-  expect([drawn.logProbs.length, drawn.stop]).toEqual([20, 'max-tokens']);
-  expect(asked.map(({ prompt }) => prompt)).toEqual([3, 19]);
-  expect(asked[0]!.seed).not.toBe(asked[1]!.seed);
-  asked.length = 0;
+  expect(drawn).toMatchObject({ tokens: [...sixteen, 5, 6, 7, 8], stop: 'max-tokens' });
+  expect(asked.map(({ prompt }) => prompt.chunks[0].tokens.length)).toEqual([3, 19]);
+  expect(asked[0]!.sampling_params.seed).not.toBe(asked[1]!.sampling_params.seed);
   const stopped = await one.generate({ ...request, maxTokens: 20, stopTokens: [20] });
-  expect([stopped.tokens.length, stopped.stop, asked.length]).toEqual([16, 'stop-token', 1]);
+  expect([stopped.tokens, stopped.stop, asked.length]).toEqual([sixteen, 'stop-token', 3]);
 });
 
 test('weights that the service has lost fail the request and may be retried', async () => {
-  const gone = json(400, { detail: 'Model model_1 not loaded' });
-  const one = await opened({
-    instead: ({ path }) => (path.endsWith('/retrieve_future') ? gone : undefined),
-  });
+  const one = await opened(answering(json(400, { detail: 'Model model_1 not loaded' })));
   expect(await rejectionOf(one.generate(request))).toMatchObject({ code: 'GENERATION_FAILED' });
 });
 

@@ -8,7 +8,7 @@ import { openInThread } from '#agent_rl/generation/transformers-js/threaded-gene
 import { exportOnnx } from '#model/onnx/export-onnx.ts';
 import { request as requestOf } from '#tests/support/generation-request.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
-import { rejectionOf } from '#tests/support/thrown.ts';
+import { expectRejection, rejectionOf } from '#tests/support/thrown.ts';
 
 const exported = join(temporaryFolder(), 'starter');
 const options = {
@@ -72,10 +72,7 @@ describe('transformers.js in its own thread', () => {
 
   test('reports why it cannot open, with the code', async () => {
     const nowhere = { ...options, modelFolder: join(exported, 'nowhere') };
-    expect(await rejectionOf(openInThread(nowhere))).toMatchObject({
-      code: 'MODEL_INVALID',
-      message: expect.stringContaining('has no onnx/model.onnx'),
-    });
+    await expectRejection(openInThread(nowhere), 'MODEL_INVALID', 'has no onnx/model.onnx');
   });
 
   test('ends requests in progress when it is closed, and refuses later ones', async () => {
@@ -83,10 +80,7 @@ describe('transformers.js in its own thread', () => {
     const cut = other.generate(request('cut', { maxTokens: 480 }));
     await other.close();
     expect(await cut).toMatchObject({ stop: 'aborted' });
-    expect(await rejectionOf(other.generate(request('late')))).toMatchObject({
-      code: 'GENERATION_FAILED',
-      message: expect.stringContaining('was closed'),
-    });
+    await expectRejection(other.generate(request('late')), 'GENERATION_FAILED', 'was closed');
     await other.close();
   });
 });

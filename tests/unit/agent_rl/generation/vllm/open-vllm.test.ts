@@ -3,10 +3,11 @@ import { describe, expect, test } from '@jest/globals';
 import { unbiased } from '#agent_rl/core/services/generator.ts';
 import { closedAfterEach } from '#tests/support/closed-after-each.ts';
 import { request } from '#tests/support/generation-request.ts';
-import { rejectionOf } from '#tests/support/thrown.ts';
+import { expectRejection, rejectionOf } from '#tests/support/thrown.ts';
 import { openedVllm } from '#tests/support/vllm/opened-vllm.ts';
 import { ScoredModel } from '#tests/support/scored-model.ts';
 import { VllmDouble, type VllmDoubleOptions } from '#tests/support/vllm/vllm-double.ts';
+import { askVllm, breaking, capturedVllm, comparable } from '#tests/support/vllm/vllm-exchanges.ts';
 
 const open = closedAfterEach();
 
@@ -20,74 +21,54 @@ async function opened(...asked: Parameters<typeof openedVllm>) {
   open.push(generator);
   return { generator, warnings };
 }
+/** It answers so where a path has this in it. */
+const answering = (part: string, status: number, json: object): VllmDoubleOptions => ({
+  instead: ({ path }) => (path.includes(part) ? { status, json } : undefined),
+});
+const refuses = (words: RegExp, ...asked: Parameters<typeof openedVllm>) =>
+  expectRejection(openedVllm(...asked), 'CONFIG_INVALID', words);
 const cold = { ...unbiased, temperature: 0.7 };
 
 describe('The opening refuses', () => {
   test('a server that does not exist', async () => {
-    const thrown = await rejectionOf(openedVllm(['http://127.0.0.1:9']));
-    expect(thrown).toMatchObject({ code: 'CONFIG_INVALID' });
-    expect(String(thrown)).toMatch(/127\.0\.0\.1:9 .*vllm serve/);
+    await refuses(/127\.0\.0\.1:9 .*vllm serve/, ['http://127.0.0.1:9']);
   });
 
   test.each<[string, VllmDoubleOptions, object, RegExp]>([
-    [
-      'with more tokens than the model',
-      { vocabSize: 2000 },
-      {},
-      /vocabulary of more than 1024 tokens.* 1024/,
-    ],
+    ['with more tokens than the model', { vocabSize: 2000 }, {}, /of more than 1024 tokens.* 1024/],
     ['with fewer tokens', { vocabSize: 1000 }, {}, /vocabulary of 1000, .* 1024/],
-    [
-      'without the model',
-      {},
-      { model: 'mine' },
-      /"mine".*it has "starter".*--served-model-name mine/,
-    ],
+    ['without the model', {}, { model: 'mine' }, /"mine".*has "starter".*--served-model-name mine/],
     ['that takes no weights', { devMode: false }, {}, /VLLM_SERVER_DEV_MODE=1/],
-    [
-      'that does not take token ids',
-      {
-        instead: ({ path }) =>
-          path.startsWith('/inference') ? { status: 403, json: {} } : undefined,
-      },
-      {},
-      /token ids.*--enable-scale-out/,
-    ],
+    ['that takes no ids', answering('/inference', 403, {}), {}, /token ids.*--enable-scale-out/],
     [
       'with another template',
-      {
-        instead: ({ path }) =>
-          path.endsWith('/render') ? { status: 200, json: { token_ids: [1, 124, 9] } } : undefined,
-      },
+      answering('/render', 200, { token_ids: [1, 124, 9] }),
       {},
       /tokenizer or chat template.*token 2 of a conversation is 9 there and 130 here/,
     ],
     [
       'that wants a key',
-      { instead: () => ({ status: 401, json: { error: 'Unauthorized' } }) },
+      answering('', 401, { error: 'no' }),
       {},
-      /answered 401: Unauthorized\..*generator\.apiKeyEnv/,
+      /401: no\..*generator\.apiKeyEnv/,
     ],
   ])('a server: %s', async (_, options, settings, words) => {
     const { url } = await started(options);
-    const thrown = await rejectionOf(openedVllm([url], settings));
-    expect(thrown).toMatchObject({ code: 'CONFIG_INVALID' });
-    expect(String(thrown)).toMatch(words);
+    await refuses(words, [url], settings);
   });
 
   test('log-probabilities of the model when the run samples at another temperature', async () => {
     const { url } = await started({ processed: false });
-    const thrown = await rejectionOf(openedVllm([url], {}, { samplings: [unbiased, cold] }));
-    expect(thrown).toMatchObject({ code: 'CONFIG_INVALID' });
-    expect(String(thrown)).toMatch(/temperature 0\.7.*--logprobs-mode processed_logprobs/);
+    const words = /temperature 0\.7.*--logprobs-mode processed_logprobs/;
+    await refuses(words, [url], {}, { samplings: [unbiased, cold] });
   });
 
   test('other weights than the model of an evaluation', async () => {
     const { url } = await started();
     const host = { trains: false, scorer: new ScoredModel(5, 1024) };
-    const thrown = await rejectionOf(openedVllm([url], { compareInEvaluation: true }, host));
-    expect(thrown).toMatchObject({ code: 'GENERATION_FAILED' });
-    expect(String(thrown)).toMatch(
+    await expectRejection(
+      openedVllm([url], { compareInEvaluation: true }, host),
+      'GENERATION_FAILED',
       /wrong weights: it gives token \d+, drawn at position 4 .* -\d+\.\d+.* gives it -\d+\.\d+.* 0\.0001 is allowed/,
     );
   });
@@ -104,20 +85,21 @@ describe('The opening accepts', () => {
   test('no model with its own adapters, which cannot be sent', async () => {
     const { url } = await started();
     const host = { adapters: ['runs/a/checkpoints/step-4'] };
-    const thrown = await rejectionOf(openedVllm([url], {}, host));
-    expect(thrown).toMatchObject({ code: 'CONFIG_INVALID' });
-    expect(String(thrown)).toMatch(/model\.adapters: runs\/a\/checkpoints\/step-4.*merge-lora/);
+    await refuses(/model\.adapters: runs\/a\/checkpoints\/step-4.*merge-lora/, [url], {}, host);
     await opened([url], {}, { ...host, trains: false });
   });
 
   test('an adapter only if the server can load adapters', async () => {
-    const instead: VllmDoubleOptions['instead'] = ({ path }) =>
-      path === '/v1/load_lora_adapter' ? { status: 404, json: {} } : undefined;
-    const without = await started({ instead });
-    const thrown = await rejectionOf(openedVllm([without.url], {}, { newAdapter: true }));
-    expect(String(thrown)).toMatch(/--enable-lora/);
+    const without = await started(answering('/v1/load_lora_adapter', 404, {}));
+    await refuses(/--enable-lora/, [without.url], {}, { newAdapter: true });
     const { url } = await started({ devMode: false });
     const { generator } = await opened([url], {}, { newAdapter: true });
     expect((await generator.describe()).takes).toEqual(['folder']);
   });
+});
+
+test('the double answers like vLLM 0.32.0', async () => {
+  const { url } = await started();
+  const real = capturedVllm().exchanges.filter(({ name }) => name !== breaking);
+  expect(comparable(await askVllm(url))).toEqual(comparable(real));
 });

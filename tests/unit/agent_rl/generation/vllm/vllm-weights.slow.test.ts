@@ -3,12 +3,13 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
+import type { Generator } from '#agent_rl/core/services/generator.ts';
 import type { Scorer } from '#agent_rl/core/services/scorer.ts';
 import type { WeightRef } from '#agent_rl/core/services/weights.ts';
 import { closedAfterEach } from '#tests/support/closed-after-each.ts';
 import { request } from '#tests/support/generation-request.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
-import { rejectionOf } from '#tests/support/thrown.ts';
+import { expectRejection, rejectionOf } from '#tests/support/thrown.ts';
 import { openedVllm, writePublished } from '#tests/support/vllm/opened-vllm.ts';
 import { ScoredModel } from '#tests/support/scored-model.ts';
 import { startChaosProxy } from '#tests/support/chaos-proxy.ts';
@@ -32,10 +33,46 @@ async function started(count = 1, host: object = {}, settings: object = {}) {
   return { doubles, double: doubles[0]!, generator, warnings };
 }
 const scores = (weights: number) => new ScoredModel(weights, 1024);
+/** What a server was asked under a path. */
+const askedOf = ({ server }: VllmDouble, asked: string) =>
+  server.requests.filter(({ path }) => path === asked).map(({ body }) => body);
+const generatePath = '/inference/v1/generate';
+const pathIn = (load: Record<string, unknown> | undefined): string =>
+  (load!['kwargs'] as { weights_path: string }).weights_path;
+/** A server behind a proxy that loses the first answer under a path, once it is `on`. */
+async function losing(asked: string, host: object = {}) {
+  const double = await VllmDouble.start();
+  const lost = { on: false, count: 0 };
+  const proxy = await startChaosProxy({
+    target: double.url,
+    faultOf: ({ path }) => (lost.on && path === asked && lost.count++ === 0 ? 'lose' : 'none'),
+  });
+  const { generator, warnings } = await openedVllm([proxy.url], {}, host);
+  open.push(generator, proxy, double);
+  lost.on = true;
+  return { double, generator, warnings, lost };
+}
+/** Stops a server, and returns how another is started in its place. */
+async function stopped(double: VllmDouble) {
+  open.splice(open.indexOf(double), 1);
+  const port = Number(new URL(double.url).port);
+  await double.close();
+  return async (): Promise<VllmDouble> => {
+    const anew = await VllmDouble.start({ port });
+    open.push(anew);
+    return anew;
+  };
+}
 async function published(weights: number, version = weights): Promise<WeightRef> {
   const location = join(folder, 'published', String(weights));
   return { version, kind: 'folder', location: await writePublished(location, weights) };
 }
+const failsToUse = async (generator: Generator, weights: number, words: RegExp) =>
+  expectRejection(
+    generator.use!(await published(weights), undefined, scores(weights)),
+    'GENERATION_FAILED',
+    words,
+  );
 function adapter(weights: number): WeightRef {
   const location = join(folder, 'adapters', String(weights));
   mkdirSync(location, { recursive: true });
@@ -47,25 +84,18 @@ describe('A whole model', () => {
   test('is loaded in a pause, named, and drawn from under its version', async () => {
     const { double, generator } = await started();
     await generator.use!(await published(3), undefined, scores(3));
-    const paths = double.server.requests.map(({ path }) => path);
-    const at = paths.indexOf('/pause?mode=keep');
-    expect(paths.slice(at, at + 5)).toEqual([
-      '/pause?mode=keep',
-      '/collective_rpc',
-      '/update_weight_version',
-      '/reset_prefix_cache',
-      '/resume',
-    ]);
+    const paths = double.server.requests.map(({ path }) => path).join(' ');
+    expect(paths).toContain(
+      '/pause?mode=keep /collective_rpc /update_weight_version /reset_prefix_cache /resume',
+    );
     expect([double.models.get('starter'), double.paused]).toEqual([3, false]);
-    const { version, tokens } = await generator.generate(request('one'));
-    expect([version, tokens.length]).toEqual([3, 6]);
+    expect(await generator.generate(request('one'))).toMatchObject({ version: 3 });
   });
 
   test('fails when the learner has no number for a token', async () => {
     const { generator } = await started();
-    const scorer = {
-      score: async (sequences: readonly Int32Array[]) =>
-        sequences.map(({ length }) => new Float32Array(length).fill(Number.NaN)),
+    const scorer: Scorer = {
+      score: async (all) => all.map(({ length }) => new Float32Array(length).fill(Number.NaN)),
     };
     const thrown = await rejectionOf(generator.use!(await published(3), undefined, scorer));
     expect(String(thrown)).toMatch(/gives it NaN/);
@@ -73,19 +103,13 @@ describe('A whole model', () => {
 
   test('is stored in the shared folder with its own head and removed after the next', async () => {
     const { double, generator } = await started();
-    const pathOf = (count: number): string => {
-      const loads = double.server.requests.filter(({ path }) => path === '/collective_rpc');
-      return (loads[count]!.body['kwargs'] as { weights_path: string }).weights_path;
-    };
+    const pathOf = (count: number): string => pathIn(askedOf(double, '/collective_rpc')[count]);
     await generator.use!(await published(1), undefined, scores(1));
     const first = pathOf(0);
     expect(first.startsWith(weightsFolder)).toBe(true);
-    const config = JSON.parse(readFileSync(join(first, 'config.json'), 'utf8')) as object;
-    expect(config).toEqual({ weights: 1, tie_word_embeddings: false });
-    const index = JSON.parse(
-      readFileSync(join(first, 'model.safetensors.index.json'), 'utf8'),
-    ) as object;
-    expect(index).toEqual({
+    const held = (name: string): unknown => JSON.parse(readFileSync(join(first, name), 'utf8'));
+    expect(held('config.json')).toEqual({ weights: 1, tie_word_embeddings: false });
+    expect(held('model.safetensors.index.json')).toEqual({
       metadata: {},
       weight_map: {
         'model.embed_tokens.weight': 'model.safetensors',
@@ -104,28 +128,22 @@ describe('A whole model', () => {
   test('is named to servers by their own path of the folder', async () => {
     const { double, generator } = await started(1, {}, { weightsFolderOnServers: '/mnt/weights' });
     // That folder is not here, as it would not be there if the setting were wrong.
-    const thrown = await rejectionOf(generator.use!(await published(1), undefined, scores(1)));
-    const load = double.server.requests.find(({ path }) => path === '/collective_rpc');
-    expect((load!.body['kwargs'] as { weights_path: string }).weights_path).toMatch(
-      /^\/mnt\/weights\/agent-rl-[0-9a-f]{8}\/1$/,
-    );
-    expect(thrown).toMatchObject({ code: 'GENERATION_FAILED' });
-    expect(String(thrown)).toMatch(/version 1.*collective_rpc answered 500/);
+    await failsToUse(generator, 1, /version 1.*collective_rpc answered 500/);
+    const path = pathIn(askedOf(double, '/collective_rpc')[0]);
+    expect(path).toMatch(/^\/mnt\/weights\/agent-rl-[0-9a-f]{8}\/1$/);
     expect(double.paused).toBe(false);
   });
 
   test('fails when fixed tokens score differently, with both numbers', async () => {
     const { double, generator } = await started();
     double.deaf = true;
-    const thrown = await rejectionOf(generator.use!(await published(4), undefined, scores(4)));
-    expect(thrown).toMatchObject({ code: 'GENERATION_FAILED' });
-    const [, token, theirs, ours] =
-      /token (\d+), drawn at position 4 .* the log-probability (\S+), but the run's model gives it (\S+)\. /.exec(
-        String(thrown),
-      ) ?? [];
-    const prompt = double.server.requests
-      .filter(({ path }) => path === '/inference/v1/generate')
-      .map(({ body }) => body['token_ids'] as number[])
+    const { message } = await rejectionOf(generator.use!(await published(4), undefined, scores(4)));
+    expect(message).toContain('No server of the generator accepted version 4');
+    const numbers =
+      /token (\d+), drawn at position 4 .* (-\S+), but the run's model gives it (-\S+)\. /;
+    const [, token, theirs, ours] = numbers.exec(message) ?? [];
+    const prompt = askedOf(double, generatePath)
+      .map((body) => body['token_ids'] as number[])
       .findLast(({ length }) => length === 4)!;
     expect(Number(theirs)).toBe(scores(0).logProbs(prompt, 1)[Number(token)]);
     expect(Number(ours)).toBe(Math.fround(scores(4).logProbs(prompt, 1)[Number(token)]!));
@@ -135,8 +153,7 @@ describe('A whole model', () => {
     const { double, generator } = await started(1, {}, { tolerance: 100 });
     await generator.use!(await published(1), undefined, scores(1));
     double.deaf = true;
-    const thrown = await rejectionOf(generator.use!(await published(2), undefined, scores(2)));
-    expect(String(thrown)).toMatch(/still has its previous weights/);
+    await failsToUse(generator, 2, /still has its previous weights/);
   });
 
   test('is sent again to a restarted server before its next request', async () => {
@@ -158,10 +175,8 @@ describe('An adapter', () => {
     const { double, generator } = await started(1, { newAdapter: true });
     await generator.use!(adapter(1), undefined, scores(1));
     await generator.use!(adapter(2), undefined, scores(2));
-    const names = double.server.requests
-      .filter(({ path }) => path === '/v1/load_lora_adapter')
-      .map(({ body }) => body['lora_name'])
-      .slice(-2) as string[];
+    const loads = askedOf(double, '/v1/load_lora_adapter').slice(-2);
+    const names = loads.map((body) => body['lora_name']) as string[];
     expect(names.map((name) => /-step-\d$/.exec(name)?.[0])).toEqual(['-step-1', '-step-2']);
     expect([...double.models.keys()]).toEqual(['starter', names[1]]);
     expect((await generator.generate(request('one'))).version).toBe(2);
@@ -169,19 +184,10 @@ describe('An adapter', () => {
   });
 
   test('is not loaded twice when the answer to its loading was lost', async () => {
-    const double = await VllmDouble.start();
-    let [isOpen, lost] = [false, 0];
-    const proxy = await startChaosProxy({
-      target: double.url,
-      faultOf: ({ path }) =>
-        isOpen && path === '/v1/load_lora_adapter' && lost++ === 0 ? 'lose' : 'none',
-    });
-    const { generator } = await openedVllm([proxy.url], {}, { newAdapter: true });
-    open.push(generator, proxy, double);
-    isOpen = true;
+    const { generator, lost } = await losing('/v1/load_lora_adapter', { newAdapter: true });
     await generator.use!(adapter(4), undefined, scores(4));
     expect(await generator.generate(request('one'))).toMatchObject({ version: 4 });
-    expect(lost).toBe(2);
+    expect(lost.count).toBe(2);
   });
 
   test('is loaded again when the server has lost it', async () => {
@@ -206,13 +212,9 @@ describe('The pool of several servers', () => {
     const [first, second] = doubles as [VllmDouble, VllmDouble];
     second.deaf = true;
     await generator.use!(await published(1), undefined, scores(1));
-    expect(warnings).toEqual([
-      expect.stringMatching(
-        /out of use: .*wrong weights.*tried again with the next weights.*the other server/s,
-      ),
-    ]);
-    const asks = (double: VllmDouble): number =>
-      double.server.requests.filter(({ path }) => path === '/inference/v1/generate').length;
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toMatch(/out of use: .*wrong weights.*the next weights.*the other server/s);
+    const asks = (double: VllmDouble): number => askedOf(double, generatePath).length;
     const before = asks(second);
     for (const one of ['a', 'b', 'c']) await generator.generate(request(one));
     expect(asks(second)).toBe(before);
@@ -224,26 +226,11 @@ describe('The pool of several servers', () => {
     expect(first.models.get('starter')).toBe(2);
   });
 
-  test('ends the run when no server loads the weights', async () => {
-    const { doubles, generator } = await started(2);
-    for (const double of doubles) double.deaf = true;
-    const thrown = await rejectionOf(generator.use!(await published(1), undefined, scores(1)));
-    expect(thrown).toMatchObject({ code: 'GENERATION_FAILED' });
-    expect(String(thrown)).toMatch(/No server of the generator accepted version 1/);
-  });
-
   test('sends the weights again when the only server breaks the connection during the load', async () => {
-    const double = await VllmDouble.start();
-    let broken = 0;
-    const proxy = await startChaosProxy({
-      target: double.url,
-      faultOf: ({ path }) => (path === '/collective_rpc' && broken++ === 0 ? 'lose' : 'none'),
-    });
-    const { generator, warnings } = await openedVllm([proxy.url]);
-    open.push(generator, proxy, double);
+    const { double, generator, warnings, lost } = await losing('/collective_rpc');
     await generator.use!(await published(1), undefined, scores(1));
     expect(await generator.generate(request('one'))).toMatchObject({ version: 1 });
-    expect([broken, double.models.get('starter'), double.paused]).toEqual([2, 1, false]);
+    expect([lost.count, double.models.get('starter'), double.paused]).toEqual([2, 1, false]);
     expect(warnings.join('\n')).toMatch(/is out of use: .*waiting up to 20 s\./);
   });
 
@@ -272,20 +259,17 @@ describe('The pool of several servers', () => {
     await generator.use!(await published(1), undefined, scores(1));
     const isBack = (): boolean => warnings.some((one) => one.endsWith('is back in use.'));
     second.version = 'default';
-    let isLoading = false;
-    let go = (): void => undefined;
-    const published2 = new Promise<void>((resolve) => (go = resolve));
+    let goOn: (() => void) | undefined;
     second.instead = async ({ path }) => {
-      if (path !== '/collective_rpc' || isLoading) return undefined;
-      isLoading = true;
-      await published2;
+      if (path === '/collective_rpc' && goOn === undefined)
+        await new Promise<void>((resolve) => (goOn = resolve));
       return undefined;
     };
     for (const one of ['a', 'b']) await generator.generate(request(one));
-    await until(() => isLoading);
+    await until(() => goOn !== undefined);
     await generator.use!(await published(2), undefined, scores(2));
     expect(isBack()).toBe(false);
-    go();
+    goOn!();
     await until(isBack);
     expect(second.models.get('starter')).toBe(2);
   });
@@ -310,41 +294,27 @@ describe('The pool of several servers', () => {
       await Promise.all(
         episodes.map((one, i) => generator.generate(request(one, { tokens: [900 + i, turn] }))),
       );
-    const askedOf = doubles.map(({ server }) =>
-      server.requests
-        .filter(({ path }) => path === '/inference/v1/generate')
-        .map(({ body }) => (body['token_ids'] as number[])[0]!)
-        .filter((token) => token >= 900 && token < 904)
-        .toSorted((a, b) => a - b),
+    const tokensOf = doubles.map((double) =>
+      askedOf(double, generatePath)
+        .map((body) => (body['token_ids'] as number[])[0]!)
+        .filter((token) => token >= 900 && token < 904),
     );
-    expect(askedOf.map(({ length }) => length)).toEqual([6, 6]);
-    for (const tokens of askedOf) expect(new Set(tokens).size).toBe(2);
+    expect(tokensOf.map(({ length }) => length)).toEqual([6, 6]);
+    for (const tokens of tokensOf) expect(new Set(tokens).size).toBe(2);
   });
 
   test('moves episodes of a dead server to the other and uses it again when it is back', async () => {
     const { doubles, generator, warnings } = await started(2);
     await generator.use!(await published(7), undefined, scores(7));
     const episodes = Array.from({ length: 8 }, (_, i) => `e${i}`);
-    const turn = (number: number) =>
-      Promise.all(
-        episodes.map((one) =>
-          generator.generate(
-            request(one, { key: { seed: 1, taskId: one, sample: 0, turn: number } }),
-          ),
-        ),
-      );
-    await turn(0);
+    const turn = () => Promise.all(episodes.map((one) => generator.generate(request(one))));
+    await turn();
     const doomed = doubles[0]!;
-    open.splice(open.indexOf(doomed), 1);
-    const port = Number(new URL(doomed.url).port);
-    await doomed.close();
-    const made = await turn(1);
-    expect(made.map(({ tokens, version }) => [tokens.length, version])).toEqual(
-      episodes.map(() => [6, 7]),
-    );
+    const startAnew = await stopped(doomed);
+    const made = await turn();
+    for (const { tokens, version } of made) expect([tokens.length, version]).toEqual([6, 7]);
     expect(warnings.join('\n')).toMatch(/is out of use: .*the other server/);
-    const anew = await VllmDouble.start({ port });
-    open.push(anew);
+    const anew = await startAnew();
     await until(() => warnings.some((one) => one.endsWith(`${doomed.url} is back in use.`)));
     // It was given the weights first.
     expect(anew.models.get('starter')).toBe(7);
@@ -356,12 +326,10 @@ describe('The pool of several servers', () => {
     const learner: Scorer = { score: (sequences) => scores(learned).score(sequences) };
     await generator.use!(await published(7), undefined, learner);
     const [doomed] = doubles as [VllmDouble, VllmDouble];
-    open.splice(open.indexOf(doomed), 1);
-    const port = Number(new URL(doomed.url).port);
-    await doomed.close();
+    const startAnew = await stopped(doomed);
     for (const one of ['a', 'b', 'c']) await generator.generate(request(one));
     learned = 8;
-    open.push(await VllmDouble.start({ port }));
+    await startAnew();
     const told = (text: string) => () => warnings.filter((one) => one.includes(text)).length;
     const doubted = told('the learner may have taken a step');
     await until(() => doubted() > 0);
@@ -377,8 +345,8 @@ describe('The pool of several servers', () => {
     const { doubles, generator } = await started(2, {}, { patienceS: 0.3 });
     for (const double of doubles) await double.close();
     open.splice(0, 2);
-    const thrown = await rejectionOf(generator.generate(request('one')));
-    expect(thrown).toMatchObject({ code: 'GENERATION_FAILED' });
-    for (const { url } of doubles) expect(String(thrown)).toContain(`${url}: `);
+    const { code, message } = await rejectionOf(generator.generate(request('one')));
+    expect(code).toBe('GENERATION_FAILED');
+    for (const { url } of doubles) expect(message).toContain(`${url}: `);
   });
 });

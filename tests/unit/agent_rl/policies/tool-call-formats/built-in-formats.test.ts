@@ -9,6 +9,7 @@ import {
   PythonBlockFormat,
 } from '#agent_rl/policies/index.ts';
 import { describeToolCallFormatContract } from '#tests/contracts/index.ts';
+import * as fc from '#tests/support/properties.ts';
 
 const toolOf = (name: string, parameters: ToolSpec['parameters']): ToolSpec => ({
   name,
@@ -113,10 +114,6 @@ describe('The llama3 format', () => {
     expect(problem([])).toMatch(/the run has no tools/);
     expect(problem([codeExec, search])).toMatch(/several tools .*code_exec.code, search.query/);
   });
-
-  test('ends turns with <|eom_id|>, too', () => {
-    expect(format.endsOfTurn).toContain('<|eom_id|>');
-  });
 });
 
 describe('The python-block format', () => {
@@ -213,5 +210,93 @@ describe('The python-block format', () => {
 test('the plain format writes no calls', () => {
   expect(() => new PlainFormat().print({ name: 'add', arguments: {} })).toThrow(
     /policy.toolCallFormat is plain/,
+  );
+});
+
+const written = (body: string): string => `<tool_call>\n${body}\n</tool_call>`;
+const hermes = new HermesFormat();
+const parse = (text: string, inThought = false) => hermes.read({ text, turn: 2, inThought });
+
+test('the Hermes format reads content and all calls in order', () => {
+  const text = `Two calls.\n${written('{"name": "a", "arguments": {"x": 1}}')}\n${written('{"name": "b", "arguments": {}}')}`;
+  expect(parse(text)).toEqual({
+    role: 'assistant',
+    content: 'Two calls.',
+    toolCalls: [
+      { id: 'call_2_0', name: 'a', arguments: { x: 1 } },
+      { id: 'call_2_1', name: 'b', arguments: {} },
+    ],
+  });
+});
+
+const inner = written('{"name": "a", "arguments": {}}');
+
+test.each([
+  ['is what follows a mark that is not closed', `Well. <think>${inner}`, false, 'Well.', inner],
+  ['is all that follows its cue without a closing mark', `so ${inner}`, true, '', `so ${inner}`],
+])('a thought in the Hermes format %s', (_, text, inThought, ...[content, reasoning]) => {
+  expect(parse(text, inThought)).toEqual({ role: 'assistant', content, reasoning });
+});
+
+test('a thought in the Hermes format is not opened by marks in an argument', () => {
+  const { toolCalls, reasoning } = parse(
+    written('{"name": "say", "arguments": {"text": "<think>"}}'),
+  );
+  expect(toolCalls?.[0]?.arguments).toEqual({ text: '<think>' });
+  expect(reasoning).toBeUndefined();
+});
+
+test.each([
+  ['broken JSON', written('{"name": "a", "arguments": {'), /not valid JSON/],
+  ['an unterminated string', written('{"name": "a'), /not valid JSON/],
+  ['an infinite number', written('{"name": "a", "arguments": {"n": 1e400}}'), /not valid JSON/],
+  ['a list', written('[1]'), /not a JSON object/],
+  ['no name', written('{"arguments": {}}'), /no "name"/],
+  ['an empty name', written('{"name": "", "arguments": {}}'), /no "name"/],
+  ['no arguments', written('{"name": "a"}'), /no "arguments"/],
+  ['arguments that are a number', written('{"name": "a", "arguments": 3}'), /not a JSON object/],
+  ['arguments in a text', written('{"name": "a", "arguments": "x"}'), /not a JSON object/],
+  ['no closing mark', '<tool_call>\n{"name": "a", "arguments": {}}', /not closed/],
+])('a malformed call names its problem: %s', (_, text, problem) => {
+  const malformed = { id: 'call_2_0', text, problem: expect.stringMatching(problem) };
+  expect(parse(text)).toEqual({ role: 'assistant', content: '', malformedCalls: [malformed] });
+});
+
+test('a malformed call does not hide a valid call after it', () => {
+  const good = written('{"name": "b", "arguments": {}}');
+  for (const bad of ['<tool_call>\n{"name": ', written('{"name": "x'), '<tool_call>']) {
+    const message = parse(`${bad}\n${good}`);
+    expect(message.toolCalls).toEqual([{ id: 'call_2_1', name: 'b', arguments: {} }]);
+    expect(message.malformedCalls).toHaveLength(1);
+  }
+});
+
+test('arguments in a JSON string are parsed again', () => {
+  const { toolCalls } = parse(written('{"name": "a", "arguments": "{\\"x\\": 1}"}'));
+  expect(toolCalls?.[0]?.arguments).toEqual({ x: 1 });
+});
+
+test('written calls are read back equal', () => {
+  const marks = ['</tool_call>', '<tool_call>', '<think>', '</think>', '\n', '"', '\\'];
+  const text = fc
+    .array(fc.oneof(fc.constantFrom(...marks), fc.string({ unit: 'grapheme' })))
+    .map((parts) => parts.join(''));
+  const value = fc.oneof(text, fc.jsonValue());
+  const several = fc.array(
+    fc.record({ name: text.filter((name) => name !== ''), arguments: fc.dictionary(text, value) }),
+    { minLength: 1 },
+  );
+  fc.assert(
+    fc.property(several, (printed) => {
+      // Through JSON, which knows no -0.
+      const expected: unknown = JSON.parse(JSON.stringify(printed));
+      const message = parse(printed.map((one) => hermes.print(one)).join('\n'));
+      const read = message.toolCalls?.map(({ name, arguments: given }) => ({
+        name,
+        arguments: given,
+      }));
+      expect(JSON.parse(JSON.stringify(read))).toEqual(expected);
+      expect(message.malformedCalls).toBeUndefined();
+    }),
   );
 });
