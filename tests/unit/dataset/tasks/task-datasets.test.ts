@@ -1,20 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { keptOutputBytes } from '#agent_rl/core/services/sandbox.ts';
-import {
-  CodeTaskDataset,
-  type CodeTaskFormat,
-  loadCodeTaskSplits,
-} from '#dataset/tasks/code-task-dataset.ts';
-import {
-  loadSearchTaskSplits,
-  readDocuments,
-  SearchTaskDataset,
-} from '#dataset/tasks/search-task-dataset.ts';
+import * as codeTasks from '#dataset/tasks/code-task-dataset.ts';
+import * as searchTasks from '#dataset/tasks/search-task-dataset.ts';
 import { readTaskFile } from '#dataset/tasks/task-files.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
 
+const { CodeTaskDataset } = codeTasks;
+const { readDocuments, SearchTaskDataset } = searchTasks;
 type Line = object | string | Buffer;
 
 const folder = temporaryFolder();
@@ -51,10 +45,6 @@ const codeProblems = (...lines: readonly Line[]) =>
   problemsOf(CodeTaskDataset.fromPath(write(lines)));
 const searchProblems = (...lines: readonly Line[]) =>
   problemsOf(SearchTaskDataset.fromPath(write(lines)));
-
-/** Where each problem is, without what is wrong there. */
-const placesIn = (problems: readonly string[]) =>
-  problems.map((line) => line.split(' ').slice(0, 2).join(' '));
 
 describe('CodeTaskDataset.fromPath', () => {
   test('reads rows in order and fills in what may be left out', async () => {
@@ -95,19 +85,12 @@ describe('CodeTaskDataset.fromPath', () => {
       codeTask({ task_id: 'three' }),
       Buffer.from([0x22, 0xff, 0x22]),
     );
-    expect(placesIn(problems)).toEqual([
-      'FILE:1 promt:',
-      'FILE:1 compare:',
-      'FILE:2 tests.cases[0].input:',
-      'FILE:3: is',
-      'FILE:4: must',
-      'FILE:6 task_id:',
-      'FILE:7: is',
-    ]);
-    expect(problems[0]).toContain('Did you mean "prompt"?');
-    expect(problems[1]).toContain(
-      'must be one of exact, whitespace, float, unordered, got "fuzzy".',
+    const places = problems.map((line) => line.split(' ').slice(0, 2).join(' '));
+    expect(places.join(' ').replaceAll('FILE:', '')).toBe(
+      '1 promt: 1 compare: 2 tests.cases[0].input: 3: is 4: must 6 task_id: 7: is',
     );
+    expect(problems[0]).toContain('Did you mean "prompt"?');
+    expect(problems[1]).toContain('one of exact, whitespace, float, unordered, got "fuzzy".');
     expect(problems[5]).toContain('"three" is already the task_id of line 5');
     expect(problems[6]).toContain('UTF-8');
   });
@@ -118,35 +101,23 @@ describe('CodeTaskDataset.fromPath', () => {
     tests: { kind: 'calls', entry: 'f', cases: [{ args, expected: 1 }] },
   });
   const asserts = (changes: object) => ({ tests: { kind: 'asserts', code: ['1'], ...changes } });
+  const one = { input: '', output: '1' };
+  const kept = 'tests.cases[1].output: has 65538 bytes; a sandbox keeps at most 65536';
+  const deep: unknown = JSON.parse('['.repeat(101) + ']'.repeat(101));
+  const unnamed = 'tests.classes[1]: "B" is not among tests.names; add it there.';
   test.each([
     ['no tests', { tests: undefined }, 'tests: the task has no tests'],
     ['no cases', cases(), 'tests.cases: must NOT have fewer'],
     ['tests of an unknown kind', { tests: { kind: 'guess' } }, 'tests.kind: must be one of stdin'],
-    [
-      'public cases only',
-      cases({ input: '', output: '1', public: true }),
-      'tests.cases: every case is public',
-    ],
-    [
-      'an output of more bytes than a sandbox keeps',
-      cases({ input: '', output: longest }, { input: '', output: longer }),
-      'tests.cases[1].output: has 65538 bytes; a sandbox keeps at most 65536',
-    ],
+    ['public cases only', cases({ ...one, public: true }), 'tests.cases: every case is public'],
+    ['a long output', cases({ ...one, output: longest }, { ...one, output: longer }), kept],
     ['an argument that is no Python value', calls({ $tupel: [1] }), 'tests.cases[0].args[0]: '],
-    [
-      'an argument nested deeper than a sandbox takes',
-      calls(1, JSON.parse('['.repeat(101) + ']'.repeat(101))),
-      'tests.cases[0].args[1]: is nested more than 100 deep',
-    ],
+    ['a deep argument', calls(1, deep), 'tests.cases[0].args[1]: is nested more than 100 deep'],
     ['no assert statements', asserts({ code: [] }), 'tests.code: must NOT have fewer than 1 items'],
     ['an entry that is no name', asserts({ entry: 'f.g' }), 'tests.entry: must match pattern'],
     ['an empty name', asserts({ names: [''] }), 'tests.names[0]: must match pattern'],
     ['an empty public assert', asserts({ public: [''] }), 'tests.public[0]: must NOT have fewer'],
-    [
-      'a class that is not named',
-      asserts({ names: ['f', 'A'], classes: ['A', 'B'] }),
-      'tests.classes[1]: "B" is not among tests.names; add it there.',
-    ],
+    ['a class without its name', asserts({ names: ['f'], classes: ['f', 'B'] }), unnamed],
     ['cases beside asserts', asserts({ cases: [] }), 'tests.cases: is not a known key.'],
   ])('refuses a task with %s', async (_, changes, problem) => {
     expect((await codeProblems(codeTask(changes)))[0]).toContain(`FILE:1 ${problem}`);
@@ -200,11 +171,11 @@ describe('SearchTaskDataset.fromPath', () => {
 test('the two splits of a folder are found by their names', async () => {
   write([codeTask()], 'small.jsonl');
   write([codeTask({ task_id: 'other' })], 'eval.jsonl');
-  const code = await loadCodeTaskSplits(folder, { train: 'small' });
+  const code = await codeTasks.loadCodeTaskSplits(folder, { train: 'small' });
   expect([code.train.tasks[0]?.taskId, code.eval.tasks[0]?.taskId]).toEqual(['one', 'other']);
   write([searchTask()], 'splits/train.jsonl');
   write([searchTask({ task_id: 'two' })], 'splits/held.jsonl');
-  const search = await loadSearchTaskSplits(`${folder}/splits`, { eval: 'held' });
+  const search = await searchTasks.loadSearchTaskSplits(`${folder}/splits`, { eval: 'held' });
   expect([search.train.size, search.eval.tasks[0]?.taskId]).toEqual([1, 'two']);
 });
 
@@ -220,12 +191,12 @@ describe('readDocuments', () => {
     expect(problem).toContain('FILE:2 id: "a" is already the id of line 1');
   });
 
-  test('reports a mistake that all documents share once, with the shape of a line', async () => {
-    const lines = Array.from({ length: 9 }, (_, i) => ({ id: `${i}`, text: 'A.' }));
-    const problems = await problemsOf(readDocuments(write(lines)));
-    expect(problems).toHaveLength(2);
-    expect(problems[0]).toMatch(/^FILE:1 title: .* \(8 more like this: lines 2, 3, 4, 5, 6, …\)$/);
-    expect(problems[1]).toContain('id, title and text');
+  test('reports the shape of a line', async () => {
+    const problems = await problemsOf(readDocuments(write([{ id: '1', text: 'A.' }])));
+    expect(problems).toEqual([
+      expect.stringMatching(/^FILE:1 title: /),
+      expect.stringContaining('id, title and text'),
+    ]);
   });
 });
 
@@ -254,11 +225,6 @@ describe('A list of problems', () => {
     ]);
   });
 
-  test('shows a mistake once that one row makes several times', async () => {
-    const [first] = await searchProblems(searchTask({ documents: [{ id: 'a' }, { id: 'b' }] }));
-    expect(first).toMatch(/^FILE:1 documents\[0\].* \(\d more like this: line 1\)$/);
-  });
-
   test.each([
     [22, 'and 2 more kinds of problem.'],
     [21, 'and 1 more kind of problem.'],
@@ -276,7 +242,9 @@ test.each(['constructor', '__proto__', 'toString', 'csv'])(
     const { code, message } = await rejectionOf(readTaskFile(`${folder}/train.jsonl`, format));
     expect(code).toBe('CONFIG_INVALID');
     expect(message).toContain('Known: code, humaneval, mbpp, plain, search, question.');
-    const read = CodeTaskDataset.fromPath('none.jsonl', { format: format as CodeTaskFormat });
+    const read = CodeTaskDataset.fromPath('none.jsonl', {
+      format: format as codeTasks.CodeTaskFormat,
+    });
     expect((await rejectionOf(read)).message).toContain('Known: code, humaneval, mbpp.');
   },
 );

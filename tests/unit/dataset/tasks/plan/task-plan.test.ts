@@ -23,7 +23,7 @@ const setsOf = (tasks: readonly Task[]): string => tasks.map(({ taskId }) => tas
 const range = fc.integer({ min: 1, max: 9 });
 
 describe('Every plan', () => {
-  test.each<[string, (seed: number) => EpochPlan<Task> | MixedPlan<Task> | EndlessPlan]>([
+  test.each<[string, (seed: number) => EpochPlan<Task> | MixedPlan<Task> | EndlessPlan<Task>]>([
     ['epoch', (seed) => new EpochPlan(tasksOf(5), { seed })],
     ['mixed', () => mixed(3, 2)],
     ['endless', (seed) => new EndlessPlan(endless(), { seed })],
