@@ -192,7 +192,7 @@ describe('readDocuments', () => {
   });
 
   test('reports the shape of a line', async () => {
-    const problems = await problemsOf(readDocuments(write([{ id: '1', text: 'A.' }])));
+    const problems = await problemsOf(readDocuments(write([1, 2].map((id) => ({ id: `${id}`, text: 'A.' })))));
     expect(problems).toEqual([
       expect.stringMatching(/^FILE:1 title: /),
       expect.stringContaining('id, title and text'),
