@@ -5,11 +5,7 @@ import { describe, expect, test } from '@jest/globals';
 import { canonicalUrl, documentId } from '#dataset/prepare/document-id.ts';
 import { recordOfHotpotRow } from '#dataset/prepare/readers/hotpotqa.ts';
 import { recordOfRow } from '#dataset/prepare/readers/mapped-rows.ts';
-import {
-  detectFormat,
-  readSource,
-  type ReadSourceOptions,
-} from '#dataset/prepare/readers/read-source.ts';
+import * as readers from '#dataset/prepare/readers/read-source.ts';
 import { findSource } from '#dataset/prepare/readers/source-files.ts';
 import type { SourceItem } from '#dataset/prepare/source-record.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
@@ -18,13 +14,10 @@ import { errorOf, rejectionOf, thrownBy } from '#tests/support/thrown.ts';
 const folder = temporaryFolder();
 const fixture = join(import.meta.dirname, '../../../fixtures/medquad');
 
-const read = async (
-  files: readonly string[],
-  options: Partial<ReadSourceOptions> = {},
-): Promise<SourceItem[]> => {
+const read = async (files: readonly string[], options: Partial<readers.ReadSourceOptions> = {}) => {
   const items: SourceItem[] = [];
   const all = { format: 'medquad', columns: {}, fetched: false, ...options } as const;
-  for await (const item of readSource(files, all)) items.push(item);
+  for await (const item of readers.readSource(files, all)) items.push(item);
   return items;
 };
 
@@ -62,13 +55,10 @@ describe('A MedQuAD file', () => {
     ]);
   });
 
+  const many = Array.from({ length: 1200 }, (_, index) => `<!ENTITY e${index} "x">`).join('');
   test.each([
     ['an external entity', '<!ENTITY d SYSTEM "file:///etc/passwd">', /External entities/],
-    [
-      'too many entities',
-      Array.from({ length: 1200 }, (_, index) => `<!ENTITY e${index} "x">`).join(''),
-      /[Ee]ntit(y|ies)/,
-    ],
+    ['too many entities', many, /[Ee]ntit(y|ies)/],
   ])('is a problem if it has %s, and the next file is read', async (_, entities, text) => {
     const file = xml('entities.xml', `<!-- a -->\n<!DOCTYPE x [${entities}]><Document url="u"/>`);
     expect(await read([file, join(fixture, '5_NIDDK_QA/0000064.xml')])).toMatchObject([
@@ -93,28 +83,17 @@ describe('A MedQuAD file', () => {
 });
 
 describe('A table', () => {
-  const row = {
-    q: 'Who?',
-    replies: ['Ann', 'Anne'],
-    body: { text: 'Ann did it.' },
-    link: 'https://a.example/x',
-  };
-
   test('is read by a map of columns, which may be paths and lists', () => {
+    const url = 'https://a.example/x';
+    const row = { q: 'Who?', replies: ['Ann', 'Anne'], body: { text: 'Ann did it.' }, link: url };
     const mapped = { question: 'q', answer: 'replies', text: 'body.text', url: 'link' };
     const columns = { ...mapped, keep: ['link'] };
+    const asked = { id: '', text: 'Who?', answer: 'Ann', aliases: ['Anne'], relevant: [0] };
     expect(recordOfRow(row, 'f:1', { columns, fetched: false })).toEqual({
       record: {
         where: 'f:1',
-        documents: [{ title: '', text: 'Ann did it.', url: 'https://a.example/x' }],
-        question: {
-          id: '',
-          text: 'Who?',
-          answer: 'Ann',
-          aliases: ['Anne'],
-          relevant: [0],
-          metadata: { link: 'https://a.example/x' },
-        },
+        documents: [{ title: '', text: 'Ann did it.', url }],
+        question: { ...asked, metadata: { link: url } },
       },
     });
   });
@@ -156,17 +135,14 @@ describe('A table', () => {
 });
 
 describe('A HotpotQA row', () => {
-  const facts = [['B', 0]];
+  const asked = { _id: 'h1', question: 'Q?', answer: 'yes', type: 'bridge' };
   const published = {
-    _id: 'h1',
-    question: 'Q?',
-    answer: 'yes',
-    type: 'bridge',
+    ...asked,
+    supporting_facts: [['B', 0]],
     context: [
       ['A', ['One. ', 'Two.']],
       ['B', ['Three.']],
     ],
-    supporting_facts: facts,
   };
   const onHub = {
     ...published,
@@ -197,14 +173,11 @@ describe('A HotpotQA row', () => {
 describe('A source', () => {
   test('is recognised by its files and columns', async () => {
     const urls = writeBelow(folder, 'list.txt', '# pages\nhttps://a.example/\n\nnonsense\n');
-    const hotpot = writeBelow(
-      folder,
-      'h.jsonl',
-      '{"question":"","answer":"","context":[],"supporting_facts":[]}\n',
-    );
-    expect(await detectFormat([urls], {})).toBe('urls');
-    expect(await detectFormat([hotpot], {})).toBe('hotpotqa');
-    expect(await detectFormat([hotpot], { text: 'context' })).toBe('records');
+    const empty = { question: '', answer: '', context: [], supporting_facts: [] };
+    const hotpot = writeBelow(folder, 'h.jsonl', JSON.stringify(empty));
+    expect(await readers.detectFormat([urls], {})).toBe('urls');
+    expect(await readers.detectFormat([hotpot], {})).toBe('hotpotqa');
+    expect(await readers.detectFormat([hotpot], { text: 'context' })).toBe('records');
     expect(await read([urls], { format: 'urls', fetched: true })).toMatchObject([
       { record: { where: `${urls}:2` } },
       { dropped: { reason: 'bad-url', where: `${urls}:4` } },
