@@ -2,6 +2,7 @@ import path from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
+import type { AssistantMessage, Message } from '#agent_rl/core/message.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import type { CodeTask } from '#agent_rl/core/tasks/code-task.ts';
 import { heldOutFamilies } from '#dataset/code_tasks/generator/families.ts';
@@ -76,8 +77,8 @@ describe('referenceDemonstration', () => {
   });
 
   test('takes the teacher’s plan for every training task', () => {
-    const planOf = (messages: readonly { reasoning?: string | undefined }[]) =>
-      messages[1]?.reasoning?.replaceAll(/\d+|'\w'/g, 'N');
+    const planOf = (messages: readonly Message[]) =>
+      (messages[1] as AssistantMessage).reasoning?.replaceAll(/\d+|'\w'/g, 'N');
     const shown = [...codeDemonstrations(1, 3000)];
     const plans = new Map(
       shown.flatMap(({ kind, messages }) => {

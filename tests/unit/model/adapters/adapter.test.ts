@@ -2,22 +2,13 @@ import { describe, expect, test } from '@jest/globals';
 
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import type { Adapter } from '#model/config/architecture.ts';
-import {
-  adapterParameter,
-  adapterScale,
-  adapterSpecs,
-  adapterTargets,
-  allSpecs,
-  countParameters,
-  initialAdapter,
-  requireTrainable,
-  trainedSpecs,
-  withoutTrainedAdapter,
-} from '#model/adapters/adapter.ts';
+import * as adapters from '#model/adapters/adapter.ts';
 import * as fc from '#tests/support/properties.ts';
 import { tinyAdapter } from '#tests/support/tiny-adapter.ts';
 import { tinyModels } from '#tests/support/tiny-models.ts';
 import { errorOf, thrownBy } from '#tests/support/thrown.ts';
+
+const { adapterParameter, adapterSpecs, adapterTargets, allSpecs, countParameters } = adapters;
 
 /** Width 12, 4 query heads and 1 key head of 4, 20 inner values, 2 layers, vocabulary 11. */
 const config = tinyModels['Qwen2 with biases, four query heads per key head and its own LM head']!;
@@ -25,26 +16,23 @@ const valuesOnly = adapterTargets(['v_proj']);
 const second: Adapter = { ...tinyAdapter, name: 'second', rank: 2, targets: valuesOnly };
 
 describe('adapterTargets', () => {
+  const attention = ['q_proj', 'k_proj', 'v_proj', 'o_proj'].map((name) => `self_attn.${name}`);
+  const mlp = ['mlp.gate_proj', 'mlp.up_proj', 'mlp.down_proj'];
   test.each([
+    [['attention'], attention],
+    [['mlp'], mlp],
     [
-      ['attention'],
-      ['self_attn.q_proj', 'self_attn.k_proj', 'self_attn.v_proj', 'self_attn.o_proj'],
+      ['mlp', 'attention'],
+      [...attention, ...mlp],
     ],
-    [['mlp'], ['mlp.gate_proj', 'mlp.up_proj', 'mlp.down_proj']],
+    [['all-linear'], [...attention, ...mlp]],
+    [['self_attn.v_proj'], ['self_attn.v_proj']],
     [
-      ['down_proj', 'q_proj'],
+      ['down_proj', 'q_proj', 'q_proj', 'self_attn.q_proj'],
       ['self_attn.q_proj', 'mlp.down_proj'],
     ],
-    [['self_attn.v_proj'], ['self_attn.v_proj']],
-    [['q_proj', 'q_proj', 'self_attn.q_proj'], ['self_attn.q_proj']],
   ])('turns %j into %j', (names, expected) => {
     expect(adapterTargets(names)).toEqual(expected);
-  });
-
-  test('takes all-linear for attention and mlp, in the order of a block', () => {
-    const all = adapterTargets(['all-linear']);
-    expect(all).toHaveLength(7);
-    expect(adapterTargets(['mlp', 'attention'])).toEqual(all);
   });
 
   test.each([
@@ -62,8 +50,8 @@ describe('adapterTargets', () => {
 
 test('an adapter is scaled by alpha / rank, or by alpha / sqrt(rank) if it is rank-stabilised', () => {
   const adapter = { ...tinyAdapter, alpha: 8, rank: 16 };
-  expect(adapterScale(adapter)).toBe(0.5);
-  expect(adapterScale({ ...adapter, rankStabilised: true })).toBe(2);
+  expect(adapters.adapterScale(adapter)).toBe(0.5);
+  expect(adapters.adapterScale({ ...adapter, rankStabilised: true })).toBe(2);
 });
 
 describe('The tensors of an adapter', () => {
@@ -82,11 +70,11 @@ describe('The tensors of an adapter', () => {
   test('train alone, and only the last of several adapters', () => {
     const one = { ...config, adapters: [tinyAdapter] };
     const two = { ...config, adapters: [tinyAdapter, second] };
-    expect(trainedSpecs(config)).toEqual(allSpecs(config));
-    expect(trainedSpecs(one)).toEqual(adapterSpecs(config, tinyAdapter));
-    expect(trainedSpecs(two)).toEqual(adapterSpecs(config, second));
-    expect(withoutTrainedAdapter(two)).toEqual(one);
-    expect(allSpecs(withoutTrainedAdapter(one))).toEqual(allSpecs(config));
+    expect(adapters.trainedSpecs(config)).toEqual(allSpecs(config));
+    expect(adapters.trainedSpecs(one)).toEqual(adapterSpecs(config, tinyAdapter));
+    expect(adapters.trainedSpecs(two)).toEqual(adapterSpecs(config, second));
+    expect(adapters.withoutTrainedAdapter(two)).toEqual(one);
+    expect(allSpecs(adapters.withoutTrainedAdapter(one))).toEqual(allSpecs(config));
   });
 
   test('count with the model and alone', () => {
@@ -101,14 +89,14 @@ describe('The tensors of an adapter', () => {
     expect(countParameters(adapted)).toEqual(both);
     const quantized = { ...config, quantization: { bits: 4, blockSize: 4 } as const };
     expect(countParameters(quantized)).toEqual({ parameters: model, trainedParameters: 0 });
-    expect(thrownBy(() => requireTrainable(quantized)).code).toBe('CONFIG_INVALID');
+    expect(thrownBy(() => adapters.requireTrainable(quantized)).code).toBe('CONFIG_INVALID');
     expect(countParameters({ ...quantized, adapters: [second] }).trainedParameters).toBe(adapter);
   });
 });
 
 describe('A new adapter', () => {
   const first = (seed: number, adapter = tinyAdapter, of = config) =>
-    initialAdapter(of, adapter, new KeyedRng(seed, 'test'));
+    adapters.initialAdapter(of, adapter, new KeyedRng(seed, 'test'));
 
   test('has B zero, so that it adds nothing', () => {
     const matrices = [...first(1)].filter(([name]) => name.includes('.lora_B.'));
