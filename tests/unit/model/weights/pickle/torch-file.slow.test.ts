@@ -31,15 +31,12 @@ async function refuses(bytes: Uint8Array, message: RegExp): Promise<void> {
 }
 
 test('a file of torch is read with every width, views in any order and shared storages', async () => {
-  const expected = (await readFixture('state.json')) as Readonly<
-    Record<string, { shape: readonly number[]; values: readonly number[] }>
-  >;
   const file = await TorchFile.open(path.join(fixtures, 'state.pth'));
   const read: Record<string, unknown> = {};
   for (const entry of file.entries)
     read[entry.name] = { shape: entry.shape, values: [...(await file.read(entry))] };
   await file.close();
-  expect(read).toEqual(expected);
+  expect(read).toEqual(await readFixture('state.json'));
   const widths = Object.fromEntries(file.entries.map(({ name, dtype }) => [name, dtype]));
   expect(widths).toMatchObject({ whole: 'F32', half: 'F16', brain: 'BF16' });
 });
@@ -54,23 +51,22 @@ describe("A folder with MiniMind's own file", () => {
     await cp(path.join(fixtures, 'minimind.pth'), path.join(minimind, 'full_sft_16.pth'));
   });
 
-  test.each([
-    ['pytorch_model.bin', {}],
-    [
-      'pytorch_model-00001-of-00001.bin',
-      { 'pytorch_model.bin.index.json': 'pytorch_model-00001-of-00001.bin' },
-    ],
-  ])('loads as %s too, as Transformers stores it', async (name, indexes) => {
-    const whole = await loadModel(minimind);
-    await rename(path.join(minimind, 'full_sft_16.pth'), path.join(minimind, name));
-    for (const [index, shard] of Object.entries(indexes)) {
-      const names = [...whole.parameters.keys()];
-      const map = Object.fromEntries(names.map((tensor) => [tensor, shard]));
-      await writeFile(path.join(minimind, index), JSON.stringify({ weight_map: map }));
-    }
-    expect(await loadModel(minimind)).toEqual(whole);
-    expect((await inspectModel(minimind)).files).toEqual([path.join(minimind, name)]);
-  });
+  test.each(['pytorch_model.bin', 'pytorch_model-00001-of-00001.bin'])(
+    'loads as %s too, as Transformers stores it',
+    async (name) => {
+      const whole = await loadModel(minimind);
+      await rename(path.join(minimind, 'full_sft_16.pth'), path.join(minimind, name));
+      if (name !== 'pytorch_model.bin') {
+        const map = Object.fromEntries(
+          [...whole.parameters.keys()].map((tensor) => [tensor, name]),
+        );
+        const index = path.join(minimind, 'pytorch_model.bin.index.json');
+        await writeFile(index, JSON.stringify({ weight_map: map }));
+      }
+      expect(await loadModel(minimind)).toEqual(whole);
+      expect((await inspectModel(minimind)).files).toEqual([path.join(minimind, name)]);
+    },
+  );
 
   test('loads as version 3, without the tied head and the rotary buffers', async () => {
     const { tensors } = (await readFixture('minimind.json')) as {
@@ -81,9 +77,8 @@ describe("A folder with MiniMind's own file", () => {
     expect(storedDtype).toBe('F16');
     const derived = new Set(['lm_head.weight', 'model.freqs_cos', 'model.freqs_sin']);
     const expected = Object.entries(tensors).filter(([name]) => !derived.has(name));
-    expect(parameters.size).toBe(expected.length);
-    for (const [name, values] of expected)
-      expect([...(parameters.get(name) ?? [])]).toEqual(values);
+    const read = [...parameters].map(([name, values]) => [name, [...values]]);
+    expect(Object.fromEntries(read)).toEqual(Object.fromEntries(expected));
   });
 
   test('is inspected by its headers', async () => {
@@ -201,25 +196,19 @@ function pickleOf(name: string): Buffer {
   return Buffer.from(hostile.pickles[name] ?? '', 'base64');
 }
 
-async function readWhole(file: string): Promise<void> {
-  const opened = await TorchFile.open(file);
-  for (const entry of opened.entries) await opened.readFloats(entry);
-  await opened.close();
-}
-
 test('a file with any byte changed is either read or refused', async () => {
   const whole = await readFile(path.join(fixtures, 'state.pth'));
   const place = fc.nat(whole.length - 1);
   await fc.assert(
     fc.asyncProperty(place, fc.nat(255), async (at, byte) => {
-      const changed = Buffer.from(whole);
-      changed[at] = byte;
-      await writeFile(written, changed);
-      const code = await readWhole(written).then(
-        () => 'MODEL_INVALID',
-        (error: unknown) => (AgentRlError.is(error) ? error.code : error),
-      );
-      expect(code).toBe('MODEL_INVALID');
+      await writeFile(written, whole.with(at, byte));
+      try {
+        const opened = await TorchFile.open(written);
+        for (const entry of opened.entries) await opened.readFloats(entry);
+        await opened.close();
+      } catch (error) {
+        expect(AgentRlError.is(error) ? error.code : error).toBe('MODEL_INVALID');
+      }
     }),
     { numRuns: 300 },
   );
