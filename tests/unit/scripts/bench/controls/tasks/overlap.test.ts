@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
+import { bestConstants } from '#scripts/bench/controls/tasks/best-constants.ts';
 import { overlap } from '#scripts/bench/controls/tasks/overlap.ts';
 import { overlapMarkdown } from '#scripts/bench/controls/report/overlap-markdown.ts';
 
@@ -13,12 +14,13 @@ const seen = Array.from({ length: 20 }, (_, index) => ({
 
 describe('overlap', () => {
   test('counts prompts as they are and up to names', () => {
-    const held = [
-      { prompt: 'What is the n3 of Thing3 ?' },
-      { prompt: 'What is the n3 of Other ?' },
-      { prompt: 'Say Other .' },
-      { prompt: 'Who is Other ?' },
+    const asked = [
+      'What is the n3 of Thing3 ?',
+      'What is the n3 of Other ?',
+      'Say Other .',
+      'Who is Other ?',
     ];
+    const held = asked.map((prompt) => ({ prompt }));
     const found = overlap(held, seen);
     expect(found).toMatchObject({ tasks: 4, prompt: 0.25, promptUpToNames: 0.75 });
   });
@@ -31,13 +33,8 @@ describe('overlap', () => {
       { ...task, family: 'text+text' },
       { ...task, family: 'dict+pairs' },
     ];
-    expect(overlap(held, seen)).toMatchObject({
-      world: 0.25,
-      answer: 0.25,
-      family: 0.25,
-      forms: 0.75,
-      pairs: 0.5,
-    });
+    const shares = { world: 0.25, answer: 0.25, family: 0.25, forms: 0.75, pairs: 0.5 };
+    expect(overlap(held, seen)).toMatchObject(shares);
   });
 
   test('has no pairs for single forms', () => {
@@ -52,5 +49,34 @@ describe('overlap', () => {
     expect(overlapMarkdown({ training: { headline: found }, warmUp: null })).toContain(
       '| headline, in training | 1 | 0.0 | 100.0 | - | - | - | - | - |',
     );
+  });
+});
+
+describe('A table of constant answers', () => {
+  const task = (family: string, answer: string) => ({
+    taskId: `${family} ${answer}`,
+    prompt: 'Which ?',
+    metadata: { family },
+    answer,
+  });
+  const trained = [
+    ...['Ann', 'Bea', 'Bea'].map((answer) => task('dict', answer)),
+    ...['Ann', 'Ann', 'Cid'].map((answer) => task('text', answer)),
+  ];
+  const answered = async (asked: object, answer: string) =>
+    (asked as { answer: string }).answer === answer;
+  const onlyCid = async (_: object, answer: string) => answer === 'Cid';
+
+  test.each([
+    ['in its family', answered, 'dict', 'Bea'],
+    ['in its family', answered, 'text', 'Ann'],
+    // Ann 3 times, Bea twice, Cid once.
+    ['overall for other families', answered, 'pairs', 'Ann'],
+    ['by the judge', onlyCid, 'text', 'Cid'],
+    // Where no constant is paid, the first in the alphabet.
+    ['at all, or the first', onlyCid, 'dict', 'Ann'],
+  ])('has the answer that was paid most often %s', async (_, pays, family, expected) => {
+    const answerTo = await bestConstants(trained, pays);
+    expect(answerTo(task(family, 'Dan'))).toBe(expected);
   });
 });
