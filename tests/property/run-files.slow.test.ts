@@ -18,30 +18,9 @@ const texts = ['code_exec_grpo', 'mixed_grpo', 'medquad_rag_grpo', 'mixed_sft'].
 
 /** What stands where something else should. */
 const junk = [
-  'null',
-  '[]',
-  '{}',
-  '-1',
-  '1e999',
-  '.nan',
-  'true',
-  '9007199254740993',
-  '&a [*a]',
-  '*b',
-  '!!binary "AAAA"',
-  '!!set {a}',
-  '[[[1]]]',
-  '{a: {b: 1}}',
-  '|\n  x',
-  '"\\u0000"',
-  '{type: 3}',
-  '[{type: search}]',
-  '? x',
-  '- 1',
-  '\t',
-  '}',
-  '{__proto__: {a: 1}}',
-  'toString',
+  ...'null [] {} -1 1e999 .nan true 9007199254740993 *b [[[1]]] "\\u0000" \t } toString'.split(' '),
+  ...['&a [*a]', '!!binary "AAAA"', '!!set {a}', '{a: {b: 1}}', '|\n  x', '{type: 3}'],
+  ...['[{type: search}]', '? x', '- 1', '{__proto__: {a: 1}}'],
 ];
 const blocks = ['run', 'train', 'tools', 'extends', 'datasets', 'dataset', 'policy', 'environment'];
 const keys = blocks.concat(['rewards', 'plugins', 'eval', 'toString', '__proto__']);
