@@ -127,32 +127,19 @@ describe('A question', () => {
 const answerPattern = '#### (.+)';
 const columns = { question: 'problem' };
 test.each([
-  [
-    'w.csv',
-    'question,answer\nQ,1\n',
-    { columns },
-    ':2 columns.question: there is no column "problem"',
-  ],
+  ['w.csv', 'question,answer\nQ,1\n', { columns }, ':2 columns.question: there is no column'],
   ['w.csv', 'question,answer\nQ,1\nR,2\n', { columns }, '(1 more like this: line 3)'],
   ['cells.csv', 'question,answer\nQ\n', {}, ':2: has 1 cells; expected 2'],
   ['a.csv', 'question,answer\nR,is 2\n', { answerPattern }, ':2 answer: answerPattern #### (.+)'],
   ['l.jsonl', '{"question": "Q", "answer": [5]}\n', {}, ':1 answer: must be string,number,boolean'],
-  [
-    'rows.json',
-    '[{"question": "Q"}, {"ask": "Q"}]',
-    {},
-    ':row 2 question: is missing. Present: ask.',
-  ],
+  ['rows.json', '[{"question": "Q"}, {"ask": "Q"}]', {}, ':row 2 question: is missing.'],
   ['header.csv', 'question,\nQ,1\n', {}, ':1: names its columns "question", ""'],
   ['header.csv', 'answer,answer\nQ,1\n', {}, ':1: has two columns named "answer"'],
-])(
-  'a table names a problem by file, row and column: %s %j',
-  async (path, text, reading, problem) => {
-    const error = await rejectionOf(readTaskFile(write(path, text), 'question', reading));
-    const place = problem.startsWith('(') ? problem : `${path}${problem}`;
-    expect(error).toMatchObject(errorOf('DATASET_INVALID', place));
-  },
-);
+])('a problem of a table has its place: %s %j', async (path, text, reading, problem) => {
+  const error = await rejectionOf(readTaskFile(write(path, text), 'question', reading));
+  const place = problem.startsWith('(') ? problem : `${path}${problem}`;
+  expect(error).toMatchObject(errorOf('DATASET_INVALID', place));
+});
 
 describe('The file of a split', () => {
   test('is the JSONL file, or else a table, or the file that is named with its ending', () => {

@@ -5,7 +5,7 @@ import * as codeTasks from '#dataset/tasks/code-task-dataset.ts';
 import * as searchTasks from '#dataset/tasks/search-task-dataset.ts';
 import { readTaskFile } from '#dataset/tasks/task-files.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { rejectionOf } from '#tests/support/thrown.ts';
+import { errorOf, rejectionOf } from '#tests/support/thrown.ts';
 
 const { CodeTaskDataset } = codeTasks;
 const { readDocuments, SearchTaskDataset } = searchTasks;
@@ -126,8 +126,9 @@ describe('CodeTaskDataset.fromPath', () => {
   test('refuses a file without tasks, and names a file that does not exist', async () => {
     expect((await codeProblems(''))[0]).toContain('the file holds no tasks');
     const missing = `${folder}/missing.jsonl`;
-    const { message } = await rejectionOf(CodeTaskDataset.fromPath(missing));
-    expect(message).toContain(`Cannot read ${missing}: there is no such file.`);
+    await expect(CodeTaskDataset.fromPath(missing)).rejects.toThrow(
+      `Cannot read ${missing}: there is no such file.`,
+    );
   });
 });
 
@@ -137,15 +138,9 @@ describe('SearchTaskDataset.fromPath', () => {
     const dataset = await SearchTaskDataset.fromPath(write(lines));
     expect([...dataset].map(({ taskId }) => taskId)).toEqual(['one', 'two']);
     expect([dataset.size, dataset.get('three')]).toEqual([2, undefined]);
-    expect(dataset.get('one')).toEqual({
-      taskId: 'one',
-      prompt: 'Who rules Velmora?',
-      answer: 'Tamlina',
-      aliases: [],
-      documentIds: [],
-      documents: [],
-      metadata: {},
-    });
+    const none = { aliases: [], documentIds: [], documents: [], metadata: {} };
+    const asked = { taskId: 'one', prompt: 'Who rules Velmora?', answer: 'Tamlina' };
+    expect(dataset.get('one')).toEqual({ ...asked, ...none });
   });
 
   test('takes documents by id and in full, and a number as the answer', async () => {
@@ -179,25 +174,16 @@ test('the two splits of a folder are found by their names', async () => {
   expect([search.train.size, search.eval.tasks[0]?.taskId]).toEqual([1, 'two']);
 });
 
-describe('readDocuments', () => {
+test('documents have unique ids, titles and addresses, and a mistake shows the shape of a line', async () => {
   const document = { id: 'a', title: 'A', text: 'A.', url: 'https://example.org/a' };
-
-  test('reads documents, their titles and addresses', async () => {
-    expect(await readDocuments(write([document]))).toEqual([document]);
-  });
-
-  test('refuses two documents with the same id', async () => {
-    const [problem] = await problemsOf(readDocuments(write([document, document])));
-    expect(problem).toContain('FILE:2 id: "a" is already the id of line 1');
-  });
-
-  test('reports the shape of a line', async () => {
-    const problems = await problemsOf(readDocuments(write([1, 2].map((id) => ({ id: `${id}`, text: 'A.' })))));
-    expect(problems).toEqual([
-      expect.stringMatching(/^FILE:1 title: /),
-      expect.stringContaining('id, title and text'),
-    ]);
-  });
+  expect(await readDocuments(write([document]))).toEqual([document]);
+  const twice = await problemsOf(readDocuments(write([document, document])));
+  expect(twice[0]).toContain('FILE:2 id: "a" is already the id of line 1');
+  const problems = await problemsOf(
+    readDocuments(write(['a', 'b'].map((id) => ({ id, text: 'A.' })))),
+  );
+  expect(problems[0]).toMatch(/^FILE:1 title: /);
+  expect(problems[1]).toContain('id, title and text');
 });
 
 describe('A list of problems', () => {
@@ -205,20 +191,18 @@ describe('A list of problems', () => {
     const rows = Array.from({ length: 7473 }, (_, i) => ({ question: `${i} + 1?`, answer: 'B' }));
     const problems = await searchProblems(...rows);
     expect(problems).toHaveLength(2);
-    expect(problems[0]).toMatch(
-      /^FILE:1 task_id: .* \(7472 more like this: lines 2, 3, 4, 5, 6, …\)$/,
-    );
+    const first = /^FILE:1 task_id: .* \(7472 more like this: lines 2, 3, 4, 5, 6, …\)$/;
+    expect(problems[0]).toMatch(first);
     expect(problems[1]).toContain('task_id, question and answer');
-    expect((await codeProblems('no JSON', 'nor this', ...Array(20).fill('?')))[0]).toMatch(
+    const [unread] = await codeProblems('no JSON', 'nor this', ...Array(20).fill('?'));
+    expect(unread).toMatch(
       /^FILE:1: is not JSON .* \(21 more like this: lines 2, 3, 4, 5, 6, …\)$/,
     );
   });
 
   test('shows the first value of a mistake that rows make with different values', async () => {
-    const rows = [0, 1, 2, 3].map((i) => ({
-      task_id: i === 0 ? 'a' : i,
-      prompt: i === 2 ? '' : 'Count.',
-    }));
+    const ids = ['a', 1, 2, 3];
+    const rows = ids.map((task_id, i) => ({ task_id, prompt: i === 2 ? '' : 'Count.' }));
     expect(await problemsOf(readTaskFile(write(rows), 'plain'))).toEqual([
       'FILE:2 task_id: must be string, got 1. (2 more like this: lines 3, 4)',
       'FILE:3 prompt: must NOT have fewer than 1 characters, got "".',
@@ -237,15 +221,14 @@ describe('A list of problems', () => {
 });
 
 test.each(['constructor', '__proto__', 'toString', 'csv'])(
-  'the format %s is refused with a list of the known formats',
+  'the format %s is unknown',
   async (format) => {
-    const { code, message } = await rejectionOf(readTaskFile(`${folder}/train.jsonl`, format));
-    expect(code).toBe('CONFIG_INVALID');
-    expect(message).toContain('Known: code, humaneval, mbpp, plain, search, question.');
-    const read = CodeTaskDataset.fromPath('none.jsonl', {
-      format: format as codeTasks.CodeTaskFormat,
-    });
-    expect((await rejectionOf(read)).message).toContain('Known: code, humaneval, mbpp.');
+    const error = await rejectionOf(readTaskFile(`${folder}/train.jsonl`, format));
+    const known = 'Known: code, humaneval, mbpp, plain, search, question.';
+    expect(error).toMatchObject(errorOf('CONFIG_INVALID', known));
+    const code = { format: format as codeTasks.CodeTaskFormat };
+    const read = CodeTaskDataset.fromPath('none.jsonl', code);
+    await expect(read).rejects.toThrow('Known: code, humaneval, mbpp.');
   },
 );
 

@@ -132,27 +132,20 @@ describe('An adapter of PEFT', () => {
   });
 
   test('may have settings that change nothing', async () => {
-    const to = await changed({
-      init_lora_weights: 'gaussian',
-      rank_pattern: {},
-      alpha_pattern: {},
-      loftq_config: {},
-      use_dora: false,
-      modules_to_save: [],
-      layers_to_transform: null,
-      lora_bias: false,
-      peft_version: '0.21.2',
-      a_key_of_the_future: null,
-    });
+    const empty = { rank_pattern: {}, alpha_pattern: {}, loftq_config: {}, modules_to_save: [] };
+    const off = { use_dora: false, lora_bias: false, layers_to_transform: null };
+    const other = { init_lora_weights: 'gaussian', peft_version: '0.21.2', future: null };
+    const to = await changed({ ...empty, ...off, ...other });
     expect((await readAdapterConfig(to, 'x')).adapter.rank).toBe(3);
   });
 
   test('may carry the name of an adapter in its tensors', async () => {
     const to = fresh();
-    await saveTinyAdapter(to, config);
-    const named = [...(await tensorsOf(to))].map(
+    const stored = [...(await tensorsOf(own))];
+    const named = stored.map(
       ([name, tensor]) => [name.replace(/\.weight$/, '.default.weight'), tensor] as const,
     );
+    await saveTinyAdapter(to, config);
     const file = join(to, 'adapter_model.safetensors');
     await writeSafetensors(file, new Map(named), { dtype: 'F32' });
     expect(await readAdapterWeights(to, config, tinyAdapter)).toEqual(tinyAdapterWeights(config));
@@ -211,17 +204,13 @@ describe('The weights of an adapter', () => {
     return error.message;
   };
 
-  test('must fit the width and depth of the model, tensor by tensor', async () => {
-    const wide = await refused(own, { ...config, hiddenSize: 16 });
-    expect(wide).toContain(
-      `"${prefix}.0.self_attn.q_proj.lora_A.weight" is [3, 12]; on this model expected [3, 16].`,
-    );
-    expect(await refused(own, { ...config, layers: 3 })).toContain(
-      `"${prefix}.2.self_attn.q_proj.lora_A.weight" is missing; expected [3, 12].`,
-    );
-    expect(await refused(own, { ...config, layers: 1 })).toContain(
-      `"${prefix}.1.self_attn.q_proj.lora_A.weight" is not part of this adapter.`,
-    );
+  test.each([
+    [{ hiddenSize: 16 }, '0', 'is [3, 12]; on this model expected [3, 16].'],
+    [{ layers: 3 }, '2', 'is missing; expected [3, 12].'],
+    [{ layers: 1 }, '1', 'is not part of this adapter.'],
+  ])('must fit a model of %j, tensor by tensor', async (size, layer, problem) => {
+    const tensor = `"${prefix}.${layer}.self_attn.q_proj.lora_A.weight"`;
+    expect(await refused(own, { ...config, ...size })).toContain(`${tensor} ${problem}`);
   });
 
   test('must be finite', async () => {
@@ -283,10 +272,8 @@ describe('An adapter on an adapter', () => {
   test('may carry a new adapter', async () => {
     const { name: _, ...newAdapter } = { ...tinyAdapter, rank: 1, seed: 7 };
     const { config: opened, parameters } = await openModel({ folder: own, newAdapter });
-    expect(opened.adapters?.map(({ name, rank }) => [name, rank])).toEqual([
-      ['adapter_0', 3],
-      ['adapter_1', 1],
-    ]);
+    const ranks = opened.adapters?.map(({ name: of, rank }) => `${of} ${rank}`);
+    expect(ranks).toEqual(['adapter_0 3', 'adapter_1 1']);
     const added = adapterSpecs(config, { ...tinyAdapter, name: 'adapter_1', rank: 1 });
     for (const { name, shape } of added) expect(parameters.get(name)).toHaveLength(sizeOf(shape));
     const again = await openModel({ folder: own, newAdapter: { ...newAdapter, seed: 8 } });

@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 
 import { readModelConfig } from '#model/config/model-config.ts';
 import { chunkPlaces } from '#model/decoder/chunk-step.ts';
-import { inverseFrequencies, ropeTables, ropeTablesUpTo } from '#model/decoder/rope.ts';
+import { inverseFrequencies, ropeTables } from '#model/decoder/rope.ts';
 import { leftOfWindow, windowPlaces, windowsOf, windowStart } from '#model/decoder/windows.ts';
 import { miniMind3Vectors } from '#tests/support/minimind3.ts';
 
@@ -14,21 +14,6 @@ test('the inverse frequencies of MiniMind-3 are as published', () => {
   expect(frequencies).toHaveLength(expected.length);
   for (const [i, value] of expected.entries())
     expect(Math.abs((frequencies[i] ?? NaN) - value)).toBeLessThan(1e-6);
-});
-
-test('both halves of a head are rotated by position times frequency', () => {
-  // theta 10,000 at width 4: frequencies 1 and 0.01.
-  const { cos, sin } = ropeTables({ headDim: 4, ropeTheta: 10000 }, [3]);
-  const expected = [Math.cos(3), Math.cos(0.03), Math.cos(3), Math.cos(0.03)];
-  for (const [i, value] of expected.entries()) expect(cos[i]).toBeCloseTo(value, 6);
-  expect(sin[1]).toBeCloseTo(Math.sin(0.03), 6);
-});
-
-test('a table has a row for each position, in the given order', () => {
-  const config = { headDim: 4, ropeTheta: 10000 };
-  const all = ropeTablesUpTo(config, 6);
-  const some = ropeTables(config, [5, 0]);
-  expect([...some.cos]).toEqual([...all.cos.subarray(20, 24), ...all.cos.subarray(0, 4)]);
 });
 
 interface TransformersRope {
@@ -51,24 +36,21 @@ const { positions, cases } = JSON.parse(
 };
 
 describe.each(Object.entries(cases))('The scaling %s', (_, expected) => {
-  test.each(['old', 'new'] as const)(
-    'has the frequencies and tables of transformers with the %s config.json',
-    (age) => {
-      const config = readModelConfig(expected[age]);
-      const frequencies = inverseFrequencies(config.headDim, config.ropeTheta, config.ropeScaling);
-      expect(frequencies).toHaveLength(expected.inverse_frequencies.length);
-      for (const [i, value] of expected.inverse_frequencies.entries())
-        expect(Math.abs(frequencies[i]! / value - 1)).toBeLessThan(1e-6);
-      const tables = ropeTables(config, positions);
-      for (const kind of ['cos', 'sin'] as const) {
-        expect(tables[kind]).toHaveLength(expected[kind].length);
-        const furthest = expected[kind].map((value, i) => Math.abs(tables[kind][i]! - value));
-        // Float32 angles of up to 100 radians are 4e-6 apart.
-        expect(Math.max(...furthest)).toBeLessThan(2e-5);
-      }
-      expect(tables.cos[0]).toBe(Math.fround(expected.attention_factor));
-    },
-  );
+  test.each(['old', 'new'] as const)('is as in transformers with the %s config.json', (age) => {
+    const config = readModelConfig(expected[age]);
+    const frequencies = inverseFrequencies(config.headDim, config.ropeTheta, config.ropeScaling);
+    expect(frequencies).toHaveLength(expected.inverse_frequencies.length);
+    for (const [i, value] of expected.inverse_frequencies.entries())
+      expect(Math.abs(frequencies[i]! / value - 1)).toBeLessThan(1e-6);
+    const tables = ropeTables(config, positions);
+    for (const kind of ['cos', 'sin'] as const) {
+      expect(tables[kind]).toHaveLength(expected[kind].length);
+      const furthest = expected[kind].map((value, i) => Math.abs(tables[kind][i]! - value));
+      // Float32 angles of up to 100 radians are 4e-6 apart.
+      expect(Math.max(...furthest)).toBeLessThan(2e-5);
+    }
+    expect(tables.cos[0]).toBe(Math.fround(expected.attention_factor));
+  });
 });
 
 test("MiniMind's scaling divides frequencies along a ramp by 16", () => {

@@ -30,13 +30,8 @@ afterEach(() => {
 function cache(name: string, revision: string): string {
   const model = join(folder, 'hub', `models--${name.replace('/', '--')}`);
   writeBelow(model, `refs/${revision}`, `${commit}\n`);
-  for (const file of [
-    'config.json',
-    'tokenizer.json',
-    'tokenizer_config.json',
-    'model.safetensors',
-  ])
-    writeBelow(model, `snapshots/${commit}/${file}`, '{}');
+  const files = 'config.json tokenizer.json tokenizer_config.json model.safetensors'.split(' ');
+  for (const file of files) writeBelow(model, `snapshots/${commit}/${file}`, '{}');
   return join(model, 'snapshots', commit);
 }
 
@@ -50,21 +45,12 @@ async function resolved(model: Readonly<Record<string, string>>, policy = 'huggi
   return (await withLocalModel({ loaded, signal, print: () => undefined })).loaded.config;
 }
 
-test('a model of the hub becomes its folder in the cache', async () => {
-  const snapshot = cache('org/name', 'main');
-  const config = await resolved({ path: 'org/name' });
+test.each(['main', 'v2'])('a model of the hub becomes a folder: %s', async (revision) => {
+  const snapshot = cache('org/name', revision);
+  const config = await resolved({ path: 'org/name', revision });
   expect(config.model).toMatchObject({ path: snapshot });
-  expect(modelFolder(config)).toBe(snapshot);
-});
-
-test('another branch becomes another folder, and its name leaves the settings', async () => {
-  const snapshot = cache('org/name', 'v2');
-  const config = await resolved({ path: 'org/name', revision: 'v2' });
-  expect(modelFolder(config)).toBe(snapshot);
   expect(config.model).not.toHaveProperty('revision');
-  await expect(resolved({ path: 'org/name' })).rejects.toMatchObject(
-    errorOf('SOURCE_UNAVAILABLE', 'org/name (main) is incomplete in'),
-  );
+  expect(modelFolder(config)).toBe(snapshot);
 });
 
 test('a folder stays as it is named, also by a name like a model of the hub', async () => {
@@ -72,6 +58,12 @@ test('a folder stays as it is named, also by a name like a model of the hub', as
   expect(config.model.path).toBe('model/starter');
   expect(modelFolder(config)).toMatch(/model\/starter$/);
   expect((await resolved({ path: folder })).model.path).toBe(folder);
+});
+
+test('a branch that is not in the cache is unavailable', async () => {
+  cache('org/name', 'v2');
+  const problem = errorOf('SOURCE_UNAVAILABLE', 'org/name (main) is incomplete in');
+  await expect(resolved({ path: 'org/name' })).rejects.toMatchObject(problem);
 });
 
 test.each([
@@ -91,19 +83,16 @@ test('a name that is no model is refused with what it may be', async () => {
     const config = await resolved({ path }, policy);
     return () => modelFolder(config);
   };
-  expect(await named('gpt2', 'huggingface')).toThrow(
-    /"gpt2" holds no model.*of the hub as org\/name/,
-  );
+  const both = /"gpt2" holds no model.*of the hub as org\/name/;
+  expect(await named('gpt2', 'huggingface')).toThrow(both);
   // The policy minimind takes no model of the hub.
   const other = /"org\/name" holds no model.*policy\.type to huggingface/;
   expect(await named('org/name', 'minimind')).toThrow(other);
-  expect(() => modelFolder({ model: { path: 'model' } })).toThrow(
-    /^"model" holds no model: .* Models in it: (.*, )?model\/starter,/,
-  );
+  const several = /^"model" holds no model: .* Models in it: (.*, )?model\/starter,/;
+  expect(() => modelFolder({ model: { path: 'model' } })).toThrow(several);
   const path = join(tmpdir(), 'nowhere', 'model');
-  expect(() => modelFolder({ model: { path } })).toThrow(
-    `"${path}" holds no model: there is no config.json and no adapter_config.json in ${path}.`,
-  );
+  const only = `"${path}" holds no model: there is no config.json and no adapter_config.json in ${path}.`;
+  expect(() => modelFolder({ model: { path } })).toThrow(only);
 });
 
 const named = (name: string, revision?: string) =>
@@ -137,13 +126,15 @@ describe('An adapter on a model of the hub', () => {
     return to;
   };
 
-  test('finds its model in the cache of the hub, for commands and runs', async () => {
+  test('finds its model in the cache of the hub or the package, for commands and runs', async () => {
     const base = cache('org/name', 'main');
     const own = await adapter('org/name');
     expect(await named(own)).toBe(own);
     expect(await localLayers({ folder: own })).toEqual({ base, adapters: [own] });
     expect(modelFolder(await resolved({ path: own }))).toBe(own);
     await expect(localLayers({ folder: own, adapters: [own] })).rejects.toThrow('is named twice');
+    const shipped = await adapter('model/starter');
+    expect((await localLayers({ folder: shipped })).base).toMatch(/model\/starter$/);
   });
 
   test('finds the revision that it names', async () => {
@@ -159,10 +150,5 @@ describe('An adapter on a model of the hub', () => {
     const refused = errorOf('SOURCE_UNAVAILABLE', 'org/none');
     await expect(named(own)).rejects.toMatchObject(refused);
     await expect(resolved({ path: own })).rejects.toMatchObject(refused);
-  });
-
-  test('may belong to a model that the package ships', async () => {
-    const own = await adapter('model/starter');
-    expect((await localLayers({ folder: own })).base).toMatch(/model\/starter$/);
   });
 });

@@ -260,12 +260,7 @@ const signed = Array.from({ length: 32 }, (_, i) => i - 16);
 const bytes = signed.map((q) => (256 + q) % 256);
 
 test.each<[string, string, number[], number[]]>([
-  [
-    'half a byte minus 8, times a scale, with low halves first',
-    'Q4_0',
-    [...half, ...pairs],
-    quarters.map((q) => (q - 8) * 0.5),
-  ],
+  ['half a byte minus 8', 'Q4_0', [...half, ...pairs], quarters.map((q) => (q - 8) * 0.5)],
   [
     'half a byte times a scale, plus a minimum',
     'Q4_1',

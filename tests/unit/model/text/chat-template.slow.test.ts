@@ -32,15 +32,12 @@ const toolResult = (content: string): ToolMessage => ({
 const joined = (pieces: readonly { text: string }[]): string =>
   pieces.map(({ text }) => text).join('');
 
-test.each(vectors.chat_template.map((vector) => [vector.name, vector] as const))(
-  'the conversation %s is rendered and encoded as jinja2 does it',
-  (_, { input, text, ids }) => {
-    const { add_generation_prompt: addGenerationPrompt = false, open_thinking: thinking } = input;
-    const options = { addGenerationPrompt, ...(thinking === undefined ? {} : { thinking }) };
-    expect(template.renderRaw(input.messages, input.tools, options)).toBe(text);
-    expect(tokenizer.encodeTemplate(text)).toEqual(ids);
-  },
-);
+test.each(vectors.chat_template)('$name renders as in jinja2', ({ input, text, ids }) => {
+  const { add_generation_prompt: addGenerationPrompt = false, open_thinking: thinking } = input;
+  const options = { addGenerationPrompt, ...(thinking === undefined ? {} : { thinking }) };
+  expect(template.renderRaw(input.messages, input.tools, options)).toBe(text);
+  expect(tokenizer.encodeTemplate(text)).toEqual(ids);
+});
 
 test('the pieces of a prompt join to the prompt, with the same token ids', () => {
   const vector = vectors.chat_template.find(({ name }) => name === 'tools_system_gen');
@@ -105,18 +102,15 @@ test('a turn with thoughts continues the cue that opens them, and is refused if 
 /** A template that writes each message so. */
 const each = (body: string) => new ChatTemplate(`{% for m in messages %}${body}{% endfor %}`);
 
-test.each(['  a b \n', '\n\nx', 'plain'])(
-  'a template that trims receives %j as it trims it',
-  (content) => {
-    const trimming = each(
-      "[{{ m.role }}]{% if m.role == 'user' %}{{ m.content | trim }}{% else %}{{ m.content.strip('\\n') }}{% endif %}</s>",
-    );
-    for (const message of [user(content), system(content)]) {
-      const direct = trimming.renderChat([message], []);
-      expect(joined(trimming.promptPieces([message], [], {}))).toBe(direct);
-    }
-  },
-);
+test.each(['  a b \n', '\n\nx', 'plain'])('a template that trims gets %j', (content) => {
+  const trimming = each(
+    "[{{ m.role }}]{% if m.role == 'user' %}{{ m.content | trim }}{% else %}{{ m.content.strip('\\n') }}{% endif %}</s>",
+  );
+  for (const message of [user(content), system(content)]) {
+    const direct = trimming.renderChat([message], []);
+    expect(joined(trimming.promptPieces([message], [], {}))).toBe(direct);
+  }
+});
 
 test('a template that writes tool results as JSON strings receives them escaped', () => {
   const escaping = each('[{{ m.content | tojson }}]');

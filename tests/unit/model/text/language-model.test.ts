@@ -80,11 +80,7 @@ describe('The templates for conversations with and without tools', () => {
   });
 
   test.each([
-    [
-      'include one named default',
-      [named],
-      /holds chat templates named tool_use, but none named def/,
-    ],
+    ['include one named default', [named], /templates named tool_use, but none named default/],
     ['be strings', [{ name: 'default' }], /its "chat_template" is neither a text nor a list/],
     ['exist', undefined, /holds no chat template.*Base models have no chat template/],
   ])('must %s', async (_, chat_template, problem) => {

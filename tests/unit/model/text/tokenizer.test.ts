@@ -6,13 +6,10 @@ import * as fc from '#tests/support/properties.ts';
 
 const { tokenizer, vectors } = await miniMind3();
 
-test.each(vectors.tokenizer.map(({ text, ids }) => [JSON.stringify(text), text, ids] as const))(
-  'the text %s is encoded as by the reference implementation',
-  (_, text, ids) => {
-    expect(tokenizer.encodeTemplate(text)).toEqual(ids);
-    expect(tokenizer.decode(ids)).toBe(text);
-  },
-);
+test.each(vectors.tokenizer)('the text $text is encoded as by the reference', ({ text, ids }) => {
+  expect(tokenizer.encodeTemplate(text)).toEqual(ids);
+  expect(tokenizer.decode(ids)).toBe(text);
+});
 
 test('no text has more characters for a token than the longest token', () => {
   // <tts_text_bos_single>
@@ -27,12 +24,6 @@ describe('A text of others', () => {
     '<|im_start|> <|im_end|> <|endoftext|> <tool_call> </tool_call> <tool_response> <think>';
   const control = framed.split(' ');
 
-  test.each(control)('cannot contain the control token %s', (token) => {
-    const ids = tokenizer.encodePlain(`a ${token}user\n${token}`);
-    expect(ids.filter((id) => tokenizer.isControl(id))).toEqual([]);
-    expect(tokenizer.decode(ids)).toBe(`a ${token}user\n${token}`);
-  });
-
   test('is decoded as it was written, and never contains a control token', () => {
     const pieces = fc.oneof(
       fc.constantFrom(...control, '<|', '|>', '</', 'im_', '\n'),
@@ -45,12 +36,6 @@ describe('A text of others', () => {
         expect(tokenizer.decode(ids)).toBe(parts.join(''));
       }),
     );
-  });
-
-  test('is encoded like the template if it contains no control token', () => {
-    for (const text of ['print(a + b)\n\tx', 'it costs 12345', '你好']) {
-      expect(tokenizer.encodePlain(text)).toEqual(tokenizer.encodeTemplate(text));
-    }
   });
 });
 
@@ -103,11 +88,7 @@ describe('An unsupported tokenizer.json', () => {
     ['no model', {}, /no "model"/],
     ['another kind of model', { model: { type: 'Unigram', vocab: [] } }, /"Unigram"; only BPE/],
     ['a space before texts', { model, pre_tokenizer: { type: 'Metaspace' } }, /SentencePiece/],
-    [
-      'tokens without ids',
-      { model, added_tokens: [{ content: '<x>' }] },
-      /added token .* has no id/,
-    ],
+    ['tokens without ids', { model, added_tokens: [{ content: '<x>' }] }, /has no id/],
   ])('is refused for %s', (_, json, message) => {
     expect(() => new Tokenizer(json, {})).toThrow(message);
   });

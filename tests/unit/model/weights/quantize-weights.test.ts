@@ -36,12 +36,7 @@ const errorLeft = (values: Float32Array, blockSize: number): number => {
 describe('quantizeMatrix', () => {
   const bytes = (...first: number[]) => first.concat(Array<number>(8 - first.length).fill(0x88));
   test.each<[string, number[], number, number[]]>([
-    [
-      'puts the first of two values in the low half of a byte',
-      [-8, 7, 1, -3, 0, 2],
-      1,
-      [0xf0, 0x59, 0xa8],
-    ],
+    ['puts the first of two values in the low half', [-8, 7, 1, -3, 0, 2], 1, [0xf0, 0x59, 0xa8]],
     ['turns the side with eight steps to the largest weight', [4, -3.5], -0.5, [0xf0]],
     ['holds a block of zeros', [], 0, []],
   ])('%s', (_, values, scale, first) => {
@@ -49,16 +44,13 @@ describe('quantizeMatrix', () => {
     expect([[...scales], [...packed]]).toEqual([[scale], bytes(...first)]);
   });
 
-  test.each([16, 32, 64, 128])(
-    'gives back exactly what four bits can say, blocks of %d',
-    (size) => {
-      const rng = new KeyedRng(size);
-      const values = new Float32Array(4 * size).map((_, i) =>
-        i % size === 0 ? -8 * 0.25 : 0.25 * (rng.integer(16) - 8),
-      );
-      expect(dequantizeMatrix(quantizeMatrix(values, size))).toEqual(values);
-    },
-  );
+  test.each([16, 32, 64, 128])('gives back what four bits can say, blocks of %d', (size) => {
+    const rng = new KeyedRng(size);
+    const values = new Float32Array(4 * size).map((_, i) =>
+      i % size === 0 ? -8 * 0.25 : 0.25 * (rng.integer(16) - 8),
+    );
+    expect(dequantizeMatrix(quantizeMatrix(values, size))).toEqual(values);
+  });
 
   test('never leaves more than the largest weight at its eighth step does', () => {
     // Below that, a scale is no longer a normal float32.
@@ -120,12 +112,7 @@ describe('quantizeWeights', () => {
   });
 
   test.each<[string, object, number, RegExp]>([
-    [
-      'layers that no block size divides',
-      {},
-      32,
-      /q_proj \[32, 16\] has 16 inputs[^]*mlp\.up_proj/,
-    ],
+    ['layers of other sizes', {}, 32, /q_proj \[32, 16\] has 16 inputs[^]*mlp\.up_proj/],
     ['other block sizes', {}, 24, /a power of two from 16, got 24/],
     ['a model that is quantised already', { quantization }, 16, /quantised already/],
   ])('refuses %s', async (_, more, blockSize, message) => {

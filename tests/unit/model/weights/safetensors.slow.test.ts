@@ -3,11 +3,8 @@ import path from 'node:path';
 
 import { beforeEach, describe, expect, test } from '@jest/globals';
 
-import {
-  SafetensorsFile,
-  writeSafetensors,
-  type TensorToWrite,
-} from '#model/weights/safetensors.ts';
+import { SafetensorsFile, writeSafetensors } from '#model/weights/safetensors.ts';
+import type { TensorToWrite } from '#model/weights/safetensors.ts';
 import * as fc from '#tests/support/properties.ts';
 import { freshFolder, temporaryFolder } from '#tests/support/temporary-folder.ts';
 import { errorOf } from '#tests/support/thrown.ts';
@@ -42,9 +39,12 @@ const tensors = new Map<string, TensorToWrite>([
   ['a', { shape: [1], values: Float32Array.of(7) }],
 ]);
 
-test.each(['F32', 'F16', 'BF16'] as const)('a file written as %s is read back', async (dtype) => {
+test.each(['F32', 'F16', 'BF16'] as const)('a file of %s is read back', async (dtype) => {
   await writeSafetensors(file, tensors, { dtype });
   expect(await readAll()).toEqual({ a: [7], b: [1, -2, 0.5, 3] });
+  const first = await readFile(file);
+  await writeSafetensors(file, new Map([...tensors].toReversed()), { dtype });
+  expect(await readFile(file)).toEqual(first);
 });
 
 test('a file has the bytes of the format, with tensors by name and a padded header', async () => {
@@ -97,29 +97,18 @@ test('a file that is cut short after it was opened is refused', async () => {
   await opened.close();
 });
 
-test('the same tensors in another order give the same bytes', async () => {
-  await writeSafetensors(file, tensors);
-  const first = await readFile(file);
-  await writeSafetensors(file, new Map([...tensors].toReversed()));
-  expect(await readFile(file)).toEqual(first);
-});
-
 test('any float32 values are read back as they were', async () => {
-  const tensor = fc
-    .array(fc.float({ noNaN: true }), { maxLength: 6 })
-    .map((values) => ({ shape: [values.length], values: Float32Array.from(values) }));
+  const name = fc.string().filter((one) => one !== '__metadata__' && one !== '__proto__');
+  const values = fc.array(fc.float({ noNaN: true }), { maxLength: 6 });
   await fc.assert(
-    fc.asyncProperty(
-      fc.dictionary(
-        fc.string().filter((name) => name !== '__metadata__' && name !== '__proto__'),
-        tensor,
-      ),
-      async (made) => {
-        await writeSafetensors(file, new Map(Object.entries(made)));
-        const exact = Object.entries(made).map(([name, { values }]) => [name, [...values]]);
-        expect(await readAll()).toEqual(Object.fromEntries(exact));
-      },
-    ),
+    fc.asyncProperty(fc.dictionary(name, values), async (made) => {
+      const written = Object.entries(made).map(
+        ([key, numbers]) =>
+          [key, { shape: [numbers.length], values: Float32Array.from(numbers) }] as const,
+      );
+      await writeSafetensors(file, new Map(written));
+      expect(await readAll()).toEqual(made);
+    }),
     { numRuns: 30 },
   );
 });
@@ -151,11 +140,7 @@ describe('A damaged file', () => {
 
   test.each([
     ['shorter than its length field', Buffer.from([1, 2, 3]), /it has 3 bytes/],
-    [
-      'cut inside the header',
-      Buffer.from('\xc8\0\0\0\0\0\0\0{}', 'latin1'),
-      /200 bytes, but 2 follow/,
-    ],
+    ['cut inside the header', Buffer.from('\xc8\0\0\0\0\0\0\0{}', 'latin1'), /but 2 follow/],
     ['a zip archive', Buffer.from('PK\u0003\u0004 this is a zip'), /not a safetensors file/],
   ])('is refused if it is %s', async (_, bytes, message) => {
     await writeFile(file, bytes);
@@ -171,15 +156,9 @@ describe('A damaged file', () => {
 
 test('a value too large for float16 is refused and leaves no file', async () => {
   const large = new Map([['a', { shape: [1], values: Float32Array.of(70000) }]]);
-  await expect(writeSafetensors(file, large, { dtype: 'F16' })).rejects.toThrow(
-    /"a" holds 70000; the largest F16 value is 65504/,
-  );
+  const writing = writeSafetensors(file, large, { dtype: 'F16' });
+  await expect(writing).rejects.toThrow(/"a" holds 70000; the largest F16 value is 65504/);
   expect(await readdir(folder)).toEqual([]);
-});
-
-test('a path that cannot be written to is OUTPUT_UNWRITABLE', async () => {
-  const nowhere = path.join(folder, 'absent', 'model.safetensors');
-  await expect(writeSafetensors(nowhere, tensors)).rejects.toMatchObject({
-    code: 'OUTPUT_UNWRITABLE',
-  });
+  const nowhere = writeSafetensors(path.join(folder, 'absent', 'model.safetensors'), tensors);
+  await expect(nowhere).rejects.toMatchObject({ code: 'OUTPUT_UNWRITABLE' });
 });

@@ -92,9 +92,9 @@ describe('The families', () => {
     }
   });
 
-  test.each(families.map((family) => [family.name, family] as const))(
-    '%s: every wrong program fails a hidden case, and no case raises',
-    (_, family) => {
+  test.each(families)(
+    '$name: every wrong program fails a hidden case, and no case raises',
+    (family) => {
       const [parameters = []] = parametersOf(family, 'unseen');
       const shape = { family, parameters, mode: 'calls' } as const;
       const { cases } = generateTask(shape, new KeyedRng('test'));

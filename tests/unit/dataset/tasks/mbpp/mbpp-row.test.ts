@@ -62,11 +62,7 @@ describe('mbppRowReader', () => {
     ],
     ['of two functions', { test_list: [add, 'assert sub(3, 2) == 1'] }, {}],
     ['with set-up code', { test_setup_code: 'root = 1' }, {}],
-    [
-      'with the imports and classes that they use',
-      inherited,
-      { ...given, names: ['Pair', 'area'] },
-    ],
+    ['with their imports and classes', inherited, { ...given, names: ['Pair', 'area'] }],
   ])('keeps the asserts of other rows, %s', (_, changes, tests) => {
     expect(readRow(changes)).toMatchObject({ row: { tests: { kind: 'asserts', ...tests } } });
   });

@@ -79,12 +79,7 @@ test('a reward is summed over attempts, and skips tasks that it does not apply t
 });
 
 test.each([
-  [
-    'earnings, success minus the price of calls and errors,',
-    earnedAt(0.1),
-    2,
-    { n: 2, total: 0.2 },
-  ],
+  ['earnings', earnedAt(0.1), 2, { n: 2, total: 0.2 }],
   ['calls of solved attempts', measures.callsSolved, 2, { n: 1, total: 3 }],
   ['calls of all attempts', measures.calls, 2, { n: 2, total: 6 }],
   ['pass@2 of four attempts', passAt(2), 4, { n: 1, total: 0.5 }],
