@@ -24,9 +24,8 @@ const sameNumbers = (
   values: readonly (number | undefined)[],
   expected: readonly (number | undefined)[],
 ): void => {
-  expect(values.map((value) => value === undefined)).toEqual(
-    expected.map((value) => value === undefined),
-  );
+  const lacking = (all: typeof values) => all.map((value) => value === undefined);
+  expect(lacking(values)).toEqual(lacking(expected));
   const gaps = values.map((value, i) => Math.abs((value ?? 0) - (expected[i] ?? 0)));
   expect(Math.max(0, ...gaps)).toBeLessThan(1e-6);
 };

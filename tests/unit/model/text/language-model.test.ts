@@ -29,10 +29,8 @@ const write = (file: string, content: unknown) =>
   writeBelow(folder, file, typeof content === 'string' ? content : JSON.stringify(content));
 /** Changes the tokenizer's config; an undefined key goes. */
 function configure(changes: object): void {
-  const config = JSON.parse(
-    readFileSync(path.join(folder, 'tokenizer_config.json'), 'utf8'),
-  ) as object;
-  write('tokenizer_config.json', { ...config, ...changes });
+  const text = readFileSync(path.join(folder, 'tokenizer_config.json'), 'utf8');
+  write('tokenizer_config.json', { ...(JSON.parse(text) as object), ...changes });
 }
 const usual = "{% for m in messages %}{{ m.role + ': ' + m.content }}<|im_end|>{% endfor %}";
 

@@ -104,9 +104,8 @@ test('a folder is inspected by its headers, without reading a weight', async () 
     storedDtype: 'F32',
     files: [at('model-1.safetensors'), at('model-2.safetensors')],
   });
-  expect(facts.tensors).toEqual(
-    parameterSpecs(config).map(({ name, shape }) => ({ name, shape, dtype: 'F32' })),
-  );
+  const specs = parameterSpecs(config).map(({ name, shape }) => ({ name, shape, dtype: 'F32' }));
+  expect(facts.tensors).toEqual(specs);
 });
 
 test('an LM head may repeat the tied embedding, and may not differ from it', async () => {

@@ -73,9 +73,8 @@ describe('mbppRowReader', () => {
   });
 
   test('names what is wrong with a row', () => {
-    expect(readRow({ test_list: [] })).toMatchObject({
-      problems: [{ line: 9, path: 'test_list' }],
-    });
+    const problems = [{ line: 9, path: 'test_list' }];
+    expect(readRow({ test_list: [] })).toMatchObject({ problems });
   });
 });
 

@@ -70,7 +70,6 @@ describe('The report of controls', () => {
   const row = (title: string, ...cells: string[]) => `| ${[title, ...cells].join(' | ')}`;
 
   test.each([
-    ['the headline', headline, row('headline', 'seed 3 |')],
     ['a slice', slice, row('unseen pairs', 'seed 3 |')],
     ['success', headline, row('**After**', '90.0 [')],
     ['success in the slice', slice, row('**After**', '60.0 [')],
