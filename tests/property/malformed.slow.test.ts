@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 import { Type } from 'typebox';
 
+import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
 import { AgentRlError } from '#agent_rl/core/errors.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { drawnMasks, type TranscriptRecord } from '#agent_rl/core/transcript.ts';
 import * as formatsOf from '#agent_rl/policies/index.ts';
 import { newestCheckpoint } from '#agent_rl/runs/checkpoints.ts';
@@ -36,8 +38,8 @@ function expectRefused(thrown: unknown, code: string, place: RegExp): void {
 /** Text near what is right: pieces of it and words of their language, cut and joined anyhow, with junk between them. */
 const near = (words: string, ...pieces: readonly string[]): fc.Arbitrary<string> => {
   const right = fc.constantFrom(...words.split(' '), ...pieces);
-  const junk = fc.oneof(fc.string({ maxLength: 8, unit: 'binary' }), fc.json({ maxDepth: 2 }));
-  const part = fc.oneof({ weight: 2, arbitrary: right }, { weight: 1, arbitrary: junk });
+  const noise = fc.oneof(fc.string({ maxLength: 8, unit: 'binary' }), fc.json({ maxDepth: 2 }));
+  const part = fc.oneof({ weight: 2, arbitrary: right }, { weight: 1, arbitrary: noise });
   return fc.array(part, { maxLength: 12 }).map((parts) => parts.join(''));
 };
 
@@ -213,4 +215,63 @@ describe('A malformed checkpoint', () => {
       runs(10_000),
     );
   });
+});
+
+const texts = ['code_exec_grpo', 'mixed_grpo', 'medquad_rag_grpo', 'mixed_sft'].map((name) =>
+  readFileSync(join(packageRoot(), 'configs', `${name}.yaml`), 'utf8')
+    .split('\n')
+    .filter((line) => !/^\s*(#|$)/.test(line)),
+);
+
+/** What stands where something else should. */
+const words = 'null [] {} -1 1e999 .nan true 9007199254740993 *b [[[1]]] "\\u0000" \t } toString';
+const phrases = ['&a [*a]', '!!binary "AAAA"', '!!set {a}', '{a: {b: 1}}', '|\n  x', '{type: 3}'];
+const others = ['[{type: search}]', '? x', '- 1', '{__proto__: {a: 1}}'];
+const junk = [...words.split(' '), ...phrases, ...others];
+const blocks = ['run', 'train', 'tools', 'extends', 'datasets', 'dataset', 'policy', 'environment'];
+const keys = blocks.concat(['rewards', 'plugins', 'eval', 'toString', '__proto__']);
+
+type Edit = (lines: string[], at: number) => void;
+
+const edit: fc.Arbitrary<Edit> = fc.oneof(
+  fc.constantFrom(...junk).map((value): Edit => (lines, at) => {
+    lines[at] = lines[at]?.replace(/:.*$/, () => `: ${value}`) ?? '';
+  }),
+  fc.constant<Edit>((lines, at) => void lines.splice(at, 1)),
+  fc
+    .tuple(fc.constantFrom(...keys), fc.constantFrom(...junk), fc.nat(2))
+    .map(([key, value, depth]): Edit => (lines, at) => {
+      lines.splice(at, 0, `${'  '.repeat(depth)}${key}: ${value}`);
+    }),
+  fc.constant<Edit>((lines, at) => void (lines[at] = ` ${lines[at] ?? ''}`)),
+  fc.string({ minLength: 1, maxLength: 2 }).map(
+    (text): Edit =>
+      (lines, at) =>
+        void (lines[at] = `${lines[at] ?? ''}${text}`),
+  ),
+);
+
+test('a run file with any spoiled lines is read, or refused with a code and a place', async () => {
+  const edits = fc.array(fc.tuple(edit, fc.nat()), { minLength: 1, maxLength: 4 });
+  const training = fc.boolean();
+  let read = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...texts), edits, training, async (text, changes, trains) => {
+      const lines = [...text];
+      for (const [change, place] of changes) change(lines, place % Math.max(1, lines.length));
+      const file = writeBelow(folder, 'spoiled.yaml', lines.join('\n'));
+      const said = await prepareRun({ file, training: trains }).then(
+        () => 'read',
+        (thrown: unknown) => {
+          if (!AgentRlError.is(thrown)) throw thrown;
+          return `${thrown.code} ${thrown.message}`;
+        },
+      );
+      expect(said).toMatch(/^read$|^(CONFIG_INVALID|PLUGIN_\w+) [^]*spoiled\.yaml:\d+/);
+      if (said === 'read') read += 1;
+    }),
+    { numRuns: 500 },
+  );
+  // Some are harmless: the property is not only about refusals.
+  expect(read).toBeGreaterThan(0);
 });

@@ -4,13 +4,10 @@ import type { Message } from '#agent_rl/core/message.ts';
 import { QuestionEnv } from '#agent_rl/environments/question/question-env.ts';
 import { CalculatorTool } from '#agent_rl/tools/calculator/calculator-tool.ts';
 import { trainedQuestion } from '#dataset/arithmetic_tasks/generator/rows.ts';
-import {
-  arithmeticDemonstrations,
-  type Calculate,
-} from '#dataset/demonstrations/arithmetic-demonstrations.ts';
+import { arithmeticDemonstrations } from '#dataset/demonstrations/arithmetic-demonstrations.ts';
 
 const calculator = new CalculatorTool({ settings: {} });
-const calculate: Calculate = async (expression) => (await calculator.call({ expression })).content;
+const calculate = async (expression: string) => (await calculator.call({ expression })).content;
 
 async function shown(count: number, by = calculate) {
   const found: (readonly Message[])[] = [];

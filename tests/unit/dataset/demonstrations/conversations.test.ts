@@ -64,13 +64,9 @@ test('a mistake that every line makes is shown once, with the shape of a line', 
 });
 
 test('a task is recognised, and the message names the mode that learns from tasks', async () => {
-  const task = (task_id: string) => ({ task_id, prompt: 'Count.' });
-  const [first] = await problemsOf(task('a'), task('b'));
+  const [first] = await problemsOf(...['a', 'b'].map((task_id) => ({ task_id, prompt: 'Count.' })));
   expect(first).toContain('FILE:1: is a task. Supervised training imitates conversations');
   expect(first).toContain('(1 more like this: line 2)');
-});
-
-test('an empty file is refused', async () => {
   expect(await problemsOf()).toEqual([expect.stringContaining('holds no conversations')]);
 });
 

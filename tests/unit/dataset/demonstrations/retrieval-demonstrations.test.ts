@@ -3,10 +3,8 @@ import { describe, expect, test } from '@jest/globals';
 import type { Message } from '#agent_rl/core/message.ts';
 import type { SearchHit } from '#agent_rl/core/services/search.ts';
 import type { SearchTask } from '#agent_rl/core/tasks/search-task.ts';
-import {
-  retrievalDemonstrations,
-  type RetrievalTeacher,
-} from '#dataset/demonstrations/retrieval-demonstrations.ts';
+import { retrievalDemonstrations } from '#dataset/demonstrations/retrieval-demonstrations.ts';
+import type { RetrievalTeacher } from '#dataset/demonstrations/retrieval-demonstrations.ts';
 
 const task = (taskId: string, prompt: string, answer: string): SearchTask => ({
   taskId,

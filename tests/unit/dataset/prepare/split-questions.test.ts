@@ -40,18 +40,14 @@ describe('firstAlike', () => {
 });
 
 describe('splitPassages', () => {
-  test.each<[string, string, number, number, string[]]>([
-    [
-      'fills passages with whole sentences',
-      'One two three. Four five. Six seven eight nine. Ten.',
-      5,
-      0,
-      ['One two three. Four five.', 'Six seven eight nine. Ten.'],
-    ],
-    ['cuts long sentences', 'one two three four five', 2, 0, ['one two', 'three four', 'five']],
-    ['repeats overlapTokens of the passage before', 'a b c d e f', 4, 1, ['a b c d', 'd e f']],
-    ['returns nothing for blanks', ' \n\n ', 5, 0, []],
-  ])('%s', (_, text, chunkTokens, overlapTokens, expected) => {
+  const sentences = 'One two three. Four five. Six seven eight nine. Ten.';
+  const whole = ['One two three. Four five.', 'Six seven eight nine. Ten.'];
+  test.each([
+    ['fills passages with whole sentences', sentences, [5, 0], whole],
+    ['cuts long sentences', 'one two three four five', [2, 0], ['one two', 'three four', 'five']],
+    ['repeats overlapTokens', 'a b c d e f', [4, 1], ['a b c d', 'd e f']],
+    ['returns nothing for blanks', ' \n\n ', [5, 0], []],
+  ] as const)('%s', (_, text, [chunkTokens, overlapTokens], expected) => {
     const passages = splitPassages(text, { tokens: words, chunkTokens, overlapTokens });
     expect(passages.map((passage) => passage.text)).toEqual(expected);
   });
@@ -72,21 +68,19 @@ describe('splitPassages', () => {
         text,
         integer({ min: 16, max: 60 }),
         nat(10),
-        (whole, chunkTokens, overlapTokens) => {
-          const passages = splitPassages(whole, { tokens: bytes, chunkTokens, overlapTokens });
-          const covered = Array.from(whole, () => false);
+        (given, chunkTokens, overlapTokens) => {
+          const passages = splitPassages(given, { tokens: bytes, chunkTokens, overlapTokens });
+          const covered = Array.from(given, () => false);
           let last = -1;
           for (const passage of passages) {
-            expect(whole.slice(passage.start, passage.end)).toBe(passage.text);
+            expect(given.slice(passage.start, passage.end)).toBe(passage.text);
             expect(passage.tokens).toBeLessThanOrEqual(chunkTokens);
             expect(passage.start).toBeGreaterThanOrEqual(last);
             last = passage.start;
             for (let at = passage.start; at < passage.end; at += 1) covered[at] = true;
           }
-          const units = whole.split('');
-          expect(units.filter((unit, at) => covered[at] !== true && unit.trim() !== '')).toEqual(
-            [],
-          );
+          const left = given.split('').filter((unit, at) => !covered[at] && unit.trim() !== '');
+          expect(left).toEqual([]);
         },
       ),
     );

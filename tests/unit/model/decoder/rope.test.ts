@@ -87,11 +87,9 @@ test('a window is read from the cache up to the position of its row, and from th
 });
 
 test('a chunk reads the windows of its tokens, and all positions from the first on', () => {
-  const { places, positions } = chunkPlaces(33, { count: 2, capacity: 64 });
+  const { places, positions: seen } = chunkPlaces(33, { count: 2, capacity: 64 });
   expect(places).toHaveLength(16 + 2 + 64);
-  expect([...positions.subarray(0, 19)]).toEqual(
-    [...Array(18).keys()].map((i) => 32 + i).concat(0),
-  );
+  expect([...seen.subarray(0, 19)]).toEqual([...Array(18).keys()].map((i) => 32 + i).concat(0));
   // The first of its window is held there, after the 64 of the cache; the tokens fed follow the 16 of the window.
   expect([...places.subarray(0, 4)]).toEqual([64, 80, 81, 81]);
   const past = places.subarray(18);

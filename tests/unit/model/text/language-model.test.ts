@@ -102,10 +102,8 @@ describe('A folder is refused if it', () => {
   });
 
   test('has a template that ends turns with a token the tokenizer lacks', () => {
-    const foreign = new ChatTemplate(
-      '{% for m in messages %}{{ m.content }}<|eot_id|>{% endfor %}',
-    );
-    expect(() => new LanguageModel(tokenizer, foreign)).toThrow(
+    const ends = "{% for m in messages %}{{ m.content + '<|eot_id|>' }}{% endfor %}";
+    expect(() => new LanguageModel(tokenizer, new ChatTemplate(ends))).toThrow(
       /"<\|eot_id\|>", which does not start with a control token/,
     );
   });

@@ -164,7 +164,7 @@ What is 2 + 3?<|im_end|>
     const text = withTools.turnText(called, '<|im_end|>', { tools: [tool('sum', 'a', 'b')] });
     const written = text.slice(0, -'<|im_end|>'.length);
     const format = new Llama3Format({ settings: {} });
-    const read = format.read({ text: written, turn: 0, inThought: false, tools: [] });
-    expect(read).toEqual(called);
+    const back = format.read({ text: written, turn: 0, inThought: false, tools: [] });
+    expect(back).toEqual(called);
   });
 });

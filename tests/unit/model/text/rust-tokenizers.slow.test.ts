@@ -156,12 +156,12 @@ const everyCharacter = Array.from({ length: 32 }, (_, block) =>
   Array.from({ length: 4096 }, (__, at) => String.fromCodePoint(4096 * block + at)).join(''),
 );
 
-const perCharacter = { individual_digits: true, behavior: 'Isolated' };
+const everyOne = (type: string): Json => ({ type, individual_digits: true, behavior: 'Isolated' });
 test.each([
   ...['L', 'Ll', 'Lo', 'N', 'M', 'P', 'S'].map((name) => split(`\\p{${name}}`)),
   split('\\s'),
   split('\\w'),
-  ...['Digits', 'Punctuation', 'Whitespace'].map((type) => ({ type, ...perCharacter })),
+  ...['Digits', 'Punctuation', 'Whitespace'].map(everyOne),
 ])('every character is split as in Rust by %j', (step) => {
   expect(cutOtherwise(step, everyCharacter)).toEqual([]);
 });

@@ -34,15 +34,15 @@ describe('readFigures', () => {
     ...['`0.2 s`', 'Python 3.9 or later', '40', 'a share'].map((cell) => [cell, 0]),
   ] as [string, number][])('finds in a cell with %s %i tables of figures', (cell, count) => {
     const found = { line: 5, kind: 'table', basis: undefined };
-    expect(readFigures(table(cell))).toMatchObject(Array(count).fill(found));
+    expect(readFigures(table(cell))).toMatchObject(count === 0 ? [] : [found]);
   });
 
   test('finds shares and minutes in running text and in comments of commands', () => {
     const page =
       'It wins 90 %\nof games.\n\n```sh\nrun # 2 to 6 minutes\n```\n\nTen 95 % intervals.\n';
-    expect(readFigures(page).map(({ line, kind }) => [line, kind])).toEqual([
-      [1, 'text'],
-      [4, 'text'],
+    expect(readFigures(page)).toMatchObject([
+      { line: 1, kind: 'text' },
+      { line: 4, kind: 'text' },
     ]);
   });
 
@@ -64,10 +64,7 @@ describe('The basis of figures', () => {
       `rests on: ${file} model/search-starter dataset/search_tasks dataset/search_corpus`,
     );
     expect(problemsOf({ basis: right, success: true })).toEqual([]);
-    expect(basesOf('configs/code_exec_smoke.yaml')).toEqual([
-      'model/starter',
-      'dataset/code_tasks',
-    ]);
+    expect(basesOf('configs/code_exec_smoke.yaml').join()).toBe('model/starter,dataset/code_tasks');
     expect(basesOf('configs/mixed_grpo.yaml')).toContain('generator:workspace');
   });
 

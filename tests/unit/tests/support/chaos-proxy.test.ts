@@ -23,7 +23,7 @@ test.each<[Fault, unknown, number]>([
     .catch(() => 'broken');
   expect(got).toEqual(said);
   const heard = { method: 'POST', path: '/some?a=1', body: { asked: 1 } };
-  expect(server.requests).toMatchObject(Array(times).fill(heard));
+  expect(server.requests).toMatchObject(Array.from({ length: times }, () => heard));
   expect(proxy.counts).toEqual({ none: 0, refuse: 0, lose: 0, cut: 0, delay: 0, [fault]: 1 });
   expect(performance.now() - began).toBeGreaterThanOrEqual(fault === 'delay' ? 49 : 0);
   await proxy.close();

@@ -147,11 +147,8 @@ test('a large download reports its progress', async () => {
 
 test('the shards that an index names are fetched, and no others', async () => {
   const [one, two] = [bytes(10), bytes(20)];
-  const shards = {
-    'model-1.safetensors': one,
-    'model-2.safetensors': two,
-    'old.safetensors': bytes(5),
-  };
+  const old = bytes(5);
+  const shards = { 'model-1.safetensors': one, 'model-2.safetensors': two, 'old.safetensors': old };
   const map = { a: 'model-1.safetensors', b: 'model-2.safetensors' };
   const index = Buffer.from(JSON.stringify({ weight_map: map }));
   server.answer = hub({ ...plain, ...shards, 'model.safetensors.index.json': index });
@@ -202,8 +199,7 @@ describe('A download that is cut off', () => {
     server.answer = hub(whole, (name, request, response) =>
       give(whole)(name, { ...request, headers: {} }, response),
     );
-    const folder = await fetchModel();
-    expect(readFileSync(join(folder, 'model.safetensors')).equals(weights)).toBe(true);
+    expect(readFileSync(join(await fetchModel(), 'model.safetensors')).equals(weights)).toBe(true);
   });
 });
 
@@ -274,13 +270,10 @@ describe('A model that the hub does not return', () => {
     expect(server.received).toEqual([]);
   });
 
-  test('has no safetensors', async () => {
+  test('has no safetensors, or is being downloaded by another process', async () => {
     server.answer = hub({ ...plain, 'pytorch_model.bin': bytes(5) });
     const message = /has no model\.safetensors; it has: .*pytorch_model\.bin/;
     expect(await refused()).toMatchObject(errorOf('MODEL_INVALID', message));
-  });
-
-  test('is being downloaded by another process', async () => {
     writeBelow(model(), 'run.lock', '{"pid": 1, "host": "elsewhere"}');
     expect((await refused()).message).toMatch(/being downloaded by another process/);
   });

@@ -99,7 +99,7 @@ function evaluation(least: number, ofSlice = false) {
   );
   const each = places.map((index): TaskCounts => {
     const calls = least + (index % 8);
-    return { ...none, calls, solvedCalls: calls };
+    return Object.assign({}, none, { calls, solvedCalls: calls });
   });
   return { perTask, counts: each };
 }

@@ -116,13 +116,13 @@ describe('A training for a number of processor seconds', () => {
     return { names, last };
   };
 
-  test.each<[string, number, (iterations: number) => number, string, number]>([
-    ['has its length from two short trials', 43, () => 2, 'whole 20', 43],
+  test.each<[string, [number, (iterations: number) => number], string, number]>([
+    ['has its length from two short trials', [43, () => 2], 'whole 20', 43],
     // 20 iterations take 63 s; by this and the first, 13 take 42.
-    ['is repeated if it costs more', 43, (n) => (n > 3 ? 3 : 2), 'whole 20 whole-again 13', 42],
-    ['is not repeated if no other number is nearer', 7.4, () => 2.9, 'whole 2', 8.8],
-  ])('%s', async (_, seconds, each, whole, cpuSeconds) => {
-    const { names, last } = await trained(seconds, each);
+    ['is repeated if it costs more', [43, (n) => (n > 3 ? 3 : 2)], 'whole 20 whole-again 13', 42],
+    ['is not repeated if no other number is nearer', [7.4, () => 2.9], 'whole 2', 8.8],
+  ])('%s', async (_, asked, whole, cpuSeconds) => {
+    const { names, last } = await trained(...asked);
     expect(names.join(' ')).toBe(`trial-short 1 trial-long 3 ${whole}`);
     expect(last.cpuSeconds).toBeCloseTo(cpuSeconds, 9);
   });
