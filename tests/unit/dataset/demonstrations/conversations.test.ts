@@ -191,8 +191,8 @@ test.each([
     'messages[0].content: must be string, got 1.',
   ],
   [
-    '{"messages": [{"role": "user", "content": ""}], "tools": [{"name": 1.0}]}',
-    'tools[0]: is {"name":1.0}',
+    '{"messages": [{"role": "user", "content": ""}], "tools": [{"name": 1.0, "description": "", "parameters": {}}]}',
+    'tools[0]: is {"name":1.0,',
   ],
 ])('a number is refused where a text is expected: %s', async (line, problem) => {
   await expect(read(line)).rejects.toThrow(problem);
