@@ -126,7 +126,7 @@ describe('The parameters', () => {
     expect(parameterCount(small)).toBe(25_829_888);
   });
 
-  test('have the names of Hugging Face, and matrices are [out, in]', () => {
+  test('use the names of Hugging Face, with matrices as [out, in]', () => {
     const specs = parameterSpecs(miniMind3);
     const shapes = Object.fromEntries(specs.map(({ name, shape }) => [name, shape]));
     expect(shapes['model.layers.7.self_attn.k_proj.weight']).toEqual([384, 768]);
@@ -157,7 +157,7 @@ describe('The parameters', () => {
     expect(weightsSha256(made(8))).not.toBe(weightsSha256(made(7)));
   });
 
-  test('are named if one is missing', () => {
+  test('name the missing one', () => {
     expect(() => parameter({}, 'model.norm.weight')).toThrow('"model.norm.weight"');
   });
 });

@@ -130,7 +130,7 @@ describe('A figure', () => {
     expect(figureDifferences([{ perTask }, evaluation(2)], measures.calls, 1)).toBeUndefined();
   });
 
-  test('that is a difference is paired, so that equal differences have no interval', () => {
+  test('pairs differences, so that equal ones have no interval', () => {
     const difference = figureDifferences([evaluation(2), evaluation(3)], measures.calls, 1);
     expect(difference?.[headline]).toEqual({ value: -1, interval95: null, n: 24 });
   });
