@@ -2,16 +2,12 @@ import { describe, expect, test } from '@jest/globals';
 
 import { acceptedAnswers } from '#agent_rl/core/tasks/answer-match.ts';
 import { QuestionDataset } from '#dataset/tasks/question-dataset.ts';
-import {
-  otherSplitFiles,
-  readTaskFile,
-  splitFile,
-  splitFileToRead,
-} from '#dataset/tasks/task-files.ts';
+import * as taskFiles from '#dataset/tasks/task-files.ts';
 import { csvOf, parquetOf } from '#tests/support/table-files.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 import { errorOf, rejectionOf, thrownBy } from '#tests/support/thrown.ts';
 
+const { otherSplitFiles, readTaskFile, splitFile, splitFileToRead } = taskFiles;
 const folder = temporaryFolder();
 const write = (path: string, text: string | Uint8Array): string => writeBelow(folder, path, text);
 

@@ -2,12 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { readModelConfig, writeModelConfig } from '#model/config/model-config.ts';
-import {
-  initialParameters,
-  parameter,
-  parameterCount,
-  parameterSpecs,
-} from '#model/config/parameters.ts';
+import * as parameters from '#model/config/parameters.ts';
 import { weightsSha256 } from '#model/weights/weights-sha256.ts';
 import { tinyModels } from '#tests/support/tiny-models.ts';
 
@@ -68,15 +63,9 @@ test('a sliding window that is named but not used is ignored', () => {
   expect(readModelConfig({ ...json, layer_types })).toEqual(plain);
 });
 
-const extended = {
-  type: 'yarn',
-  factor: 16,
-  originalPositions: 2048,
-  attentionFactor: 1,
-  betaFast: 32,
-  betaSlow: 1,
-  truncate: true,
-} as const;
+const ramp = { betaFast: 32, betaSlow: 1, truncate: true };
+const original = { factor: 16, originalPositions: 2048, attentionFactor: 1 };
+const extended = { type: 'yarn', ...original, ...ramp } as const;
 
 test("MiniMind's inference_rope_scaling becomes YaRN with factor 16 from 2048 positions", () => {
   const json = { ...qwen3, model_type: 'minimind', inference_rope_scaling: true };
@@ -120,14 +109,14 @@ describe('The parameters', () => {
   const miniMind3 = readModelConfig(qwen3);
 
   test('number 63,912,192 in MiniMind-3 and 25,829,888 in MiniMind-2 small', () => {
-    expect(parameterCount(miniMind3)).toBe(63_912_192);
+    expect(parameters.parameterCount(miniMind3)).toBe(63_912_192);
     const size = { hiddenSize: 512, kvHeads: 2, headDim: 64, intermediateSize: 1408 };
     const small = { ...miniMind3, ...size, qkNorm: false, family: 'llama' } as const;
-    expect(parameterCount(small)).toBe(25_829_888);
+    expect(parameters.parameterCount(small)).toBe(25_829_888);
   });
 
   test('use the names of Hugging Face, with matrices as [out, in]', () => {
-    const specs = parameterSpecs(miniMind3);
+    const specs = parameters.parameterSpecs(miniMind3);
     const shapes = Object.fromEntries(specs.map(({ name, shape }) => [name, shape]));
     expect(shapes['model.layers.7.self_attn.k_proj.weight']).toEqual([384, 768]);
     expect(shapes['model.layers.0.mlp.down_proj.weight']).toEqual([768, 2432]);
@@ -137,7 +126,7 @@ describe('The parameters', () => {
 
   test('include biases and a separate LM head if the model has them', () => {
     const own = 'Qwen2 with biases, four query heads per key head and its own LM head';
-    const names = parameterSpecs(tinyModels[own]!).map(({ name }) => name);
+    const names = parameters.parameterSpecs(tinyModels[own]!).map(({ name }) => name);
     expect(names).toContain('model.layers.0.self_attn.v_proj.bias');
     expect(names).not.toContain('model.layers.0.self_attn.o_proj.bias');
     expect(names).not.toContain('model.layers.0.self_attn.q_norm.weight');
@@ -147,7 +136,7 @@ describe('The parameters', () => {
   test('start normal with deviation 0.02, norms as 1, and the seed decides all', () => {
     const size = { vocabSize: 200, hiddenSize: 32, layers: 1, intermediateSize: 8 };
     const config = { ...miniMind3, ...size, heads: 4, headDim: 16 };
-    const made = (seed: number) => initialParameters(config, new KeyedRng(seed));
+    const made = (seed: number) => parameters.initialParameters(config, new KeyedRng(seed));
     const embedding = [...(made(7).get('model.embed_tokens.weight') ?? [])];
     const squares = embedding.reduce((sum, value) => sum + value ** 2, 0);
     // 6,400 draws: the standard error of the deviation is 0.02 / sqrt(12,800) = 0.00018.
@@ -158,7 +147,7 @@ describe('The parameters', () => {
   });
 
   test('name the missing one', () => {
-    expect(() => parameter({}, 'model.norm.weight')).toThrow('"model.norm.weight"');
+    expect(() => parameters.parameter({}, 'model.norm.weight')).toThrow('"model.norm.weight"');
   });
 });
 

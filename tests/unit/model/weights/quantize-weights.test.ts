@@ -7,12 +7,7 @@ import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { readModelConfig, writeModelConfig } from '#model/config/model-config.ts';
 import { initialParameters, parameterCount, parameterSpecs } from '#model/config/parameters.ts';
 import { loadModel, saveModel } from '#model/weights/load-model.ts';
-import {
-  dequantizedTensor,
-  dequantizeMatrix,
-  quantizeMatrix,
-  quantizeWeights,
-} from '#model/weights/quantize-weights.ts';
+import * as quantized from '#model/weights/quantize-weights.ts';
 import { SafetensorsFile } from '#model/weights/safetensors.ts';
 import { array, assert, double, property } from '#tests/support/properties.ts';
 import { tinyQuantizedModel } from '#tests/support/quantized-model.ts';
@@ -20,6 +15,7 @@ import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 import { errorOf } from '#tests/support/thrown.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
+const { dequantizedTensor, dequantizeMatrix, quantizeMatrix, quantizeWeights } = quantized;
 const quantization = { bits: 4, blockSize: 16 } as const;
 
 const rowOf = (...first: number[]): Float32Array =>

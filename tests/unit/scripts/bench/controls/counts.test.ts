@@ -4,15 +4,10 @@ import type { ExecutedCall } from '#agent_rl/core/plugins/environment.ts';
 import type { Part } from '#agent_rl/core/rollout.ts';
 import type { TaskAttempts } from '#agent_rl/trainer/success-rate.ts';
 import { played } from '#tests/support/rollouts.ts';
-import {
-  countsOf,
-  earnedAt,
-  measures,
-  passAt,
-  scoreOf,
-  type TaskCounts,
-} from '#scripts/bench/controls/counts.ts';
+import * as counted from '#scripts/bench/controls/counts.ts';
 import { figureDifferences, figuresOf, headline } from '#scripts/bench/controls/figures.ts';
+
+const { countsOf, earnedAt, measures, passAt, scoreOf } = counted;
 
 const attemptsAt = (taskId: string, n: number, successes: number, more = {}): TaskAttempts => ({
   taskId,
@@ -58,12 +53,8 @@ test.each<[string[], Partial<Part>, number, number]>([
 ])('calls that returned %j before %j are counted', (said, more, found, saidOther) => {
   const task = { taskId: 'a', prompt: '', metadata: { answer: '42' } };
   const calls = said.map((content) => call('ok', content));
-  const [counted] = countsOf(
-    [attemptsAt('a', 1, 0)],
-    [episode('a', [], { calls, ...more })],
-    [task],
-  );
-  expect(counted).toMatchObject({ found, saidOther });
+  const [one] = countsOf([attemptsAt('a', 1, 0)], [episode('a', [], { calls, ...more })], [task]);
+  expect(one).toMatchObject({ found, saidOther });
 });
 
 test('a reward is summed over attempts, and skips tasks that it does not apply to', () => {
@@ -85,9 +76,8 @@ test.each([
   ['pass@2 of four attempts', passAt(2), 4, { n: 1, total: 0.5 }],
   ['pass@2 of one attempt', passAt(2), 1, { n: 0, total: 0 }],
 ])('%s are measured', (_, measure, attempts, measured) => {
-  const { n, total } = measure.of(attemptsAt('a', attempts, 1), counts);
-  expect(n).toBe(measured.n);
-  expect(total).toBeCloseTo(measured.total, 12);
+  const of = measure.of(attemptsAt('a', attempts, 1), counts);
+  expect(of).toEqual({ n: measured.n, total: expect.closeTo(measured.total, 12) });
 });
 
 /** Three tasks of each of eight families, all solved; the number of calls rises by family from `least`. */
@@ -97,7 +87,7 @@ function evaluation(least: number, ofSlice = false) {
   const perTask = places.map((index) =>
     attemptsAt(`task ${index}`, 1, 1, { groups, ofSlice, family: `family ${index % 8}` }),
   );
-  const each = places.map((index): TaskCounts => {
+  const each = places.map((index): counted.TaskCounts => {
     const calls = least + (index % 8);
     return Object.assign({}, none, { calls, solvedCalls: calls });
   });

@@ -14,15 +14,9 @@ const seen = Array.from({ length: 20 }, (_, index) => ({
 
 describe('overlap', () => {
   test('counts prompts as they are and up to names', () => {
-    const asked = [
-      'What is the n3 of Thing3 ?',
-      'What is the n3 of Other ?',
-      'Say Other .',
-      'Who is Other ?',
-    ];
-    const held = asked.map((prompt) => ({ prompt }));
-    const found = overlap(held, seen);
-    expect(found).toMatchObject({ tasks: 4, prompt: 0.25, promptUpToNames: 0.75 });
+    const asked = ['What is the n3 of Thing3 ?', 'What is the n3 of Other ?'];
+    const held = [...asked, 'Say Other .', 'Who is Other ?'].map((prompt) => ({ prompt }));
+    expect(overlap(held, seen)).toMatchObject({ tasks: 4, prompt: 0.25, promptUpToNames: 0.75 });
   });
 
   test('counts worlds, answers, and tasks whose forms or pairs of forms were all seen', () => {
@@ -35,20 +29,17 @@ describe('overlap', () => {
     ];
     const shares = { world: 0.25, answer: 0.25, family: 0.25, forms: 0.75, pairs: 0.5 };
     expect(overlap(held, seen)).toMatchObject(shares);
-  });
-
-  test('has no pairs for single forms', () => {
-    const found = overlap([{ prompt: 'Say Other .', family: 'dict' }], seen);
-    expect(found).toMatchObject({ forms: 1, pairs: null });
+    // A single form has no pairs.
+    const single = overlap([{ prompt: 'Say Other .', family: 'dict' }], seen);
+    expect(single).toMatchObject({ forms: 1, pairs: null });
   });
 
   test('is unknown, not 0, if one side lacks the field', () => {
     const prompts = seen.map(({ prompt }) => ({ prompt }));
     const found = overlap([{ prompt: 'Say Other .', world: 'new' }], prompts);
     expect(found).toMatchObject({ world: null, family: null, answer: null });
-    expect(overlapMarkdown({ training: { headline: found }, warmUp: null })).toContain(
-      '| headline, in training | 1 | 0.0 | 100.0 | - | - | - | - | - |',
-    );
+    const row = '| headline, in training | 1 | 0.0 | 100.0 | - | - | - | - | - |';
+    expect(overlapMarkdown({ training: { headline: found }, warmUp: null })).toContain(row);
   });
 });
 
