@@ -9,6 +9,8 @@ import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { Llama3Format } from '#agent_rl/policies/tool-call-formats/llama3-format.ts';
 import { ChatTemplate } from '#model/text/chat-template.ts';
 import { Tokenizer } from '#model/text/tokenizer.ts';
+import { miniMind3 } from '#tests/support/minimind3.ts';
+import * as fc from '#tests/support/properties.ts';
 import { qwen3, qwen3Vectors } from '#tests/support/qwen3.ts';
 import { templatesFolder } from '#tests/support/templates.ts';
 
@@ -36,7 +38,8 @@ function expectEncodings(
   }
 }
 
-const { template, tokenizer, endOfTurn, stopTokens } = await qwen3();
+const { template, tokenizer: ofQwen, endOfTurn, stopTokens } = await qwen3();
+const { tokenizer, vectors: miniMind } = await miniMind3();
 const { conversations, encodings } = qwen3Vectors();
 
 describe('Qwen3', () => {
@@ -55,9 +58,9 @@ describe('Qwen3', () => {
 
   test('encodes every text as Python does, and decodes it to its composed form', () => {
     expect(encodings.length).toBeGreaterThanOrEqual(100);
-    expectEncodings(tokenizer, encodings, (text) => text.normalize('NFC'));
+    expectEncodings(ofQwen, encodings, (text) => text.normalize('NFC'));
     expect({ endOfTurn, stopTokens }).toEqual({ endOfTurn: '<|im_end|>', stopTokens: [151645] });
-    expect(tokenizer.vocabularySize).toBe(151_669);
+    expect(ofQwen.vocabularySize).toBe(151_669);
   });
 });
 
@@ -166,5 +169,98 @@ What is 2 + 3?<|im_end|>
     const format = new Llama3Format({ settings: {} });
     const back = format.read({ text: written, turn: 0, inThought: false, tools: [] });
     expect(back).toEqual(called);
+  });
+});
+
+test.each(miniMind.tokenizer)('the text $text is encoded as by the reference', ({ text, ids }) => {
+  expect(tokenizer.encodeTemplate(text)).toEqual(ids);
+  expect(tokenizer.decode(ids)).toBe(text);
+});
+
+test('no text has more characters for a token than the longest token', () => {
+  // <tts_text_bos_single>
+  expect(tokenizer.mostCharsOfToken).toBe(21);
+  for (const text of ['word '.repeat(99), ' '.repeat(999), '漢字'.repeat(99), '😀'.repeat(99)])
+    for (const ids of [tokenizer.encodePlain(text), tokenizer.encodeTemplate(text)])
+      expect(text.length).toBeLessThanOrEqual(ids.length * tokenizer.mostCharsOfToken);
+});
+
+describe('A text of others', () => {
+  const framed =
+    '<|im_start|> <|im_end|> <|endoftext|> <tool_call> </tool_call> <tool_response> <think>';
+  const control = framed.split(' ');
+
+  test('is decoded as it was written, and never contains a control token', () => {
+    const pieces = fc.oneof(
+      fc.constantFrom(...control, '<|', '|>', '</', 'im_', '\n'),
+      fc.string({ unit: 'grapheme' }),
+    );
+    fc.assert(
+      fc.property(fc.array(pieces), (parts) => {
+        const ids = tokenizer.encodePlain(parts.join(''));
+        expect(ids.some((id) => tokenizer.isControl(id))).toBe(false);
+        expect(tokenizer.decode(ids)).toBe(parts.join(''));
+      }),
+    );
+  });
+});
+
+test('a control token cannot be reached by merging its characters', () => {
+  // Merges that build "<a>" from "<", "a", ">" although it is a control token.
+  const json = {
+    added_tokens: [{ id: 4, content: '<a>', special: true }],
+    normalizer: null,
+    pre_tokenizer: null,
+    post_processor: null,
+    decoder: null,
+    model: {
+      type: 'BPE',
+      vocab: { '<': 0, a: 1, '>': 2, '<a': 3, '<a>': 4, '<unk>': 5 },
+      unk_token: '<unk>',
+      merges: ['< a', '<a >'],
+    },
+  };
+  const tiny = new Tokenizer(json, {});
+  expect(tiny.encodeTemplate('<a>')).toEqual([4]);
+  expect(tiny.encodePlain('<a>')).toEqual([3, 2]);
+});
+
+test('control tokens are found by name, and only those that frame turns are special', () => {
+  expect([tokenizer.idOf('<|im_end|>'), tokenizer.vocabularySize]).toEqual([2, 6400]);
+  expect(() => tokenizer.idOf('<|eot|>')).toThrow(/"<\|eot\|>". It has: .*<\|im_end\|>/);
+  expect([2, 21].map((id) => tokenizer.isSpecial(id))).toEqual([true, false]);
+  // A token of thoughts and calls.
+  expect(tokenizer.isControl(21)).toBe(true);
+});
+
+test('the bytes of the tokens join to the bytes of the text, also if characters are split', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      const ids = [...tokenizer.encodePlain(text), tokenizer.idOf('<|im_end|>')];
+      const bytes = ids.flatMap((id) => tokenizer.bytesOf(id) ?? []);
+      expect(bytes).toEqual([...Buffer.from(`${text}<|im_end|>`)]);
+    }),
+  );
+  expect(tokenizer.bytesOf(10 ** 6)).toBeUndefined();
+});
+
+test('unknown ids are decoded as replacement characters', () => {
+  expect(tokenizer.decode([1602, 9999, 36])).toBe('Hello\uFFFD!');
+});
+
+describe('An unsupported tokenizer.json', () => {
+  const model = { type: 'BPE', vocab: {}, merges: [] };
+  test.each([
+    ['no model', {}, /no "model"/],
+    ['another kind of model', { model: { type: 'Unigram', vocab: [] } }, /"Unigram"; only BPE/],
+    ['a space before texts', { model, pre_tokenizer: { type: 'Metaspace' } }, /SentencePiece/],
+    ['tokens without ids', { model, added_tokens: [{ content: '<x>' }] }, /has no id/],
+  ])('is refused for %s', (_, json, message) => {
+    expect(() => new Tokenizer(json, {})).toThrow(message);
+  });
+
+  test('is refused by name if it cannot be read', async () => {
+    const reading = Tokenizer.fromFolder('/nowhere');
+    await expect(reading).rejects.toThrow(/tokenizer_config.json cannot be read/);
   });
 });
