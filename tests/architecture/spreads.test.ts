@@ -4,15 +4,9 @@ import { describe, expect, test } from '@jest/globals';
 import { sourceFiles, type SourceFile } from '../support/source-files.ts';
 
 /** Calls that take as many arguments as they are given, each of which lies on the stack. */
-const takesMany = new Set([
-  'push',
-  'unshift',
-  'splice',
-  'Math.max',
-  'Math.min',
-  'String.fromCharCode',
-  'String.fromCodePoint',
-]);
+const takesMany = new Set(
+  'push unshift splice Math.max Math.min String.fromCharCode String.fromCodePoint'.split(' '),
+);
 
 /** What these hold is as long as a run file, a model's settings or a screen. */
 const bounded = ['agent_rl/cli', 'agent_rl/compose', 'agent_rl/config', 'model/config', 'scripts'];

@@ -24,19 +24,22 @@ const sameNumbers = (
   values: readonly (number | undefined)[],
   expected: readonly (number | undefined)[],
 ): void => {
-  expect(values.map((value) => value === undefined)).toEqual(
-    expected.map((value) => value === undefined),
-  );
+  const lacking = (all: typeof values) => all.map((value) => value === undefined);
+  expect(lacking(values)).toEqual(lacking(expected));
   const gaps = values.map((value, i) => Math.abs((value ?? 0) - (expected[i] ?? 0)));
   expect(Math.max(0, ...gaps)).toBeLessThan(1e-6);
 };
 
 describe('The group of advantages', () => {
-  test('sums to 0 over the members with rewards', () => {
+  test('sums to 0, follows its members through any order, and ignores absent ones', () => {
     fc.assert(
       fc.property(group, std, (rewards, divisor) => {
-        const { advantages } = groupAdvantages(rewards, { std: divisor, eps: 1e-4 });
-        expect(sum(advantages.filter((a) => a !== undefined))).toBeCloseTo(0, 8);
+        const of = (members: typeof rewards) =>
+          groupAdvantages(members, { std: divisor, eps: 1e-4 }).advantages;
+        const given = of(rewards).filter((a) => a !== undefined);
+        expect(sum(given)).toBeCloseTo(0, 8);
+        sameNumbers(of(rewards.toReversed()).toReversed(), of(rewards));
+        expect(of(rewards.filter((r) => r !== undefined))).toEqual(given);
       }),
     );
   });
@@ -51,39 +54,12 @@ describe('The group of advantages', () => {
       }),
     );
   });
-
-  test('follows its members through any order', () => {
-    fc.assert(
-      fc.property(group, std, (rewards, divisor) => {
-        const options = { std: divisor, eps: 1e-4 };
-        const { advantages } = groupAdvantages(rewards, options);
-        const backwards = groupAdvantages(rewards.toReversed(), options).advantages.toReversed();
-        sameNumbers(backwards, advantages);
-      }),
-    );
-  });
-
-  test('equals the advantages of the group without its absent members', () => {
-    fc.assert(
-      fc.property(group, std, (rewards, divisor) => {
-        const options = { std: divisor, eps: 1e-4 };
-        const { advantages } = groupAdvantages(rewards, options);
-        const alone = groupAdvantages(
-          rewards.filter((r) => r !== undefined),
-          options,
-        ).advantages;
-        expect(advantages.filter((a) => a !== undefined)).toEqual(alone);
-      }),
-    );
-  });
 });
 
 describe('Every advantage that compares within groups', () => {
+  const relative = (groups: RewardGroup[]) => groupRelative(groups, { std: 'sample', eps: 1e-4 });
   test.each([
-    [
-      'group-relative',
-      (groups: RewardGroup[]) => groupRelative(groups, { std: 'sample', eps: 1e-4 }),
-    ],
+    ['group-relative', relative],
     ['rloo', rloo],
   ] as const)('%s is the same when a group is there twice', (_, of) => {
     fc.assert(
@@ -158,17 +134,10 @@ type Token = typeof token extends fc.Arbitrary<infer T> ? T : never;
 const lossOf = (tokens: readonly Token[], kind: PolicyLossSpec['kl']['kind']) =>
   tf.tidy(() => {
     const column = (name: keyof Token) => tf.tensor1d(tokens.map((values) => values[name]));
-    const { loss, sums } = policyLoss(
-      {
-        logProbs: column('logProbs'),
-        oldLogProbs: column('oldLogProbs'),
-        refLogProbs: column('refLogProbs'),
-        advantages: column('advantages'),
-        weights: column('weights'),
-      },
-      ppo(kind),
-      builtinLoss('clipped'),
-    );
+    const names = ['logProbs', 'oldLogProbs', 'refLogProbs', 'advantages', 'weights'] as const;
+    const columns = Object.fromEntries(names.map((name) => [name, column(name)]));
+    const given = columns as Record<keyof Token, ReturnType<typeof column>>;
+    const { loss, sums } = policyLoss(given, ppo(kind), builtinLoss('clipped'));
     return { loss: loss.dataSync()[0] ?? NaN, kl: sums['kl']?.dataSync()[0] ?? NaN };
   });
 const relative = (value: number, expected: number): number =>
@@ -199,36 +168,27 @@ describe('The policy loss', () => {
   test('ignores padding and the order of tokens', () => {
     fc.assert(
       fc.property(tokens, kind, (batch, which) => {
-        const padding = {
-          logProbs: NaN,
-          oldLogProbs: 0,
-          refLogProbs: -Infinity,
-          advantages: NaN,
-          weights: 0,
-        };
+        const nothing = { oldLogProbs: 0, refLogProbs: -Infinity, advantages: NaN, weights: 0 };
+        const padding = { logProbs: NaN, ...nothing };
         const { loss } = lossOf(batch, which);
-        expect(
-          relative(lossOf([padding, ...batch.toReversed(), padding], which).loss, loss),
-        ).toBeLessThan(1e-4);
+        const padded = lossOf([padding, ...batch.toReversed(), padding], which).loss;
+        expect(relative(padded, loss)).toBeLessThan(1e-4);
       }),
     );
   });
 });
 
 test('packMicroBatches packs every sequence once, within the budget unless alone', () => {
+  const sizes = fc.array(fc.integer({ min: 1, max: 60 }));
   fc.assert(
-    fc.property(
-      fc.array(fc.integer({ min: 1, max: 60 })),
-      fc.integer({ min: 1, max: 200 }),
-      (lengths, budget) => {
-        const batches = packMicroBatches(lengths, budget);
-        expect(batches.flat().toSorted((a, b) => a - b)).toEqual([...lengths.keys()]);
-        for (const batch of batches) {
-          const longest = Math.max(...batch.map((index) => lengths[index] ?? 0));
-          expect(batch.length === 1 || batch.length * longest <= budget).toBe(true);
-        }
-      },
-    ),
+    fc.property(sizes, fc.integer({ min: 1, max: 200 }), (lengths, budget) => {
+      const batches = packMicroBatches(lengths, budget);
+      expect(batches.flat().toSorted((a, b) => a - b)).toEqual([...lengths.keys()]);
+      for (const batch of batches) {
+        const longest = Math.max(...batch.map((index) => lengths[index] ?? 0));
+        expect(batch.length === 1 || batch.length * longest <= budget).toBe(true);
+      }
+    }),
   );
 });
 

@@ -1,18 +1,15 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 import { Type } from 'typebox';
 
+import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
 import { AgentRlError } from '#agent_rl/core/errors.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { drawnMasks, type TranscriptRecord } from '#agent_rl/core/transcript.ts';
-import {
-  HermesFormat,
-  Llama3Format,
-  PlainFormat,
-  PythonBlockFormat,
-} from '#agent_rl/policies/index.ts';
+import * as formatsOf from '#agent_rl/policies/index.ts';
 import { newestCheckpoint } from '#agent_rl/runs/checkpoints.ts';
 import { readEpisodes } from '#agent_rl/runs/episodes/read-episodes.ts';
 import { readTaskFile } from '#dataset/tasks/task-files.ts';
@@ -21,7 +18,7 @@ import { parseHeader } from '#model/weights/safetensors-header.ts';
 import { play } from '#tests/support/play-episode.ts';
 import * as fc from '#tests/support/properties.ts';
 import { says } from '#tests/support/scripted-policy.ts';
-import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 
 /*
  * Malformed inputs of each kind, most of them nearly right: nothing crashes, and what is refused is refused with a code and
@@ -38,47 +35,30 @@ function expectRefused(thrown: unknown, code: string, place: RegExp): void {
   expect((thrown as Error).message).toMatch(place);
 }
 
-/** Text near what is right: pieces of it, cut and joined anyhow, with junk between them. */
-const near = (pieces: readonly string[]): fc.Arbitrary<string> =>
-  fc
-    .array(
-      fc.oneof(
-        { weight: 4, arbitrary: fc.constantFrom(...pieces) },
-        { weight: 1, arbitrary: fc.string({ maxLength: 8, unit: 'binary' }) },
-        { weight: 1, arbitrary: fc.json({ maxDepth: 2 }) },
-      ),
-      { maxLength: 12 },
-    )
-    .map((parts) => parts.join(''));
+/** Text near what is right: pieces of it and words of their language, cut and joined anyhow, with junk between them. */
+const near = (words: string, ...pieces: readonly string[]): fc.Arbitrary<string> => {
+  const right = fc.constantFrom(...words.split(' '), ...pieces);
+  const noise = fc.oneof(fc.string({ maxLength: 8, unit: 'binary' }), fc.json({ maxDepth: 2 }));
+  const part = fc.oneof({ weight: 2, arbitrary: right }, { weight: 1, arbitrary: noise });
+  return fc.array(part, { maxLength: 12 }).map((parts) => parts.join(''));
+};
 
 describe('The reader of calls', () => {
-  const tools = [
-    { name: 'code_exec', description: 'Runs', parameters: Type.Object({ code: Type.String() }) },
-  ];
+  const parameters = Type.Object({ code: Type.String() });
+  const tools = [{ name: 'code_exec', description: 'Runs', parameters }];
   const formats = [
-    new HermesFormat(),
-    new Llama3Format({ settings: {} }),
-    new PlainFormat(),
-    new PythonBlockFormat({ settings: {} }),
+    new formatsOf.HermesFormat(),
+    new formatsOf.Llama3Format({ settings: {} }),
+    new formatsOf.PlainFormat(),
+    new formatsOf.PythonBlockFormat({ settings: {} }),
   ];
-  const call = near([
-    '<tool_call>',
-    '</tool_call>',
-    '<think>',
-    '</think>',
+  const call = near(
+    '<tool_call> </tool_call> <think> </think> {"name": "arguments": <|python_tag|> ``` code_exec( { } __proto__',
     '{"name": "code_exec", "arguments": {"code": "1"}}',
-    '{"name": ',
-    '"arguments": ',
-    '<|python_tag|>',
     '```python\n',
-    '```',
-    'code_exec(',
-    '{',
-    '}',
     '\n',
-    '__proto__',
     '"\\ud800"',
-  ]);
+  );
 
   test.each(formats.map((format) => [format.constructor.name, format] as const))(
     '%s: every text is a call, or malformed with the reason',
@@ -136,25 +116,13 @@ describe('A malformed transcript', () => {
 });
 
 describe('A malformed line', () => {
-  const line = near([
+  const line = near(
+    '"task_id": {"prompt": { } [ ] , null 1e999 \n \r\n \u2028 \ufeff',
     '{"task_id": "a", "prompt": "b"}',
     '{"task_id": "a", "prompt": "b", "tests": {"kind": "stdin", "cases": []}}',
     '{"messages": [{"role": "user", "content": "a"}]}',
     '{"role": "assistant", "content": ""}',
-    '"task_id": ',
-    '{"prompt": ',
-    '{',
-    '}',
-    '[',
-    ']',
-    ',',
-    'null',
-    '\n',
-    '\r\n',
-    '\u2028',
-    '\ufeff',
-    '1e999',
-  ]);
+  );
   const file = join(folder, 'lines.jsonl');
   const readers: [string, (path: string) => Promise<unknown>][] = [
     ['code tasks', (path) => readTaskFile(path, 'code')],
@@ -163,14 +131,11 @@ describe('A malformed line', () => {
     ['demonstrations', readConversations],
     [
       'episodes',
-      async (path) => {
+      async () => {
         const trajectories = join(folder, 'trajectories');
-        mkdirSync(trajectories, { recursive: true });
-        rmSync(join(trajectories, 'train.jsonl'), { force: true });
-        writeFileSync(join(trajectories, 'train.jsonl'), textOfLines);
+        writeBelow(trajectories, 'train.jsonl', textOfLines);
         for await (const episode of readEpisodes({ trajectories }, 'train'))
           expect(typeof episode.taskId).toBe('string');
-        return path;
       },
     ],
   ];
@@ -193,21 +158,13 @@ describe('A malformed line', () => {
 });
 
 describe('A malformed safetensors header', () => {
-  const header = near([
+  const header = near(
+    '{"a": "__proto__": { } [ ] , "F16" 1e308',
     '{"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}',
-    '{"a": ',
     '{"dtype": "F32", "shape": [',
     '"data_offsets": [0, 9007199254740993]',
     '"shape": [-1, 4294967296, 4294967296]',
-    '"__proto__": ',
-    '{',
-    '}',
-    '[',
-    ']',
-    ',',
-    '"F16"',
-    '1e308',
-  ]);
+  );
 
   test('is read, or refused with the file', () => {
     fc.assert(
@@ -228,27 +185,21 @@ describe('A malformed safetensors header', () => {
 
 describe('A malformed checkpoint', () => {
   const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
-  const manifest = near([
+  const manifest = near(
+    `{"files": "trainer-state.json": "${sha256('{}')}" { } , null`,
     `{"schema": 1, "step": 2, "weightsSha256": "", "files": {"trainer-state.json": "${sha256('{}')}"}}`,
     '{"files": {',
-    '"trainer-state.json": ',
-    `"${sha256('{}')}"`,
     '"../../../etc/passwd": ""',
     '"__proto__": {}',
     '"": "x"',
-    '{',
-    '}',
-    ',',
-    'null',
-  ]);
+  );
 
   test('is whole, or skipped with the reason and refused with the folder', async () => {
     const step = join(folder, 'checkpoints', 'step-2');
-    mkdirSync(step, { recursive: true });
     await fc.assert(
       fc.asyncProperty(manifest, fc.constantFrom('{}', '', 'x'), async (text, state) => {
-        writeFileSync(join(step, 'manifest.json'), text);
-        writeFileSync(join(step, 'trainer-state.json'), state);
+        writeBelow(step, 'manifest.json', text);
+        writeBelow(step, 'trainer-state.json', state);
         const warnings: string[] = [];
         const found = newestCheckpoint(join(folder, 'checkpoints'), (one) => warnings.push(one));
         const thrown: unknown = await found.then(
@@ -264,4 +215,63 @@ describe('A malformed checkpoint', () => {
       runs(10_000),
     );
   });
+});
+
+const texts = ['code_exec_grpo', 'mixed_grpo', 'medquad_rag_grpo', 'mixed_sft'].map((name) =>
+  readFileSync(join(packageRoot(), 'configs', `${name}.yaml`), 'utf8')
+    .split('\n')
+    .filter((line) => !/^\s*(#|$)/.test(line)),
+);
+
+/** What stands where something else should. */
+const words = 'null [] {} -1 1e999 .nan true 9007199254740993 *b [[[1]]] "\\u0000" \t } toString';
+const phrases = ['&a [*a]', '!!binary "AAAA"', '!!set {a}', '{a: {b: 1}}', '|\n  x', '{type: 3}'];
+const others = ['[{type: search}]', '? x', '- 1', '{__proto__: {a: 1}}'];
+const junk = [...words.split(' '), ...phrases, ...others];
+const blocks = ['run', 'train', 'tools', 'extends', 'datasets', 'dataset', 'policy', 'environment'];
+const keys = blocks.concat(['rewards', 'plugins', 'eval', 'toString', '__proto__']);
+
+type Edit = (lines: string[], at: number) => void;
+
+const edit: fc.Arbitrary<Edit> = fc.oneof(
+  fc.constantFrom(...junk).map((value): Edit => (lines, at) => {
+    lines[at] = lines[at]?.replace(/:.*$/, () => `: ${value}`) ?? '';
+  }),
+  fc.constant<Edit>((lines, at) => void lines.splice(at, 1)),
+  fc
+    .tuple(fc.constantFrom(...keys), fc.constantFrom(...junk), fc.nat(2))
+    .map(([key, value, depth]): Edit => (lines, at) => {
+      lines.splice(at, 0, `${'  '.repeat(depth)}${key}: ${value}`);
+    }),
+  fc.constant<Edit>((lines, at) => void (lines[at] = ` ${lines[at] ?? ''}`)),
+  fc.string({ minLength: 1, maxLength: 2 }).map(
+    (text): Edit =>
+      (lines, at) =>
+        void (lines[at] = `${lines[at] ?? ''}${text}`),
+  ),
+);
+
+test('a run file with any spoiled lines is read, or refused with a code and a place', async () => {
+  const edits = fc.array(fc.tuple(edit, fc.nat()), { minLength: 1, maxLength: 4 });
+  const training = fc.boolean();
+  let read = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...texts), edits, training, async (text, changes, trains) => {
+      const lines = [...text];
+      for (const [change, place] of changes) change(lines, place % Math.max(1, lines.length));
+      const file = writeBelow(folder, 'spoiled.yaml', lines.join('\n'));
+      const said = await prepareRun({ file, training: trains }).then(
+        () => 'read',
+        (thrown: unknown) => {
+          if (!AgentRlError.is(thrown)) throw thrown;
+          return `${thrown.code} ${thrown.message}`;
+        },
+      );
+      expect(said).toMatch(/^read$|^(CONFIG_INVALID|PLUGIN_\w+) [^]*spoiled\.yaml:\d+/);
+      if (said === 'read') read += 1;
+    }),
+    { numRuns: 500 },
+  );
+  // Some are harmless: the property is not only about refusals.
+  expect(read).toBeGreaterThan(0);
 });

@@ -11,6 +11,9 @@ export function temporaryFolder(): string {
   return folder;
 }
 
+/** A new, empty folder below one. */
+export const freshFolder = (below: string): string => mkdtempSync(join(below, 'fresh-'));
+
 /** Writes a file below a folder and returns its path. */
 export function writeBelow(folder: string, path: string, text: string | Uint8Array): string {
   const file = join(folder, path);

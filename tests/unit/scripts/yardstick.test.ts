@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
@@ -6,7 +6,7 @@ import { describe, expect, test } from '@jest/globals';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { differences, hashesOf, type Yardstick } from '#scripts/yardstick/hashes.ts';
 import { yardstickJobs } from '#scripts/yardstick/jobs.ts';
-import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+import { freshFolder, temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 
 const folder = temporaryFolder();
 const episode = {
@@ -23,23 +23,19 @@ const episode = {
 const lineOf = ({ tokens, logProbs, ...one }: typeof episode): string =>
   JSON.stringify({ ...one, sequences: [{ tokens, logProbs }] });
 
-let runs = 0;
 function hashesWith(change: Partial<typeof episode>, weights = 'w') {
-  const run = join(folder, String(runs++));
-  const step = join(run, 'checkpoints', 'step-10');
-  mkdirSync(join(run, 'trajectories'), { recursive: true });
-  mkdirSync(step, { recursive: true });
-  mkdirSync(join(run, 'checkpoints', 'step-9'));
-  writeFileSync(join(step, 'model.safetensors'), weights);
+  const run = freshFolder(folder);
+  writeBelow(run, 'checkpoints/step-10/model.safetensors', weights);
+  writeBelow(run, 'checkpoints/step-9/model.safetensors', 'older');
   const lines = [episode, { ...episode, sample: 1, ...change }].map(lineOf);
-  writeFileSync(join(run, 'trajectories', 'train.jsonl'), `${lines.join('\n')}\n`);
-  writeFileSync(join(run, 'trajectories', 'eval.jsonl'), `${lineOf(episode)}\n`);
+  writeBelow(run, 'trajectories/train.jsonl', `${lines.join('\n')}\n`);
+  writeBelow(run, 'trajectories/eval.jsonl', `${lineOf(episode)}\n`);
   return hashesOf(run);
 }
 
 const changed = (a: object, b: object): string[] =>
   Object.entries(a).flatMap(([name, hash]) =>
-    Object.entries(b).some((entry) => entry[0] === name && entry[1] === hash) ? [] : [name],
+    new Map(Object.entries(b)).get(name) === hash ? [] : [name],
   );
 
 describe('The yardstick', () => {
@@ -54,25 +50,21 @@ describe('The yardstick', () => {
     expect(changed(hashesWith({}), hashesWith(change, weights))).toEqual(names);
   });
 
-  test('trains every run file in configs/', () => {
-    const files = readdirSync(join(packageRoot(), 'configs')).filter((name) =>
-      name.endsWith('.yaml'),
-    );
-    expect(yardstickJobs.map(({ name }) => `${name}.yaml`).toSorted()).toEqual(files.toSorted());
-  });
-
-  test('has a hash of each job in its fixture', () => {
+  test('trains every run file in configs/, and has a hash of each job in its fixture', () => {
+    const names = yardstickJobs.map(({ name }) => name).toSorted();
+    const files = readdirSync(join(packageRoot(), 'configs'));
+    const runs = files.filter((name) => name.endsWith('.yaml')).map((name) => name.slice(0, -5));
+    expect(names).toEqual(runs.toSorted());
     const fixture = join(packageRoot(), 'tests', 'fixtures', 'yardstick.json');
     const { jobs } = JSON.parse(readFileSync(fixture, 'utf8')) as Yardstick;
-    expect(Object.keys(jobs).toSorted()).toEqual(yardstickJobs.map(({ name }) => name).toSorted());
+    expect(Object.keys(jobs).toSorted()).toEqual(names);
   });
 
   test('names hashes that differ, and another machine', () => {
     const before = { machine: 'a', jobs: { one: { weights: '1' }, two: { weights: '2' } } };
     expect(differences(before, { machine: 'a', jobs: { one: { weights: '1' } } })).toEqual([]);
-    expect(differences(before, { machine: 'a', jobs: { one: {} } })).toEqual([
-      'one: weights 1 -> -\n',
-    ]);
+    const lost = differences(before, { machine: 'a', jobs: { one: {} } });
+    expect(lost).toEqual(['one: weights 1 -> -\n']);
     expect(differences(before, { machine: 'b', jobs: { two: { weights: '3' } } })).toEqual([
       'two: weights 2 -> 3\n',
       'The fixture was made on another machine: a.\n',

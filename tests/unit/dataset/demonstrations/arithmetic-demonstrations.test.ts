@@ -4,13 +4,10 @@ import type { Message } from '#agent_rl/core/message.ts';
 import { QuestionEnv } from '#agent_rl/environments/question/question-env.ts';
 import { CalculatorTool } from '#agent_rl/tools/calculator/calculator-tool.ts';
 import { trainedQuestion } from '#dataset/arithmetic_tasks/generator/rows.ts';
-import {
-  arithmeticDemonstrations,
-  type Calculate,
-} from '#dataset/demonstrations/arithmetic-demonstrations.ts';
+import { arithmeticDemonstrations } from '#dataset/demonstrations/arithmetic-demonstrations.ts';
 
 const calculator = new CalculatorTool({ settings: {} });
-const calculate: Calculate = async (expression) => (await calculator.call({ expression })).content;
+const calculate = async (expression: string) => (await calculator.call({ expression })).content;
 
 async function shown(count: number, by = calculate) {
   const found: (readonly Message[])[] = [];
@@ -18,35 +15,30 @@ async function shown(count: number, by = calculate) {
   return found;
 }
 
+const settings = {
+  match: 'number' as const,
+  maxAnswerWords: 40,
+  successReward: 1,
+  solvedAt: 1,
+  noAnswerPenalty: 0,
+  turnLimitPenalty: 0,
+};
+
 /** What the environment makes of a conversation's turns. */
 async function judged(messages: readonly Message[], index: number) {
   const { text, answer } = trainedQuestion('warm-up', 4, index);
   const task = { taskId: 'one', prompt: text, answer, aliases: [], metadata: {} };
-  const settings = {
-    match: 'number' as const,
-    maxAnswerWords: 40,
-    successReward: 1,
-    solvedAt: 1,
-    noAnswerPenalty: 0,
-    turnLimitPenalty: 0,
-  };
   const environment = new QuestionEnv({ task, settings });
   expect(await environment.start()).toEqual(messages.slice(0, 1));
   for (const [turn, message] of messages.entries()) {
     if (message.role !== 'assistant') continue;
-    const results = await Promise.all(
-      (message.toolCalls ?? []).map(async (call) => ({
-        call,
-        result: await calculator.call({ expression: String(call.arguments['expression']) }),
-        status: 'ok' as const,
-        wallMs: 0,
-      })),
-    );
-    const { done } = await environment.step({ index: turn, message, calls: results });
-    expect(done).toBe(results.length === 0);
+    const [call] = message.toolCalls ?? [];
+    const result = await calculator.call({ expression: String(call?.arguments['expression']) });
+    const calls = call === undefined ? [] : [{ call, result, status: 'ok' as const, wallMs: 0 }];
+    const { done } = await environment.step({ index: turn, message, calls });
+    expect(done).toBe(call === undefined);
     // What was seen is what the tool says.
-    const next = messages[turn + 1];
-    expect(next?.content).toBe(results[0]?.result.content);
+    expect(messages[turn + 1]?.content).toBe(calls[0]?.result.content);
   }
   return environment.finish('done');
 }

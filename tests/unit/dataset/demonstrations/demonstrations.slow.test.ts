@@ -1,26 +1,34 @@
 import path from 'node:path';
 
-import { expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 
+import type { AssistantMessage, Message } from '#agent_rl/core/message.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import { CodeTaskDataset } from '#dataset/tasks/code-task-dataset.ts';
+import type { CodeTask } from '#agent_rl/core/tasks/code-task.ts';
 import { heldOutFamilies } from '#dataset/code_tasks/generator/families.ts';
 import { normalisePrompt } from '#dataset/code_tasks/generator/prompt.ts';
 import { codeDemonstrations } from '#dataset/demonstrations/demonstrations.ts';
+import { referenceDemonstration } from '#dataset/demonstrations/reference-demonstrations.ts';
+import { loadCodeTaskSplits } from '#dataset/tasks/code-task-dataset.ts';
+
+const dir = path.join(packageRoot(), 'dataset/code_tasks');
+let train: readonly CodeTask[];
+let held: readonly CodeTask[];
+beforeAll(async () => {
+  const splits = await loadCodeTaskSplits(dir);
+  [train, held] = [splits.train.tasks, splits.eval.tasks];
+});
 
 const all = [...codeDemonstrations(7, 1500)];
 const share = (flags: readonly boolean[]): number => flags.filter(Boolean).length / flags.length;
-/** The share of right programs, which a faithful imitator starts with. */
-const rightShare = share(all.flatMap((one) => one.programsRight));
 
-test('the teacher writes about one program in four right', () => {
-  expect(rightShare).toBeGreaterThan(0.22);
-  expect(rightShare).toBeLessThan(0.29);
-});
-
-test('a conversation ends well more often, because the teacher may try again', () => {
+test('the teacher writes about one program in four right, and tries again', () => {
+  // What a faithful imitator starts with.
+  const right = share(all.flatMap((one) => one.programsRight));
+  expect(right).toBeGreaterThan(0.22);
+  expect(right).toBeLessThan(0.29);
   const correct = share(all.map((one) => one.correct));
-  expect(correct).toBeGreaterThan(rightShare);
+  expect(correct).toBeGreaterThan(right);
   // 29 to 34 % over seeds: an imitator that retries as the teacher does starts below 35 %.
   expect(correct).toBeLessThan(0.35);
 });
@@ -30,10 +38,8 @@ test('an item depends on the seed and its index alone', () => {
   expect([...codeDemonstrations(8, 1)]).not.toEqual(all.slice(0, 1));
 });
 
-test('no conversation shows a prompt or a family of the evaluation', async () => {
-  const file = path.join(packageRoot(), 'dataset/code_tasks/eval.jsonl');
-  const evaluation = await CodeTaskDataset.fromPath(file);
-  const prompts = new Set(evaluation.tasks.map((task) => normalisePrompt(task.prompt)));
+test('no conversation shows a prompt or a family of the evaluation', () => {
+  const prompts = new Set(held.map((task) => normalisePrompt(task.prompt)));
   const heldOut = new Set(heldOutFamilies.map((family) => family.name));
   for (const { messages, kind } of all) {
     const prompt = messages.find((message) => message.role === 'user')?.content ?? '';
@@ -53,7 +59,42 @@ test('a conversation is prompt, calls with their results, and "Done."', () => {
 
 test('plans are at most eight words long', () => {
   const thoughts = all.flatMap(({ messages }) =>
-    messages.flatMap((message) => (message.role === 'assistant' ? [message.reasoning ?? ''] : [])),
+    messages.map((message) => (message.role === 'assistant' ? (message.reasoning ?? '') : '')),
   );
   expect(Math.max(...thoughts.map((thought) => thought.split(' ').length))).toBeLessThanOrEqual(8);
+});
+
+describe('referenceDemonstration', () => {
+  test('shows the plan, the program and the output of its example', () => {
+    const code = 'a, b = [int(x) for x in input().split()]\nx = abs(a - b)\nprint(x * 7)';
+    const toolCalls = [{ id: 'call_0_0', name: 'code_exec', arguments: { code } }];
+    const reasoning = expect.stringContaining('difference');
+    expect(referenceDemonstration(train[0]!).slice(1)).toEqual([
+      { role: 'assistant', content: '', reasoning, toolCalls },
+      { role: 'tool', name: 'code_exec', callId: 'call_0_0', content: '161' },
+      { role: 'assistant', content: 'Done.' },
+    ]);
+  });
+
+  test('takes the teacher’s plan for every training task', () => {
+    const planOf = (messages: readonly Message[]) =>
+      (messages[1] as AssistantMessage).reasoning?.replaceAll(/\d+|'\w'/g, 'N');
+    const shown = [...codeDemonstrations(1, 3000)];
+    const plans = new Map(
+      shown.flatMap(({ kind, messages }) => {
+        const plan = planOf(messages);
+        return plan === undefined ? [] : [[kind, plan] as const];
+      }),
+    );
+    for (const task of train)
+      expect(planOf(referenceDemonstration(task))).toBe(plans.get(String(task.metadata['family'])));
+  });
+
+  test.each([
+    ['no reference', { referenceSolution: undefined }],
+    ['no family', { metadata: { family: 'unknown' } }],
+  ])('refuses a task with %s by its id', (what, changed) => {
+    const task = { ...train[0]!, ...changed } as CodeTask;
+    expect(() => referenceDemonstration(task)).toThrow(`Task "train-0001" has ${what}`);
+  });
 });

@@ -1,19 +1,15 @@
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 
 import type { AssistantMessage } from '#agent_rl/core/message.ts';
-import {
-  isMistaken,
-  mixedDemonstrations,
-  type MixedDemonstration,
-  type MixedDemonstrationOptions,
-} from '#dataset/demonstrations/mixed-demonstrations.ts';
+import * as mixed from '#dataset/demonstrations/mixed-demonstrations.ts';
 
-const options: MixedDemonstrationOptions = {
+const { isMistaken, mixedDemonstrations } = mixed;
+type MixedDemonstration = mixed.MixedDemonstration;
+
+const options: mixed.MixedDemonstrationOptions = {
   topK: 1,
   render: (documents) =>
-    documents.length === 0
-      ? 'No results.'
-      : documents.map(({ title, text }) => `${title}\n${text}`).join('\n\n'),
+    documents.map(({ title, text }) => `${title}\n${text}`).join('\n\n') || 'No results.',
   run: async () => ({ content: 'Velmana', isError: false }),
 };
 
@@ -28,21 +24,12 @@ const asked = ({ messages }: MixedDemonstration): string => messages[0]?.content
 /** Search questions end in a question mark right after a word, workspace questions have a space before it. */
 const isOfWorkspace = (one: MixedDemonstration): boolean => asked(one).endsWith(' ?');
 
-let demonstrations: readonly MixedDemonstration[] = [];
-let searching: readonly MixedDemonstration[] = [];
-let working: readonly MixedDemonstration[] = [];
-
-beforeAll(async () => {
-  demonstrations = await demonstrate(600);
-  searching = demonstrations.filter((one) => !isOfWorkspace(one));
-  working = demonstrations.filter(isOfWorkspace);
-});
+const demonstrations = await demonstrate(600);
+const searching = demonstrations.filter((one) => !isOfWorkspace(one));
+const working = demonstrations.filter(isOfWorkspace);
 
 const firstTool = ({ messages }: MixedDemonstration): string | undefined =>
   (messages[1] as AssistantMessage).toolCalls?.[0]?.name;
-
-const share = (of: readonly MixedDemonstration[], is: (one: MixedDemonstration) => boolean) =>
-  of.filter(is).length / of.length;
 
 test('an item depends on the seed and its place alone', async () => {
   expect(await demonstrate(7)).toEqual(demonstrations.slice(0, 7));
@@ -58,10 +45,9 @@ test('six in ten conversations search, evenly spread', () => {
 test('the teacher takes the wrong tool with some kinds only, and there in nearly half of the tries', () => {
   for (const all of [searching, working]) {
     const mistaken = all.filter(({ kind }) => isMistaken(kind));
-    expect(share(all, ({ kind }) => isMistaken(kind))).toBeGreaterThan(0.15);
-    expect(share(all, ({ kind }) => isMistaken(kind))).toBeLessThan(0.4);
-    expect(share(mistaken, ({ wrongTool }) => wrongTool)).toBeGreaterThan(0.3);
-    expect(share(mistaken, ({ wrongTool }) => wrongTool)).toBeLessThan(0.6);
+    const inAll = mistaken.length / all.length;
+    const wrong = mistaken.filter(({ wrongTool }) => wrongTool).length / mistaken.length;
+    expect([inAll > 0.15, inAll < 0.4, wrong > 0.3, wrong < 0.6]).toEqual(Array(4).fill(true));
     expect(all.filter(({ kind, wrongTool }) => wrongTool && !isMistaken(kind))).toEqual([]);
   }
 });
@@ -74,20 +60,19 @@ test('the teacher mistakes workspace questions that ask for a largest and for no
   expect(new Set(working.map(({ kind }) => kind)).size).toBe(4);
 });
 
-const wrongOnes = (of: readonly MixedDemonstration[]) =>
-  of
-    .filter(({ wrongTool }) => wrongTool)
-    .map(({ messages, correct }) => {
-      const [task, first, seen, last, ...rest] = messages as AssistantMessage[];
-      const plan = first?.reasoning;
-      const call = first?.toolCalls?.[0];
-      return { task: task?.content, plan, call, seen: seen?.content, last, rest, correct };
-    });
+const wrongOnes = (of: readonly MixedDemonstration[]) => {
+  const wrong = of.filter(({ wrongTool }) => wrongTool);
+  expect(wrong.length).toBeGreaterThan(20);
+  return wrong.map(({ messages, correct }) => {
+    const [task, first, seen, last, ...rest] = messages as AssistantMessage[];
+    const call = first?.toolCalls?.[0];
+    const plan = first?.reasoning;
+    return { task: task?.content, plan, call, seen: seen?.content, last, rest, correct };
+  });
+};
 
 test('the teacher prints the name of a mistaken search question, and takes it for the answer', () => {
-  const wrong = wrongOnes(searching);
-  expect(wrong.length).toBeGreaterThan(20);
-  for (const { task, plan, call, seen = '-', last, rest, correct } of wrong) {
+  for (const { task, plan, call, seen = '-', last, rest, correct } of wrongOnes(searching)) {
     expect(task).toContain(seen);
     expect(call).toMatchObject({ name: 'code_exec', arguments: { code: `print('${seen}')` } });
     expect(last).toEqual({ role: 'assistant', content: `It is ${seen}.`, reasoning: plan });
@@ -96,9 +81,7 @@ test('the teacher prints the name of a mistaken search question, and takes it fo
 });
 
 test('the teacher searches for the first name of a mistaken workspace question, and finds nothing', () => {
-  const wrong = wrongOnes(working);
-  expect(wrong.length).toBeGreaterThan(20);
-  for (const { task, plan, call, seen, last, rest, correct } of wrong) {
+  for (const { task, plan, call, seen, last, rest, correct } of wrongOnes(working)) {
     const query = /^What is the (\w+)/.exec(task ?? '')?.[1];
     expect(call).toMatchObject({ name: 'search', arguments: { query } });
     expect(last).toMatchObject({ content: 'It is not stated.', reasoning: plan });
@@ -118,8 +101,7 @@ test('a reliable teacher never takes the wrong tool, and leaves no step out', as
   expect(reliable.filter(({ wrongTool }) => wrongTool)).toEqual([]);
   // Its last plan says what the question does, up to what was found.
   for (const { messages } of reliable.filter(isOfWorkspace)) {
-    const [task, last] = [messages[0]?.content ?? '', messages.at(-1)];
-    const plan = (last as AssistantMessage).reasoning ?? '';
-    expect(task).toContain(`What is the ${plan.replace(/ = .*$/, '')} `);
+    const plan = (messages.at(-1) as AssistantMessage).reasoning ?? '';
+    expect(messages[0]?.content).toContain(`What is the ${plan.replace(/ = .*$/, '')} `);
   }
 });

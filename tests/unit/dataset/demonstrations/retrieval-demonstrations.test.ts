@@ -3,10 +3,8 @@ import { describe, expect, test } from '@jest/globals';
 import type { Message } from '#agent_rl/core/message.ts';
 import type { SearchHit } from '#agent_rl/core/services/search.ts';
 import type { SearchTask } from '#agent_rl/core/tasks/search-task.ts';
-import {
-  retrievalDemonstrations,
-  type RetrievalTeacher,
-} from '#dataset/demonstrations/retrieval-demonstrations.ts';
+import { retrievalDemonstrations } from '#dataset/demonstrations/retrieval-demonstrations.ts';
+import type { RetrievalTeacher } from '#dataset/demonstrations/retrieval-demonstrations.ts';
 
 const task = (taskId: string, prompt: string, answer: string): SearchTask => ({
   taskId,
@@ -24,11 +22,7 @@ const finding = (...texts: string[]): RetrievalTeacher => ({
   search: async () => ({ content: texts.join('\n'), hits: texts.map(hit) }),
 });
 
-async function shown(
-  tasks: readonly SearchTask[],
-  teacher: RetrievalTeacher,
-  seed = 1,
-): Promise<(readonly Message[])[]> {
+async function shown(tasks: readonly SearchTask[], teacher: RetrievalTeacher, seed = 1) {
   const found: (readonly Message[])[] = [];
   for await (const { messages } of retrievalDemonstrations(seed, tasks, teacher))
     found.push(messages);
@@ -40,6 +34,7 @@ const rabies = task(
   'What causes rabies ?',
   'Rabies is caused by\n   a virus of animals. It is spread by infected saliva. Bats carry it in many places. Few people survive it.',
 );
+const spread = 'It is spread by infected saliva.';
 const answerOf = (conversations: readonly (readonly Message[])[]) =>
   conversations[0]?.at(-1)?.content;
 
@@ -47,15 +42,11 @@ describe('retrievalDemonstrations', () => {
   test('searches for the question, shows what was found, and answers in its words', async () => {
     const text = 'Dogs may bite people. It is spread by infected saliva.';
     const [messages] = await shown([rabies], { ...finding(text), systemPrompt: 'Search once.' });
-    const args = { query: 'What causes rabies ?' };
+    const call = { id: 'call_0_0', name: 'search', arguments: { query: rabies.prompt } };
     expect(messages).toEqual([
       { role: 'system', content: 'Search once.' },
-      { role: 'user', content: 'What causes rabies ?' },
-      {
-        role: 'assistant',
-        content: '',
-        toolCalls: [{ id: 'call_0_0', name: 'search', arguments: args }],
-      },
+      { role: 'user', content: rabies.prompt },
+      { role: 'assistant', content: '', toolCalls: [call] },
       { role: 'tool', name: 'search', callId: 'call_0_0', content: text },
       { role: 'assistant', content: 'It is spread by infected saliva.' },
     ]);
@@ -90,21 +81,17 @@ describe('retrievalDemonstrations', () => {
   test('leaves out a question whose first sentence alone is too long', async () => {
     const long = `A${' word'.repeat(50)}.`;
     const asked = task('a', 'What?', `${long} ${rabies.answer}`);
-    const found = finding(long, 'It is spread by infected saliva.');
-    expect(await shown([asked], found)).toEqual([]);
+    expect(await shown([asked], finding(long, spread))).toEqual([]);
   });
 
   test('orders the conversations by the seed', async () => {
     const asked = Array.from({ length: 30 }, (_, i) =>
-      task(String(i), `What is ${i} ?`, rabies.answer),
+      task(`${i}`, `What is ${i} ?`, rabies.answer),
     );
-    const questions = async (seed: number) =>
-      (await shown(asked, finding('It is spread by infected saliva.'), seed)).map(
-        ([question]) => question?.content,
-      );
-    const [first, again, other] = [await questions(1), await questions(1), await questions(2)];
-    expect(again).toEqual(first);
-    expect(other).not.toEqual(first);
-    expect(new Set(first)).toEqual(new Set(asked.map(({ prompt }) => prompt)));
+    const order = async (seed: number) =>
+      (await shown(asked, finding(spread), seed)).map(([question]) => question?.content);
+    expect(await order(1)).toEqual(await order(1));
+    expect(await order(2)).not.toEqual(await order(1));
+    expect(new Set(await order(1))).toEqual(new Set(asked.map(({ prompt }) => prompt)));
   });
 });

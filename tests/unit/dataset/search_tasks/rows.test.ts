@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
+import * as forms from '#dataset/search_tasks/generator/form.ts';
 import { namesOf } from '#dataset/search_tasks/generator/names.ts';
 import { jsonLines } from '#dataset/tables/json-lines.ts';
 import { makeSearchData, shippedSeed } from '#dataset/search_tasks/generator/rows.ts';
@@ -24,16 +25,14 @@ test('another seed makes another world', () => {
   expect(other.train.length).toBe(data.train.length);
 });
 
+const all = [...data.train, ...data.eval];
+
 describe('The search data', () => {
-  const names = (rows: readonly object[]): ReadonlySet<string> =>
-    new Set(JSON.stringify(rows).match(/\b[A-Z][aeio][lnr][a-z]{4}\b/gu));
-
-  test('gives every name one owner', () => {
-    const all = Object.values(namesOf).flat();
-    expect(new Set(all).size).toBe(all.length);
-  });
-
-  test('uses different names in training and evaluation', () => {
+  test('gives every name one owner, and uses different names in training and evaluation', () => {
+    const owned = Object.values(namesOf).flat();
+    expect(new Set(owned).size).toBe(owned.length);
+    const names = (rows: readonly object[]) =>
+      new Set(JSON.stringify(rows).match(/\b[A-Z][aeio][lnr][a-z]{4}\b/gu));
     const trained = names(data.train);
     expect(trained.size).toBeGreaterThan(100);
     expect([...names(data.eval)].filter((name) => trained.has(name))).toEqual([]);
@@ -42,27 +41,30 @@ describe('The search data', () => {
 
   test('needs different documents in training and evaluation', () => {
     const needed = new Set(data.train.flatMap(({ documents }) => documents));
-    expect(data.eval.flatMap(({ documents }) => documents).filter((id) => needed.has(id))).toEqual(
-      [],
-    );
+    const held = data.eval.flatMap(({ documents }) => documents);
+    expect(held.filter((id) => needed.has(id))).toEqual([]);
   });
 
-  test('contains 640 training questions and a headline of 218', () => {
+  test('contains 640 training questions and a headline of 218, none with its answer', () => {
     const total = data.eval.filter(({ metadata }) => metadata['slice'] === undefined);
     expect([data.train.length, total.length]).toEqual([640, 218]);
+    expect(all.filter(({ question, answer }) => question.includes(answer))).toEqual([]);
   });
-});
 
-test('no question contains its answer', () => {
-  const named = [...data.train, ...data.eval].filter(({ question, answer }) =>
-    question.includes(answer),
-  );
-  expect(named).toEqual([]);
+  test('has tasks in every slice with facts that may be mistaken for the answer', () => {
+    for (const slice of new Set(data.eval.map(({ metadata }) => metadata['slice']))) {
+      const tasks = data.eval.filter(({ metadata }) => metadata['slice'] === slice);
+      for (const distractor of ['former', 'namesake']) {
+        const mistaken = tasks.filter(({ metadata }) => metadata.distractors.includes(distractor));
+        expect(mistaken.length / tasks.length).toBeGreaterThan(0.1);
+      }
+    }
+  });
 });
 
 describe('An answer that is stated nowhere', () => {
   const texts = new Map(data.documents.map(({ id, text }) => [id, text]));
-  const absent = [...data.train, ...data.eval].filter(({ metadata }) => metadata['absent']);
+  const absent = all.filter(({ metadata }) => metadata['absent']);
 
   test('is asked for in a seventh of the training tasks and in a slice', () => {
     expect(data.train.filter(({ metadata }) => metadata['absent']).length).toBe(92);
@@ -82,15 +84,36 @@ describe('An answer that is stated nowhere', () => {
   });
 });
 
-test('every slice has tasks with facts that may be mistaken for the answer', () => {
-  const slices = new Set(data.eval.map(({ metadata }) => metadata['slice']));
-  for (const slice of slices) {
-    const tasks = data.eval.filter(({ metadata }) => metadata['slice'] === slice);
-    for (const distractor of ['former', 'namesake']) {
-      const share =
-        tasks.filter(({ metadata }) => metadata.distractors.includes(distractor)).length /
-        tasks.length;
-      expect(share).toBeGreaterThan(0.1);
+const { documentText, trainedWordings, unseenWordings, wordingName } = forms;
+
+test('an unseen wording is never trained, but each part of it is, with several others', () => {
+  const trained = new Set(trainedWordings.map(wordingName));
+  expect(unseenWordings.filter((one) => trained.has(wordingName(one)))).toEqual([]);
+  for (const unseen of unseenWordings) {
+    for (const part of ['mention', 'link'] as const) {
+      const alike = trainedWordings.filter((one) => one[part] === unseen[part]);
+      expect(alike.length).toBeGreaterThan(3);
     }
   }
+});
+
+test('a document states its facts in its form, each up to where it ends', () => {
+  const subject = {
+    title: 'Velmora',
+    type: 'town',
+    facts: [
+      { relation: 'mayor', value: 'Tamlina', earlier: false },
+      { relation: 'mayor', value: 'Kelpano', earlier: true },
+    ],
+  } as const;
+  const form = { opening: 'A #: ', separator: ' | ' } as const;
+  const { text, ends } = documentText(subject, { ...form, mention: 'the {} @', link: '@ is =' });
+  const first = 'A town: the Velmora mayor is Tamlina';
+  const both = `${first} | the Velmora former mayor is Kelpano`;
+  expect(text).toBe(`${both}.`);
+  expect(ends.map((end) => text.slice(0, end))).toEqual([first, both]);
+  const other = { opening: 'Known of {}: ', separator: '; ' } as const;
+  expect(documentText(subject, { ...other, mention: "{}'s @", link: '= as @' }).text).toBe(
+    "Known of Velmora: Tamlina as Velmora's mayor; Kelpano as Velmora's former mayor.",
+  );
 });

@@ -2,16 +2,12 @@ import { describe, expect, test } from '@jest/globals';
 
 import { acceptedAnswers } from '#agent_rl/core/tasks/answer-match.ts';
 import { QuestionDataset } from '#dataset/tasks/question-dataset.ts';
-import {
-  otherSplitFiles,
-  readTaskFile,
-  splitFile,
-  splitFileToRead,
-} from '#dataset/tasks/task-files.ts';
+import * as taskFiles from '#dataset/tasks/task-files.ts';
 import { csvOf, parquetOf } from '#tests/support/table-files.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 import { errorOf, rejectionOf, thrownBy } from '#tests/support/thrown.ts';
 
+const { otherSplitFiles, readTaskFile, splitFile, splitFileToRead } = taskFiles;
 const folder = temporaryFolder();
 const write = (path: string, text: string | Uint8Array): string => writeBelow(folder, path, text);
 
@@ -19,14 +15,9 @@ describe('A question', () => {
   test('gets an id from folder, file and line, and keeps other columns as metadata', async () => {
     const file = write('trivia/train.csv', 'question,answer,topic\nWho?,me,people\nHow many?,3,\n');
     const { tasks } = await QuestionDataset.fromPath(file);
+    const first = { taskId: 'trivia-train-2', prompt: 'Who?', answer: 'me', aliases: [] };
     expect(tasks).toEqual([
-      {
-        taskId: 'trivia-train-2',
-        prompt: 'Who?',
-        answer: 'me',
-        aliases: [],
-        metadata: { topic: 'people' },
-      },
+      { ...first, metadata: { topic: 'people' } },
       { taskId: 'trivia-train-3', prompt: 'How many?', answer: '3', aliases: [], metadata: {} },
     ]);
   });
@@ -68,9 +59,8 @@ describe('A question', () => {
     expect(await answersOf('n.json', `[${numbers.map(row).join(', ')}]`)).toEqual(exact);
     const columns = { answer: 'a.best', aliases: 'a.all' };
     const nested = lines((number) => `{"question": "Q", "a": {"best": ${number}, "all": ["x"]}}`);
-    expect(await answersOf('in.jsonl', nested, { columns })).toEqual(
-      exact.flatMap((n) => [n, 'x']),
-    );
+    const both = exact.flatMap((n) => [n, 'x']);
+    expect(await answersOf('in.jsonl', nested, { columns })).toEqual(both);
     const answerPattern = '[-.\\d]+';
     expect(await answersOf('cut.jsonl', lines(row), { answerPattern })).toEqual(exact);
     const plain = lines((number) => `{"task_id": "${number}", "prompt": "Q", "answer": ${number}}`);
@@ -103,20 +93,14 @@ describe('A question', () => {
 
   test('may be named prompt, and then keeps its other columns as metadata', async () => {
     const row = { prompt: 'P', answer: 1.5, aliases: 'x', level: 3, metadata: { own: 1 } };
-    const file = write('prompts.jsonl', `${JSON.stringify(row)}\n`);
+    const both = { question: 'Q', prompt: 'P' };
+    const file = write('prompts.jsonl', `${JSON.stringify(row)}\n${JSON.stringify(both)}`);
     const { tasks } = await QuestionDataset.fromPath(file);
-    expect(tasks).toEqual([
-      {
-        taskId: expect.any(String),
-        prompt: 'P',
-        answer: '1.5',
-        aliases: ['x'],
-        metadata: { answer: 1.5, aliases: 'x', level: 3, own: 1 },
-      },
+    const metadata = { answer: 1.5, aliases: 'x', level: 3, own: 1 };
+    expect(tasks).toMatchObject([
+      { prompt: 'P', answer: '1.5', aliases: ['x'], metadata },
+      { prompt: 'Q', metadata: { prompt: 'P' } },
     ]);
-    const both = write('both.jsonl', '{"question": "Q", "prompt": "P"}\n');
-    const { tasks: asBefore } = await QuestionDataset.fromPath(both);
-    expect(asBefore).toMatchObject([{ prompt: 'Q', metadata: { prompt: 'P' } }]);
   });
 
   test('with tests is a code task, also in a file of questions', async () => {
@@ -135,48 +119,21 @@ describe('A question', () => {
   });
 });
 
-describe('A table', () => {
-  const answerPattern = '#### (.+)';
-  const columns = { question: 'problem' };
-  test.each([
-    [
-      'w.csv',
-      'question,answer\nQ,1\n',
-      { columns },
-      ':2 columns.question: there is no column "problem"',
-    ],
-    ['w.csv', 'question,answer\nQ,1\nR,2\n', { columns }, '(1 more like this: line 3)'],
-    ['cells.csv', 'question,answer\nQ\n', {}, ':2: has 1 cells; expected 2'],
-    [
-      'a.csv',
-      'question,answer\nR,is 2\n',
-      { answerPattern },
-      ':2 answer: answerPattern #### (.+) does',
-    ],
-    [
-      'l.jsonl',
-      '{"question": "Q", "answer": [5]}\n',
-      {},
-      ':1 answer: must be string,number,boolean',
-    ],
-    [
-      'rows.json',
-      '[{"question": "Q"}, {"ask": "Q"}]',
-      {},
-      ':row 2 question: is missing. Present: ask.',
-    ],
-    ['header.csv', 'question,\nQ,1\n', {}, ':1: names its columns "question", ""'],
-    ['header.csv', 'answer,answer\nQ,1\n', {}, ':1: has two columns named "answer"'],
-  ])(
-    'gives its problems with file, row and column: %s %j',
-    async (path, text, reading, problem) => {
-      const { code, message } = await rejectionOf(
-        readTaskFile(write(path, text), 'question', reading),
-      );
-      expect(code).toBe('DATASET_INVALID');
-      expect(message).toContain(problem.startsWith('(') ? problem : `${path}${problem}`);
-    },
-  );
+const answerPattern = '#### (.+)';
+const columns = { question: 'problem' };
+test.each([
+  ['w.csv', 'question,answer\nQ,1\n', { columns }, ':2 columns.question: there is no column'],
+  ['w.csv', 'question,answer\nQ,1\nR,2\n', { columns }, '(1 more like this: line 3)'],
+  ['cells.csv', 'question,answer\nQ\n', {}, ':2: has 1 cells; expected 2'],
+  ['a.csv', 'question,answer\nR,is 2\n', { answerPattern }, ':2 answer: answerPattern #### (.+)'],
+  ['l.jsonl', '{"question": "Q", "answer": [5]}\n', {}, ':1 answer: must be string,number,boolean'],
+  ['rows.json', '[{"question": "Q"}, {"ask": "Q"}]', {}, ':row 2 question: is missing.'],
+  ['header.csv', 'question,\nQ,1\n', {}, ':1: names its columns "question", ""'],
+  ['header.csv', 'answer,answer\nQ,1\n', {}, ':1: has two columns named "answer"'],
+])('a problem of a table has its place: %s %j', async (path, text, reading, problem) => {
+  const error = await rejectionOf(readTaskFile(write(path, text), 'question', reading));
+  const place = problem.startsWith('(') ? problem : `${path}${problem}`;
+  expect(error).toMatchObject(errorOf('DATASET_INVALID', place));
 });
 
 describe('The file of a split', () => {
@@ -200,9 +157,8 @@ describe('The file of a split', () => {
     write('other/test.jsonl', '{"question": "J"}\n');
     write('other/notes.txt', '');
     const problemOf = (dir: string) => thrownBy(() => splitFileToRead(`${folder}/${dir}`, 'train'));
-    expect(problemOf('none')).toMatchObject(
-      errorOf('DATASET_INVALID', `The folder ${folder}/none, which`),
-    );
+    const message = `The folder ${folder}/none, which`;
+    expect(problemOf('none')).toMatchObject(errorOf('DATASET_INVALID', message));
     expect(problemOf('other').message).toContain('has no train.jsonl. Its splits: test.jsonl.');
     expect(splitFileToRead(`${folder}/other`, 'test')).toBe(`${folder}/other/test.jsonl`);
   });

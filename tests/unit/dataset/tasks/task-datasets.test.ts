@@ -1,20 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { keptOutputBytes } from '#agent_rl/core/services/sandbox.ts';
-import {
-  CodeTaskDataset,
-  type CodeTaskFormat,
-  loadCodeTaskSplits,
-} from '#dataset/tasks/code-task-dataset.ts';
-import {
-  loadSearchTaskSplits,
-  readDocuments,
-  SearchTaskDataset,
-} from '#dataset/tasks/search-task-dataset.ts';
+import * as codeTasks from '#dataset/tasks/code-task-dataset.ts';
+import * as searchTasks from '#dataset/tasks/search-task-dataset.ts';
 import { readTaskFile } from '#dataset/tasks/task-files.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { rejectionOf } from '#tests/support/thrown.ts';
+import { errorOf, rejectionOf } from '#tests/support/thrown.ts';
 
+const { CodeTaskDataset } = codeTasks;
+const { readDocuments, SearchTaskDataset } = searchTasks;
 type Line = object | string | Buffer;
 
 const folder = temporaryFolder();
@@ -51,10 +45,6 @@ const codeProblems = (...lines: readonly Line[]) =>
   problemsOf(CodeTaskDataset.fromPath(write(lines)));
 const searchProblems = (...lines: readonly Line[]) =>
   problemsOf(SearchTaskDataset.fromPath(write(lines)));
-
-/** Where each problem is, without what is wrong there. */
-const placesIn = (problems: readonly string[]) =>
-  problems.map((line) => line.split(' ').slice(0, 2).join(' '));
 
 describe('CodeTaskDataset.fromPath', () => {
   test('reads rows in order and fills in what may be left out', async () => {
@@ -95,19 +85,12 @@ describe('CodeTaskDataset.fromPath', () => {
       codeTask({ task_id: 'three' }),
       Buffer.from([0x22, 0xff, 0x22]),
     );
-    expect(placesIn(problems)).toEqual([
-      'FILE:1 promt:',
-      'FILE:1 compare:',
-      'FILE:2 tests.cases[0].input:',
-      'FILE:3: is',
-      'FILE:4: must',
-      'FILE:6 task_id:',
-      'FILE:7: is',
-    ]);
-    expect(problems[0]).toContain('Did you mean "prompt"?');
-    expect(problems[1]).toContain(
-      'must be one of exact, whitespace, float, unordered, got "fuzzy".',
+    const places = problems.map((line) => line.split(' ').slice(0, 2).join(' '));
+    expect(places.join(' ').replaceAll('FILE:', '')).toBe(
+      '1 promt: 1 compare: 2 tests.cases[0].input: 3: is 4: must 6 task_id: 7: is',
     );
+    expect(problems[0]).toContain('Did you mean "prompt"?');
+    expect(problems[1]).toContain('one of exact, whitespace, float, unordered, got "fuzzy".');
     expect(problems[5]).toContain('"three" is already the task_id of line 5');
     expect(problems[6]).toContain('UTF-8');
   });
@@ -118,35 +101,23 @@ describe('CodeTaskDataset.fromPath', () => {
     tests: { kind: 'calls', entry: 'f', cases: [{ args, expected: 1 }] },
   });
   const asserts = (changes: object) => ({ tests: { kind: 'asserts', code: ['1'], ...changes } });
+  const one = { input: '', output: '1' };
+  const kept = 'tests.cases[1].output: has 65538 bytes; a sandbox keeps at most 65536';
+  const deep: unknown = JSON.parse('['.repeat(101) + ']'.repeat(101));
+  const unnamed = 'tests.classes[1]: "B" is not among tests.names; add it there.';
   test.each([
     ['no tests', { tests: undefined }, 'tests: the task has no tests'],
     ['no cases', cases(), 'tests.cases: must NOT have fewer'],
     ['tests of an unknown kind', { tests: { kind: 'guess' } }, 'tests.kind: must be one of stdin'],
-    [
-      'public cases only',
-      cases({ input: '', output: '1', public: true }),
-      'tests.cases: every case is public',
-    ],
-    [
-      'an output of more bytes than a sandbox keeps',
-      cases({ input: '', output: longest }, { input: '', output: longer }),
-      'tests.cases[1].output: has 65538 bytes; a sandbox keeps at most 65536',
-    ],
+    ['public cases only', cases({ ...one, public: true }), 'tests.cases: every case is public'],
+    ['a long output', cases({ ...one, output: longest }, { ...one, output: longer }), kept],
     ['an argument that is no Python value', calls({ $tupel: [1] }), 'tests.cases[0].args[0]: '],
-    [
-      'an argument nested deeper than a sandbox takes',
-      calls(1, JSON.parse('['.repeat(101) + ']'.repeat(101))),
-      'tests.cases[0].args[1]: is nested more than 100 deep',
-    ],
+    ['a deep argument', calls(1, deep), 'tests.cases[0].args[1]: is nested more than 100 deep'],
     ['no assert statements', asserts({ code: [] }), 'tests.code: must NOT have fewer than 1 items'],
     ['an entry that is no name', asserts({ entry: 'f.g' }), 'tests.entry: must match pattern'],
     ['an empty name', asserts({ names: [''] }), 'tests.names[0]: must match pattern'],
     ['an empty public assert', asserts({ public: [''] }), 'tests.public[0]: must NOT have fewer'],
-    [
-      'a class that is not named',
-      asserts({ names: ['f', 'A'], classes: ['A', 'B'] }),
-      'tests.classes[1]: "B" is not among tests.names; add it there.',
-    ],
+    ['a class without its name', asserts({ names: ['f'], classes: ['f', 'B'] }), unnamed],
     ['cases beside asserts', asserts({ cases: [] }), 'tests.cases: is not a known key.'],
   ])('refuses a task with %s', async (_, changes, problem) => {
     expect((await codeProblems(codeTask(changes)))[0]).toContain(`FILE:1 ${problem}`);
@@ -155,8 +126,8 @@ describe('CodeTaskDataset.fromPath', () => {
   test('refuses a file without tasks, and names a file that does not exist', async () => {
     expect((await codeProblems(''))[0]).toContain('the file holds no tasks');
     const missing = `${folder}/missing.jsonl`;
-    const { message } = await rejectionOf(CodeTaskDataset.fromPath(missing));
-    expect(message).toContain(`Cannot read ${missing}: there is no such file.`);
+    const problem = `Cannot read ${missing}: there is no such file.`;
+    await expect(CodeTaskDataset.fromPath(missing)).rejects.toThrow(problem);
   });
 });
 
@@ -166,15 +137,9 @@ describe('SearchTaskDataset.fromPath', () => {
     const dataset = await SearchTaskDataset.fromPath(write(lines));
     expect([...dataset].map(({ taskId }) => taskId)).toEqual(['one', 'two']);
     expect([dataset.size, dataset.get('three')]).toEqual([2, undefined]);
-    expect(dataset.get('one')).toEqual({
-      taskId: 'one',
-      prompt: 'Who rules Velmora?',
-      answer: 'Tamlina',
-      aliases: [],
-      documentIds: [],
-      documents: [],
-      metadata: {},
-    });
+    const none = { aliases: [], documentIds: [], documents: [], metadata: {} };
+    const asked = { taskId: 'one', prompt: 'Who rules Velmora?', answer: 'Tamlina' };
+    expect(dataset.get('one')).toEqual({ ...asked, ...none });
   });
 
   test('takes documents by id and in full, and a number as the answer', async () => {
@@ -200,33 +165,23 @@ describe('SearchTaskDataset.fromPath', () => {
 test('the two splits of a folder are found by their names', async () => {
   write([codeTask()], 'small.jsonl');
   write([codeTask({ task_id: 'other' })], 'eval.jsonl');
-  const code = await loadCodeTaskSplits(folder, { train: 'small' });
+  const code = await codeTasks.loadCodeTaskSplits(folder, { train: 'small' });
   expect([code.train.tasks[0]?.taskId, code.eval.tasks[0]?.taskId]).toEqual(['one', 'other']);
   write([searchTask()], 'splits/train.jsonl');
   write([searchTask({ task_id: 'two' })], 'splits/held.jsonl');
-  const search = await loadSearchTaskSplits(`${folder}/splits`, { eval: 'held' });
+  const search = await searchTasks.loadSearchTaskSplits(`${folder}/splits`, { eval: 'held' });
   expect([search.train.size, search.eval.tasks[0]?.taskId]).toEqual([1, 'two']);
 });
 
-describe('readDocuments', () => {
+test('documents have unique ids, titles and addresses, and a mistake shows the shape of a line', async () => {
   const document = { id: 'a', title: 'A', text: 'A.', url: 'https://example.org/a' };
-
-  test('reads documents, their titles and addresses', async () => {
-    expect(await readDocuments(write([document]))).toEqual([document]);
-  });
-
-  test('refuses two documents with the same id', async () => {
-    const [problem] = await problemsOf(readDocuments(write([document, document])));
-    expect(problem).toContain('FILE:2 id: "a" is already the id of line 1');
-  });
-
-  test('reports a mistake that all documents share once, with the shape of a line', async () => {
-    const lines = Array.from({ length: 9 }, (_, i) => ({ id: `${i}`, text: 'A.' }));
-    const problems = await problemsOf(readDocuments(write(lines)));
-    expect(problems).toHaveLength(2);
-    expect(problems[0]).toMatch(/^FILE:1 title: .* \(8 more like this: lines 2, 3, 4, 5, 6, …\)$/);
-    expect(problems[1]).toContain('id, title and text');
-  });
+  expect(await readDocuments(write([document]))).toEqual([document]);
+  const twice = await problemsOf(readDocuments(write([document, document])));
+  expect(twice[0]).toContain('FILE:2 id: "a" is already the id of line 1');
+  const rows = ['a', 'b'].map((id) => ({ id, text: 'A.' }));
+  const problems = await problemsOf(readDocuments(write(rows)));
+  expect(problems[0]).toMatch(/^FILE:1 title: /);
+  expect(problems[1]).toContain('id, title and text');
 });
 
 describe('A list of problems', () => {
@@ -234,29 +189,20 @@ describe('A list of problems', () => {
     const rows = Array.from({ length: 7473 }, (_, i) => ({ question: `${i} + 1?`, answer: 'B' }));
     const problems = await searchProblems(...rows);
     expect(problems).toHaveLength(2);
-    expect(problems[0]).toMatch(
-      /^FILE:1 task_id: .* \(7472 more like this: lines 2, 3, 4, 5, 6, …\)$/,
-    );
+    const first = /^FILE:1 task_id: .* \(7472 more like this: lines 2, 3, 4, 5, 6, …\)$/;
+    expect(problems[0]).toMatch(first);
     expect(problems[1]).toContain('task_id, question and answer');
-    expect((await codeProblems('no JSON', 'nor this', ...Array(20).fill('?')))[0]).toMatch(
-      /^FILE:1: is not JSON .* \(21 more like this: lines 2, 3, 4, 5, 6, …\)$/,
-    );
+    const [unread] = await codeProblems('no JSON', 'nor this', ...Array(20).fill('?'));
+    expect(unread).toMatch(/^FILE:1: is not JSON .* \(21 more like this: lines 2, 3, 4, 5/);
   });
 
   test('shows the first value of a mistake that rows make with different values', async () => {
-    const rows = [0, 1, 2, 3].map((i) => ({
-      task_id: i === 0 ? 'a' : i,
-      prompt: i === 2 ? '' : 'Count.',
-    }));
+    const ids = ['a', 1, 2, 3];
+    const rows = ids.map((task_id, i) => ({ task_id, prompt: i === 2 ? '' : 'Count.' }));
     expect(await problemsOf(readTaskFile(write(rows), 'plain'))).toEqual([
       'FILE:2 task_id: must be string, got 1. (2 more like this: lines 3, 4)',
       'FILE:3 prompt: must NOT have fewer than 1 characters, got "".',
     ]);
-  });
-
-  test('shows a mistake once that one row makes several times', async () => {
-    const [first] = await searchProblems(searchTask({ documents: [{ id: 'a' }, { id: 'b' }] }));
-    expect(first).toMatch(/^FILE:1 documents\[0\].* \(\d more like this: line 1\)$/);
   });
 
   test.each([
@@ -271,13 +217,14 @@ describe('A list of problems', () => {
 });
 
 test.each(['constructor', '__proto__', 'toString', 'csv'])(
-  'the format %s is refused with a list of the known formats',
+  'the format %s is unknown',
   async (format) => {
-    const { code, message } = await rejectionOf(readTaskFile(`${folder}/train.jsonl`, format));
-    expect(code).toBe('CONFIG_INVALID');
-    expect(message).toContain('Known: code, humaneval, mbpp, plain, search, question.');
-    const read = CodeTaskDataset.fromPath('none.jsonl', { format: format as CodeTaskFormat });
-    expect((await rejectionOf(read)).message).toContain('Known: code, humaneval, mbpp.');
+    const error = await rejectionOf(readTaskFile(`${folder}/train.jsonl`, format));
+    const known = 'Known: code, humaneval, mbpp, plain, search, question.';
+    expect(error).toMatchObject(errorOf('CONFIG_INVALID', known));
+    const code = { format: format as codeTasks.CodeTaskFormat };
+    const read = CodeTaskDataset.fromPath('none.jsonl', code);
+    await expect(read).rejects.toThrow('Known: code, humaneval, mbpp.');
   },
 );
 

@@ -1,176 +1,142 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
+import { EagerEngine } from '#agent_rl/engine/eager-engine.ts';
+import type { Engine, ProgramBody, TensorSpec } from '#agent_rl/engine/engine.ts';
 import { tf, tokenLogProbs, type Tensor } from '#agent_rl/engine/ops.ts';
+import { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
+import { DecoderPrograms } from '#agent_rl/generation/programs/decoder-programs.ts';
+import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
 import { lmHead } from '#model/decoder/decoder-block.ts';
 import { decoderHidden, seenByAllBehind } from '#model/decoder/decoder.ts';
-import { decodeStep } from '#model/decoder/decode-step.ts';
-import { prefill } from '#model/decoder/prefill.ts';
-import type { KeysAndValues } from '#model/decoder/step-attention.ts';
-import { windowPlaces, windowsOf, windowTokens } from '#model/decoder/windows.ts';
 import type { ModelConfig } from '#model/config/architecture.ts';
 import { parameterSpecs } from '#model/config/parameters.ts';
-import { ropeTables, ropeTablesUpTo } from '#model/decoder/rope.ts';
-import { logSoftmax, plainLogProbs, plainLogits } from '#tests/support/plain-decoder.ts';
+import { ropeTablesUpTo } from '#model/decoder/rope.ts';
+import { cpuEngine } from '#tests/support/cpu-engine.ts';
+import { request } from '#tests/support/generation-request.ts';
+import { plainLogits, plainLogProbs } from '#tests/support/plain-decoder.ts';
 import { tinyModels, tinyWeights } from '#tests/support/tiny-models.ts';
 
+const compiled = cpuEngine();
+let eager: Engine;
+
 beforeAll(async () => {
-  await tf.setBackend('cpu');
+  eager = await EagerEngine.open('cpu');
 });
 
-const first = [1, 5, 7, 3, 9, 0, 2];
-const second = [4, 4, 8, 10];
+const tokens = [1, 5, 7, 3, 9, 0, 2, 4];
+const other = [4, 4, 8, 10];
 
-function tensors(config: ModelConfig, weights: Map<string, Float32Array>): Record<string, Tensor> {
-  return Object.fromEntries(
-    parameterSpecs(config).map(({ name, shape }) => [
-      name,
-      tf.tensor(weights.get(name) as Float32Array, [...shape]),
-    ]),
-  );
+/** The weights of a model and two sequences of four tokens, as inputs of a program. */
+function inputsOf(config: ModelConfig) {
+  const { cos, sin } = ropeTablesUpTo(config, 4);
+  const given = {
+    tokens: [[2, 4], Int32Array.from(tokens)],
+    cos: [[4, config.headDim], cos],
+    sin: [[4, config.headDim], sin],
+    seenUpTo: [[1, 4], seenByAllBehind(4)],
+    targets: [[8], Int32Array.from(tokens.toReversed())],
+  } as const;
+  const specs: TensorSpec[] = parameterSpecs(config).map(({ name, shape }) => ({
+    name,
+    shape,
+    dtype: 'float32',
+  }));
+  for (const [name, [shape, values]] of Object.entries(given))
+    specs.push({ name, shape, dtype: values instanceof Int32Array ? 'int32' : 'float32' });
+  const values = Object.entries(given).map(([name, [, one]]) => [name, one] as const);
+  return { specs, data: Object.fromEntries([...tinyWeights(config), ...values]) };
 }
 
-function sequenceInputs(
+const hiddenOf = (
   config: ModelConfig,
-  sequences: readonly (readonly number[])[],
-  length: number,
-) {
-  const { cos, sin } = ropeTablesUpTo(config, length);
-  const padded = sequences.flatMap((tokens) => [
-    ...tokens,
-    ...Array.from({ length: length - tokens.length }, () => 0),
-  ]);
-  return {
-    tokens: tf.tensor2d(padded, [sequences.length, length], 'int32'),
-    cos: tf.tensor2d(cos, [length, config.headDim]),
-    sin: tf.tensor2d(sin, [length, config.headDim]),
-    seenUpTo: tf.tensor2d(seenByAllBehind(length), [1, length], 'int32'),
-  };
-}
-
-/** Log-probabilities as training computes them, of two sequences in one padded batch. */
-async function trainingLogProbs(
-  config: ModelConfig,
-  weights: Map<string, Float32Array>,
-): Promise<number[][]> {
-  const parameters = tensors(config, weights);
-  const length = first.length + 2;
-  const inputs = sequenceInputs(config, [first, second], length);
-  const hidden = decoderHidden(config, parameters, inputs);
-  const targets = [first, second].flatMap((tokens) =>
-    Array.from({ length }, (_, t) => tokens[t + 1] ?? 0),
-  );
-  const head = lmHead({ config, parameters });
-  const { logProbs } = tokenLogProbs(hidden, head, tf.tensor1d(targets, 'int32'), {
-    temperature: 1,
+  parameters: Record<string, Tensor>,
+  given: Record<string, Tensor>,
+) =>
+  decoderHidden(config, parameters, {
+    tokens: given['tokens']!,
+    cos: given['cos']!,
+    sin: given['sin']!,
+    seenUpTo: given['seenUpTo']!,
   });
-  const flat = [...(await logProbs.data())];
-  return [first, second].map((tokens, b) =>
-    [0].concat(flat.slice(b * length, b * length + tokens.length - 1)),
-  );
-}
 
-/** Log-probabilities as generation computes them: prompts of 3 and 2 tokens prefilled, the rest one by one. */
-async function decodedLogProbs(
-  config: ModelConfig,
-  weights: Map<string, Float32Array>,
-): Promise<number[][]> {
-  const { kvHeads, headDim } = config;
-  const parameters = tensors(config, weights);
-  const sequences = [first, second];
-  // All positions are of the first window.
-  const capacity = windowTokens;
-  const size = kvHeads * capacity * headDim;
-  const blank = () => new Float32Array(sequences.length * size);
-  const caches = Array.from({ length: config.layers }, () => ({ keys: blank(), values: blank() }));
-  const lengths = [2, 1];
-  for (const [row, tokens] of sequences.entries()) {
-    // The last token of the prompt is fed to the decode step; one more of padding must change nothing.
-    const known = lengths[row] as number;
-    const inputs = sequenceInputs(config, [tokens.slice(0, known)], known + 1);
-    for (const [layer, cache] of prefill(config, parameters, inputs).entries()) {
-      for (const part of ['keys', 'values'] as const) {
-        const data = await cache[part].data<'float32'>();
-        for (let head = 0; head < kvHeads; head++) {
-          const from = head * (known + 1) * headDim;
-          const entries = data.subarray(from, from + known * headDim);
-          caches[layer]?.[part].set(entries, row * size + head * capacity * headDim);
-        }
-      }
-    }
-  }
-  const result = sequences.map((tokens, row) =>
-    Array.from({ length: (lengths[row] as number) + 1 }, () => 0),
-  );
-  while (sequences.some((tokens, row) => (lengths[row] as number) < tokens.length - 1)) {
-    const { cos, sin } = ropeTables(config, lengths);
-    const tokens = sequences.map((all, row) => all[lengths[row]!] ?? 0);
-    const recent: KeysAndValues[] = caches.map(({ keys, values }) => ({
-      keys: tf.tensor4d(keys, [2, kvHeads, capacity, headDim]),
-      values: tf.tensor4d(values, [2, kvHeads, capacity, headDim]),
-    }));
-    const nothing = tf.zeros([2, kvHeads, 16, headDim]);
-    const { logits, fresh } = decodeStep(config, parameters, {
-      tokens: tf.tensor1d(tokens, 'int32'),
-      cos: tf.tensor2d(cos, [2, headDim]),
-      sin: tf.tensor2d(sin, [2, headDim]),
-      starts: tf.tensor1d(windowsOf(lengths).starts),
-      offsets: tf.tensor1d(windowsOf(lengths).offsets),
-      places: tf.tensor1d(windowPlaces(lengths, { kvHeads, count: 1 }), 'int32'),
-      positions: tf.range(0, 16),
-      past: caches.map(() => ({ keys: nothing, values: nothing })),
-      recent,
-    });
-    for (const [layer, cache] of fresh.entries()) {
-      for (const part of ['keys', 'values'] as const) {
-        const data = await cache[part].data<'float32'>();
-        for (let entry = 0; entry < 2 * kvHeads; entry++) {
-          const row = Math.floor(entry / kvHeads);
-          const at = (entry * capacity + (lengths[row] as number)) * headDim;
-          caches[layer]?.[part].set(data.subarray(entry * headDim, (entry + 1) * headDim), at);
-        }
-      }
-    }
-    const rows = (await logits.array()) as number[][];
-    for (const [row, all] of sequences.entries()) {
-      lengths[row] = (lengths[row] as number) + 1;
-      const next = all[lengths[row] ?? 0];
-      if (next !== undefined) result[row]?.push(logSoftmax(rows[row] as number[])[next] as number);
-    }
-  }
-  return result;
-}
+const logitsOf =
+  (config: ModelConfig): ProgramBody =>
+  (given) => ({
+    logits: tf.matMul(
+      hiddenOf(config, given, given),
+      lmHead({ config, parameters: given }),
+      false,
+      true,
+    ),
+  });
 
-const largestGap = (a: readonly number[], b: readonly number[]): number =>
-  Math.max(...a.map((value, i) => Math.abs(value - (b[i] as number))));
+const gradientsOf =
+  (config: ModelConfig): ProgramBody =>
+  (given) => {
+    const names = parameterSpecs(config).map(({ name }) => name);
+    const loss = (...weights: Tensor[]): Tensor => {
+      const parameters = Object.fromEntries(names.map((name, i) => [name, weights[i]!]));
+      const head = lmHead({ config, parameters });
+      const hidden = hiddenOf(config, parameters, given);
+      return tf.sum(tokenLogProbs(hidden, head, given['targets']!, { temperature: 1 }).logProbs);
+    };
+    const found = tf.grads(loss)(names.map((name) => given[name]!));
+    return Object.fromEntries(found.map((gradient, i) => [names[i]!, gradient]));
+  };
+
+const largestGap = (a: ArrayLike<number>, b: readonly number[]): number =>
+  Math.max(...b.map((value, i) => Math.abs(value - a[i]!)));
 
 describe.each(Object.entries(tinyModels))('The model %s', (_, config) => {
   const weights = tinyWeights(config);
-  const oracle = [first, second].map((tokens) => plainLogProbs(config, weights, tokens));
+  const run = async (engine: Engine, body: ProgramBody) => {
+    const { specs, data } = inputsOf(config);
+    return (await engine.compile(specs, body)).run(data);
+  };
 
   test('gives the same logits as a decoder of plain loops', async () => {
-    const parameters = tensors(config, weights);
-    const hidden = decoderHidden(config, parameters, sequenceInputs(config, [first], first.length));
-    const logits = tf.matMul(hidden, lmHead({ config, parameters }), false, true);
-    const expected = plainLogits(config, weights, first).flat();
-    expect(largestGap([...(await logits.data())], expected)).toBeLessThan(1e-5);
+    const rows = [tokens.slice(0, 4), tokens.slice(4)];
+    const expected = rows.flatMap((row) => plainLogits(config, weights, row)).flat();
+    const { logits } = await run(eager, logitsOf(config));
+    expect(logits).toHaveLength(expected.length);
+    expect(largestGap(logits!, expected)).toBeLessThan(1e-5);
   });
 
-  test('scores a padded batch like each sequence alone', async () => {
-    const logProbs = await trainingLogProbs(config, weights);
-    for (const [b, expected] of oracle.entries()) {
-      expect(largestGap(logProbs[b] as number[], expected)).toBeLessThan(1e-5);
+  test('has the same gradients compiled as eager, tensor by tensor', async () => {
+    const actual = await run(compiled, gradientsOf(config));
+    const expected = await run(eager, gradientsOf(config));
+    expect(Object.keys(actual)).toHaveLength(weights.size);
+    for (const [name, values] of Object.entries(expected)) {
+      const norm = Math.hypot(...values);
+      expect(norm).toBeGreaterThan(0);
+      const gaps = values.map((value, i) => value - actual[name]![i]!);
+      expect(Math.hypot(...gaps) / norm).toBeLessThan(1e-5);
     }
   });
 
-  test('gives the same log-probabilities token by token with a cache as in one pass', async () => {
-    const training = await trainingLogProbs(config, weights);
-    const decoding = await decodedLogProbs(config, weights);
-    for (const [b, logProbs] of decoding.entries()) {
-      const prompt = b === 0 ? 3 : 2;
-      expect(logProbs).toHaveLength((training[b] as number[]).length);
-      expect(
-        largestGap(logProbs.slice(prompt), (training[b] as number[]).slice(prompt)),
-      ).toBeLessThan(2e-6);
+  test('scores a padded batch like each sequence alone', async () => {
+    const learner = new LocalLearner(compiled, config, weights, { microBatchTokens: 64 });
+    const batch = [tokens, other].map((row) => Int32Array.from(row));
+    const scored = await learner.forward(batch, { temperature: 1, which: 'policy' });
+    for (const [i, row] of [tokens, other].entries())
+      expect(largestGap(scored[i]!, plainLogProbs(config, weights, row))).toBeLessThan(1e-5);
+    await learner.close();
+  });
+
+  test('draws token by token with a cache by the log-probabilities of one pass', async () => {
+    const generator = new LocalGenerator(new DecoderPrograms(compiled, config, 48), {
+      rows: 2,
+      maxContextTokens: 48,
+    });
+    await generator.setWeights(weights, 1);
+    const drawing = [tokens, other].map((prompt, i) =>
+      generator.generate(request(`e${i}`, { tokens: prompt, maxTokens: 20 })),
+    );
+    for (const [i, drawn] of (await Promise.all(drawing)).entries()) {
+      const prompt = [tokens, other][i]!;
+      const expected = plainLogProbs(config, weights, [...prompt, ...drawn.tokens]);
+      expect(drawn.logProbs).toHaveLength(20);
+      expect(largestGap(drawn.logProbs, expected.slice(prompt.length))).toBeLessThan(1e-5);
     }
   });
 });

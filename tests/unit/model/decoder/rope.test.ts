@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 
 import { readModelConfig } from '#model/config/model-config.ts';
-import { inverseFrequencies, ropeTables, ropeTablesUpTo } from '#model/decoder/rope.ts';
+import { chunkPlaces } from '#model/decoder/chunk-step.ts';
+import { inverseFrequencies, ropeTables } from '#model/decoder/rope.ts';
+import { leftOfWindow, windowPlaces, windowsOf, windowStart } from '#model/decoder/windows.ts';
 import { miniMind3Vectors } from '#tests/support/minimind3.ts';
 
 test('the inverse frequencies of MiniMind-3 are as published', () => {
@@ -12,21 +14,6 @@ test('the inverse frequencies of MiniMind-3 are as published', () => {
   expect(frequencies).toHaveLength(expected.length);
   for (const [i, value] of expected.entries())
     expect(Math.abs((frequencies[i] ?? NaN) - value)).toBeLessThan(1e-6);
-});
-
-test('both halves of a head are rotated by position times frequency', () => {
-  // theta 10,000 at width 4: frequencies 1 and 0.01.
-  const { cos, sin } = ropeTables({ headDim: 4, ropeTheta: 10000 }, [3]);
-  const expected = [Math.cos(3), Math.cos(0.03), Math.cos(3), Math.cos(0.03)];
-  for (const [i, value] of expected.entries()) expect(cos[i]).toBeCloseTo(value, 6);
-  expect(sin[1]).toBeCloseTo(Math.sin(0.03), 6);
-});
-
-test('a table has a row for each position, in the given order', () => {
-  const config = { headDim: 4, ropeTheta: 10000 };
-  const all = ropeTablesUpTo(config, 6);
-  const some = ropeTables(config, [5, 0]);
-  expect([...some.cos]).toEqual([...all.cos.subarray(20, 24), ...all.cos.subarray(0, 4)]);
 });
 
 interface TransformersRope {
@@ -49,36 +36,27 @@ const { positions, cases } = JSON.parse(
 };
 
 describe.each(Object.entries(cases))('The scaling %s', (_, expected) => {
-  test.each(['old', 'new'] as const)(
-    'has the frequencies and tables of transformers with the %s config.json',
-    (age) => {
-      const config = readModelConfig(expected[age]);
-      const frequencies = inverseFrequencies(config.headDim, config.ropeTheta, config.ropeScaling);
-      expect(frequencies).toHaveLength(expected.inverse_frequencies.length);
-      for (const [i, value] of expected.inverse_frequencies.entries())
-        expect(Math.abs(frequencies[i]! / value - 1)).toBeLessThan(1e-6);
-      const tables = ropeTables(config, positions);
-      for (const kind of ['cos', 'sin'] as const) {
-        expect(tables[kind]).toHaveLength(expected[kind].length);
-        const furthest = expected[kind].map((value, i) => Math.abs(tables[kind][i]! - value));
-        // Float32 angles of up to 100 radians are 4e-6 apart.
-        expect(Math.max(...furthest)).toBeLessThan(2e-5);
-      }
-      expect(tables.cos[0]).toBe(Math.fround(expected.attention_factor));
-    },
-  );
+  test.each(['old', 'new'] as const)('is as in transformers with the %s config.json', (age) => {
+    const config = readModelConfig(expected[age]);
+    const frequencies = inverseFrequencies(config.headDim, config.ropeTheta, config.ropeScaling);
+    expect(frequencies).toHaveLength(expected.inverse_frequencies.length);
+    for (const [i, value] of expected.inverse_frequencies.entries())
+      expect(Math.abs(frequencies[i]! / value - 1)).toBeLessThan(1e-6);
+    const tables = ropeTables(config, positions);
+    for (const kind of ['cos', 'sin'] as const) {
+      expect(tables[kind]).toHaveLength(expected[kind].length);
+      const furthest = expected[kind].map((value, i) => Math.abs(tables[kind][i]! - value));
+      // Float32 angles of up to 100 radians are 4e-6 apart.
+      expect(Math.max(...furthest)).toBeLessThan(2e-5);
+    }
+    expect(tables.cos[0]).toBe(Math.fround(expected.attention_factor));
+  });
 });
 
 test("MiniMind's scaling divides frequencies along a ramp by 16", () => {
-  const json = {
-    model_type: 'minimind',
-    vocab_size: 8,
-    hidden_size: 96,
-    num_hidden_layers: 1,
-    num_attention_heads: 1,
-    intermediate_size: 8,
-    inference_rope_scaling: true,
-  };
+  const sizes = { vocab_size: 8, hidden_size: 96, intermediate_size: 8, num_hidden_layers: 1 };
+  const asked = { num_attention_heads: 1, inference_rope_scaling: true };
+  const json = { model_type: 'minimind', ...sizes, ...asked };
   const { headDim, ropeTheta, ropeScaling } = readModelConfig(json);
   const scaled = inverseFrequencies(headDim, ropeTheta, ropeScaling);
   const plain = inverseFrequencies(96, 1e6);
@@ -88,4 +66,33 @@ test("MiniMind's scaling divides frequencies along a ramp by 16", () => {
   expect(part(14)).toBeCloseTo(1 - 6 / 13 + 6 / 13 / 16, 12);
   expect(part(21)).toBeCloseTo(1 / 16, 12);
   expect(part(47)).toBeCloseTo(1 / 16, 12);
+});
+
+test('the window of a position begins at a multiple of 16', () => {
+  const { starts, offsets } = windowsOf([0, 15, 70]);
+  expect([...starts]).toEqual([0, 0, 64]);
+  expect([...offsets]).toEqual([0, 15, 6]);
+  expect([0, 15, 16].map(windowStart)).toEqual([0, 0, 16]);
+  expect([0, 15, 16].map(leftOfWindow)).toEqual([16, 1, 16]);
+});
+
+test('a window is read from the cache up to the position of its row, and from the fed tokens after it', () => {
+  const places = windowPlaces([3, 94], { kvHeads: 2, count: 4 });
+  expect(places).toHaveLength(2 * 2 * 16);
+  // 16 places that are held and 4 tokens are an entry of 20.
+  expect([...places.subarray(0, 8)]).toEqual([0, 1, 2, 16, 17, 18, 19, 7]);
+  expect([...places.subarray(16, 24)]).toEqual([20, 21, 22, 36, 37, 38, 39, 27]);
+  // The second row's first token has place 14, and its third is beyond the window.
+  expect([...places.subarray(32 + 13, 32 + 16)]).toEqual([40 + 13, 40 + 16, 40 + 17]);
+});
+
+test('a chunk reads the windows of its tokens, and all positions from the first on', () => {
+  const { places, positions: seen } = chunkPlaces(33, { count: 2, capacity: 64 });
+  expect(places).toHaveLength(16 + 2 + 64);
+  expect([...seen.subarray(0, 19)]).toEqual([...Array(18).keys()].map((i) => 32 + i).concat(0));
+  // The first of its window is held there, after the 64 of the cache; the tokens fed follow the 16 of the window.
+  expect([...places.subarray(0, 4)]).toEqual([64, 80, 81, 81]);
+  const past = places.subarray(18);
+  expect([...past.subarray(0, 2), past[31]]).toEqual([0, 1, 31]);
+  expect([...past.subarray(32, 35)]).toEqual([64, 80, 81]);
 });

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -8,34 +8,31 @@ import { localLayers, localModel, modelFolder, withLocalModel } from '#model/fin
 import { loadConfig } from '#agent_rl/config/index.ts';
 import type { ErrorCode } from '#agent_rl/core/errors.ts';
 import { saveTinyAdapter } from '#tests/support/tiny-adapter.ts';
-import { errorOf } from '#tests/support/thrown.ts';
+import { freshFolder, temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { errorOf, rejectionOf } from '#tests/support/thrown.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
 const commit = 'a'.repeat(40);
 const environment = { ...process.env };
+const all = temporaryFolder();
 let folder = '';
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'local-model-'));
+  folder = freshFolder(all);
   process.env = { ...environment, HF_HUB_CACHE: join(folder, 'hub'), HF_HUB_OFFLINE: '1' };
 });
 
 afterEach(() => {
   process.env = environment;
-  rmSync(folder, { recursive: true });
 });
 
 /** A model in the hub's cache. */
 function cache(name: string, revision: string): string {
   const model = join(folder, 'hub', `models--${name.replace('/', '--')}`);
-  const snapshot = join(model, 'snapshots', commit);
-  mkdirSync(snapshot, { recursive: true });
-  mkdirSync(join(model, 'refs'));
-  writeFileSync(join(model, 'refs', revision), `${commit}\n`);
-  for (const file of ['config.json', 'tokenizer.json', 'tokenizer_config.json'])
-    writeFileSync(join(snapshot, file), '{}');
-  writeFileSync(join(snapshot, 'model.safetensors'), '');
-  return snapshot;
+  writeBelow(model, `refs/${revision}`, `${commit}\n`);
+  const files = 'config.json tokenizer.json tokenizer_config.json model.safetensors'.split(' ');
+  for (const file of files) writeBelow(model, `snapshots/${commit}/${file}`, '{}');
+  return join(model, 'snapshots', commit);
 }
 
 async function resolved(model: Readonly<Record<string, string>>, policy = 'huggingface') {
@@ -48,27 +45,12 @@ async function resolved(model: Readonly<Record<string, string>>, policy = 'huggi
   return (await withLocalModel({ loaded, signal, print: () => undefined })).loaded.config;
 }
 
-test('a model of the hub becomes its folder in the cache', async () => {
-  const snapshot = cache('org/name', 'main');
-  const config = await resolved({ path: 'org/name' });
+test.each(['main', 'v2'])('a model of the hub becomes a folder: %s', async (revision) => {
+  const snapshot = cache('org/name', revision);
+  const config = await resolved({ path: 'org/name', revision });
   expect(config.model).toMatchObject({ path: snapshot });
-  expect(modelFolder(config)).toBe(snapshot);
-});
-
-test('a folder that holds several models names them', () => {
-  expect(() => modelFolder({ model: { path: 'model' } })).toThrow(
-    /^"model" holds no model: .* Models in it: (.*, )?model\/starter,/,
-  );
-});
-
-test('another branch becomes another folder, and its name leaves the settings', async () => {
-  const snapshot = cache('org/name', 'v2');
-  const config = await resolved({ path: 'org/name', revision: 'v2' });
-  expect(modelFolder(config)).toBe(snapshot);
   expect(config.model).not.toHaveProperty('revision');
-  await expect(resolved({ path: 'org/name' })).rejects.toMatchObject(
-    errorOf('SOURCE_UNAVAILABLE', 'org/name (main) is incomplete in'),
-  );
+  expect(modelFolder(config)).toBe(snapshot);
 });
 
 test('a folder stays as it is named, also by a name like a model of the hub', async () => {
@@ -78,36 +60,39 @@ test('a folder stays as it is named, also by a name like a model of the hub', as
   expect((await resolved({ path: folder })).model.path).toBe(folder);
 });
 
-test('a revision of a folder is refused', async () => {
-  await expect(resolved({ path: 'model/starter', revision: 'v2' })).rejects.toMatchObject(
-    errorOf('CONFIG_INVALID', 'model.revision is "v2", and "model/starter" is not'),
-  );
+test('a branch that is not in the cache is unavailable', async () => {
+  cache('org/name', 'v2');
+  const problem = errorOf('SOURCE_UNAVAILABLE', 'org/name (main) is incomplete in');
+  await expect(resolved({ path: 'org/name' })).rejects.toMatchObject(problem);
 });
 
-test.each(['../main', 'a/../../b', '/main', ''])('%j is not a revision', async (revision) => {
-  await expect(resolved({ path: 'org/name', revision })).rejects.toMatchObject(
-    errorOf('CONFIG_INVALID', 'model.revision'),
-  );
+test.each([
+  ['model/starter', 'v2', 'model.revision is "v2", and "model/starter" is not'],
+  ['org/name', '../main', 'model.revision'],
+  ['org/name', 'a/../../b', 'model.revision'],
+  ['org/name', '/main', 'model.revision'],
+  ['org/name', '', 'model.revision'],
+])('a run refuses %s at revision %j', async (path, revision, problem) => {
+  const error = await rejectionOf(resolved({ path, revision }));
+  expect(error).toMatchObject(errorOf('CONFIG_INVALID', problem));
 });
 
-test('a name that is neither a folder nor org/name is refused with both possibilities', async () => {
-  const config = await resolved({ path: 'gpt2' });
-  expect(() => modelFolder(config)).toThrow(/"gpt2" holds no model.*of the hub as org\/name/);
-});
-
-test('the policy minimind refuses a model of the hub', async () => {
+test('a name that is no model is refused with what it may be', async () => {
   cache('org/name', 'main');
-  const config = await resolved({ path: 'org/name' }, 'minimind');
-  expect(() => modelFolder(config)).toThrow(
-    /"org\/name" holds no model.*policy\.type to huggingface/,
-  );
-});
-
-test('an absolute path that holds no model is named as the only place', () => {
+  const named = async (path: string, policy: string) => {
+    const config = await resolved({ path }, policy);
+    return () => modelFolder(config);
+  };
+  const both = /"gpt2" holds no model.*of the hub as org\/name/;
+  expect(await named('gpt2', 'huggingface')).toThrow(both);
+  // The policy minimind takes no model of the hub.
+  const other = /"org\/name" holds no model.*policy\.type to huggingface/;
+  expect(await named('org/name', 'minimind')).toThrow(other);
+  const several = /^"model" holds no model: .* Models in it: (.*, )?model\/starter,/;
+  expect(() => modelFolder({ model: { path: 'model' } })).toThrow(several);
   const path = join(tmpdir(), 'nowhere', 'model');
-  expect(() => modelFolder({ model: { path } })).toThrow(
-    `"${path}" holds no model: there is no config.json and no adapter_config.json in ${path}.`,
-  );
+  const only = `"${path}" holds no model: there is no config.json and no adapter_config.json in ${path}.`;
+  expect(() => modelFolder({ model: { path } })).toThrow(only);
 });
 
 const named = (name: string, revision?: string) =>
@@ -136,19 +121,20 @@ describe('An adapter on a model of the hub', () => {
   const adapter = async (baseModel: string, revision?: string): Promise<string> => {
     const to = join(folder, 'adapter');
     await saveTinyAdapter(to, tinyModelConfig, { baseModel });
-    const file = join(to, 'adapter_config.json');
-    const json = JSON.parse(readFileSync(file, 'utf8')) as object;
-    writeFileSync(file, JSON.stringify({ ...json, revision: revision ?? null }));
+    const json = JSON.parse(readFileSync(join(to, 'adapter_config.json'), 'utf8')) as object;
+    writeBelow(to, 'adapter_config.json', JSON.stringify({ ...json, revision: revision ?? null }));
     return to;
   };
 
-  test('finds its model in the cache of the hub, for commands and runs', async () => {
+  test('finds its model in the cache of the hub or the package, for commands and runs', async () => {
     const base = cache('org/name', 'main');
     const own = await adapter('org/name');
     expect(await named(own)).toBe(own);
     expect(await localLayers({ folder: own })).toEqual({ base, adapters: [own] });
     expect(modelFolder(await resolved({ path: own }))).toBe(own);
     await expect(localLayers({ folder: own, adapters: [own] })).rejects.toThrow('is named twice');
+    const shipped = await adapter('model/starter');
+    expect((await localLayers({ folder: shipped })).base).toMatch(/model\/starter$/);
   });
 
   test('finds the revision that it names', async () => {
@@ -164,10 +150,5 @@ describe('An adapter on a model of the hub', () => {
     const refused = errorOf('SOURCE_UNAVAILABLE', 'org/none');
     await expect(named(own)).rejects.toMatchObject(refused);
     await expect(resolved({ path: own })).rejects.toMatchObject(refused);
-  });
-
-  test('may belong to a model that the package ships', async () => {
-    const own = await adapter('model/starter');
-    expect((await localLayers({ folder: own })).base).toMatch(/model\/starter$/);
   });
 });

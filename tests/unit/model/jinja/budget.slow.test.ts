@@ -13,11 +13,15 @@ const longText = '{% set s = range(100000) | join(" ") %}';
 const longEmoji = '{% set s = "🙂" * 500000 %}';
 const doubledList =
   '{% set ns = namespace(a=[1]) %}{% for i in range(40) %}{% set ns.a = [ns.a, ns.a] %}{% endfor %}';
+const compared = `${doubledList}{% set b = ns.a %}${doubledList}{% if ns.a == b %}{% endif %}`;
+const deeper = '{% set ns.a = [ns.a] %}{{ ns.a }}';
+const grown = loop(100_000, '{% set ns.d = dict(ns.d, **{"a" ~ i: 1}) %}');
 const joined = '{% set s = range(100000) | join("x") %}';
 const namespaceOf = (first: string, body: string): string =>
   `{% set ns = namespace(a=${first}) %}${body}`;
 const nested = /it is nested; at most 200 are allowed/;
 const long = /a text has \d+ characters; at most \d+ are allowed/;
+const longer = /it has not ended|a list has \d+ items/;
 const steps = /it has not ended after 4\d{6} steps/;
 
 test.each<[string, string, RegExp]>([
@@ -29,23 +33,11 @@ test.each<[string, string, RegExp]>([
     steps,
   ],
   ['a text that doubles', namespaceOf('"x"', loop(60, '{% set ns.a = ns.a ~ ns.a %}')), long],
-  [
-    'a list that doubles',
-    namespaceOf('[1]', loop(60, '{% set ns.a = ns.a + ns.a %}')),
-    /it has not ended|a list has \d+ items/,
-  ],
+  ['a list that doubles', namespaceOf('[1]', loop(60, '{% set ns.a = ns.a + ns.a %}')), longer],
   ['a list that holds one list many times, as JSON', `${doubledList}{{ ns.a | tojson }}`, long],
   ['the same as text', `${doubledList}{{ ns.a }}`, long],
-  [
-    'two such lists compared',
-    `${doubledList}{% set b = ns.a %}${doubledList}{% if ns.a == b %}{% endif %}`,
-    steps,
-  ],
-  [
-    'endless lists in lists',
-    namespaceOf('[]', loop(1000, '{% set ns.a = [ns.a] %}{{ ns.a }}')),
-    nested,
-  ],
+  ['two such lists compared', compared, steps],
+  ['endless lists in lists', namespaceOf('[]', loop(1000, deeper)), nested],
   ['a macro that calls itself', '{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}', nested],
   ['an integer of many digits', '{{ 10 ** (10 ** 10) }}', /an integer of more than 65536 bits/],
   ['a text repeated often', '{{ "ab" * 10 ** 12 }}', /a text has 2000000000000 characters/],
@@ -66,11 +58,7 @@ test.each<[string, string, RegExp]>([
   ['a long integer written often', often('(10 ** 4000) | string'), steps],
   ['a long integer read often', often('("1" * 4300) | int'), steps],
   ['a long list searched', '{% set l = range(100000) | list %}' + often('l.index(99999)'), steps],
-  [
-    'a dictionary that grows by copies',
-    `{% set ns = namespace(d={}) %}${loop(100_000, '{% set ns.d = dict(ns.d, **{"a" ~ i: 1}) %}')}`,
-    steps,
-  ],
+  ['a dictionary that grows by copies', `{% set ns = namespace(d={}) %}${grown}`, steps],
   ['long texts sorted', '{% set l = ["Ä" * 300000] * 100000 %}{{ l | sort | length }}', steps],
   ['a date in a long format often', often('strftime_now("%d" * 500000)'), steps],
   ['items by a long path', '{{ [] | sort(attribute="a," * 500000) }}', steps],
@@ -92,11 +80,7 @@ test.each<[string, string, RegExp]>([
   ['signs', `{{ ${'-'.repeat(5000)}1 }}`, /line 1: at most 70 nested levels/],
   ['conditions', '{% if x %}'.repeat(5000), /line 1: at most 70 nested levels/],
   // Python compiles 20.
-  [
-    'loops',
-    `${'{% for x in y %}'.repeat(21)}${'{% endfor %}'.repeat(21)}`,
-    /at most 20 nested loops/,
-  ],
+  ['loops', '{% for x in y %}'.repeat(21) + '{% endfor %}'.repeat(21), /at most 20 nested loops/],
   ['operators', `{{ ${'x + '.repeat(5000)}1 }}`, /150 nested expressions/],
   [
     'branches that assign',

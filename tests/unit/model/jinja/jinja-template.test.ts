@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 
 import { readMarked } from '#agent_rl/core/python/python-json.ts';
 import { JinjaTemplate } from '#model/jinja/jinja-template.ts';
+import { strftime } from '#model/jinja/library/strftime.ts';
 
 const rendered = (source: string, json = '{}'): string =>
   new JinjaTemplate(source).render(readMarked(json) as Record<string, unknown>, '2024-07-26');
@@ -16,24 +17,17 @@ test.each([
   expect(rendered(source, JSON.stringify({ x }))).toBe(text);
 });
 
+const numbers = '{"x": [1, 1.0, 12345678901234567890, 1e22, true, null, "it\'s"]}';
+const printed = `[1, 1.0, 12345678901234567890, 1e+22, True, None, "it's"]`;
+const keys = '{"x": {"10": 1e-7, "9": "ü\\n"}}';
+
 test.each([
-  [
-    '{{ x }}',
-    '{"x": [1, 1.0, 12345678901234567890, 1e22, true, null, "it\'s"]}',
-    `[1, 1.0, 12345678901234567890, 1e+22, True, None, "it's"]`,
-  ],
-  [
-    '{{ x|tojson }} {{ x }}',
-    '{"x": {"10": 1e-7, "9": "ü\\n"}}',
-    `{"10": 1e-07, "9": "ü\\n"} {'10': 1e-07, '9': 'ü\\n'}`,
-  ],
+  ['{{ x }}', numbers, printed],
+  ['{{ x|tojson }} {{ x }}', keys, `{"10": 1e-07, "9": "ü\\n"} {'10': 1e-07, '9': 'ü\\n'}`],
   ['{% if x is string %}text{% elif x is float %}float{% endif %}', '{"x": 1.0}', 'float'],
   ['{{ -7 // 2 }} {{ -7 % 3 }} {{ 7 / 2 }} {{ 2 ** 3 ** 2 }} {{ -1|abs }}', '{}', '-4 2 3.5 64 1'],
-  [
-    '{{ x == none }} {{ x is none }} {{ x == false }} {{ y == false }}',
-    '{"y": ""}',
-    'False False False False',
-  ],
+  ['{{ x == none }} {{ x is none }} {{ x == false }}', '{}', 'False False False'],
+  ['{{ y == false }}', '{"y": ""}', 'False'],
   ['{{ "🙂é"|length }} {{ "a🙂b"[1] }} {{ "a🙂b"[::-1] }}', '{}', '2 🙂 b🙂a'],
   ['a\r\nb\rc\n', '{}', 'a\nb\nc'],
   ['{% raw %}{{ x }}{% endraw %}', '{}', '{{ x }}'],
@@ -71,4 +65,17 @@ test.each([
   ['{{ 1 is sameas 1 }}', /sameas of numbers or texts is not supported/],
 ])('the template %j is refused when it is rendered', (source, message) => {
   expect(() => rendered(source, '{"x": "text"}')).toThrow(message);
+});
+
+test.each([
+  ['%d %b %Y', '2024-07-26', '26 Jul 2024'],
+  ['%A, %B %-d, %Y', '2024-02-05', 'Monday, February 5, 2024'],
+  ['%Y-%m-%d %H:%M:%S (%a, %y) %%', '1999-12-31', '1999-12-31 00:00:00 (Fri, 99) %'],
+  ['%-m/%-d', '2023-01-09', '1/9'],
+])('the format %j writes %s as in Python', (format, date, written) => {
+  expect(strftime(format, date)).toBe(written);
+});
+
+test('an unknown format is refused', () => {
+  expect(() => strftime('%Q', '2024-07-26')).toThrow(/%Q is not supported. Supported: %% %Y/);
 });

@@ -1,11 +1,11 @@
 import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { openTransformersEmbedder } from '#agent_rl/search/corpus/embedders/transformers-embedder.ts';
-import { exportEncoder, type ExportedEncoder } from '#model/onnx/export-encoder.ts';
+import { exportEncoder } from '#model/onnx/export-encoder.ts';
 import { SafetensorsFile, writeSafetensors } from '#model/weights/safetensors.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 import { errorOf, rejectionOf } from '#tests/support/thrown.ts';
@@ -57,34 +57,23 @@ async function expectSameVectors(model: string): Promise<void> {
   // The shorter texts are padded.
   const together = await embedder.embed(texts, 'passage');
   await embedder.close();
-  for (const [index, expected] of vectors.entries()) {
-    for (const [axis, value] of expected.entries()) {
-      expect(alone[index]![axis]).toBeCloseTo(value, 5);
-      expect(together[index]![axis]).toBeCloseTo(value, 5);
-    }
-  }
+  const close = vectors.map((vector) => vector.map((value) => expect.closeTo(value, 5)));
+  const listed = (of: readonly Iterable<number>[]) => of.map((vector) => Array.from(vector));
+  expect([listed(alone), listed(together)]).toEqual([close, close]);
 }
 
-describe('An exported encoder', () => {
-  let result: ExportedEncoder;
-  beforeAll(async () => {
-    result = await exportEncoder(fixture, exported);
-  });
+test('an exported encoder cuts texts, pools as 1_Pooling says, and gives the vectors of PyTorch', async () => {
+  const result = await exportEncoder(fixture, exported);
+  const parameters = 8 * (10 + 12 + 2) + 2 * 8 + 2 * (4 * (64 + 8) + 2 * 128 + 16 + 8 + 4 * 8);
+  // Without the pooler.
+  expect(result).toMatchObject({ pooling: 'mean', maxTokens: 10, parameters });
+  await expectSameVectors(exported);
+});
 
-  test('cuts texts at max_seq_length, pools as 1_Pooling says and omits the pooler', () => {
-    const parameters = 8 * (10 + 12 + 2) + 2 * 8 + 2 * (4 * (64 + 8) + 2 * 128 + 16 + 8 + 4 * 8);
-    expect(result).toMatchObject({ pooling: 'mean', maxTokens: 10, parameters });
-  });
-
-  test('gives the embedder the vectors of PyTorch, alone and in a batch', async () => {
-    await expectSameVectors(exported);
-  });
-
-  test('gives the same vectors if its tensors are named as under a head', async () => {
-    const to = join(folder, 'bert-exported');
-    await exportEncoder(await renamed('bert', (name) => `bert.${name}`), to);
-    await expectSameVectors(to);
-  });
+test('an exported encoder gives the same vectors if its tensors are named as under a head', async () => {
+  const to = join(folder, 'bert-exported');
+  await exportEncoder(await renamed('bert', (name) => `bert.${name}`), to);
+  await expectSameVectors(to);
 });
 
 describe('An export', () => {
@@ -92,9 +81,12 @@ describe('An export', () => {
     'config.json': { ...jsonOf('config.json'), ...changes },
   });
   const dense = [{ path: '2_Dense', type: 'sentence_transformers.models.Dense' }];
-  const both = { pooling_mode_mean_tokens: true, pooling_mode_max_tokens: true };
+  const pooling = { pooling_mode_mean_tokens: true, pooling_mode_max_tokens: true };
+  const both = { '1_Pooling/config.json': pooling };
 
-  test.each([
+  const nan = (values: Float32Array) => values.fill(Number.NaN, 2, 3);
+  const layers = configWith({ num_hidden_layers: 3, vocab_size: 11 });
+  test.each<[string, () => string | Promise<string>, RegExp]>([
     [
       'another architecture',
       () => changed('roberta', configWith({ model_type: 'roberta', num_attention_heads: 3 })),
@@ -102,29 +94,12 @@ describe('An export', () => {
     ],
     [
       'weights that do not fit',
-      () => changed('layers', configWith({ num_hidden_layers: 3, vocab_size: 11 })),
+      () => changed('layers', layers),
       /"embeddings.word_embeddings.weight" is \[10, 8\]; expected \[11, 8\].*"encoder.layer.2.attention.self.query.weight" is missing/s,
     ],
-    [
-      'a weight that is not a number',
-      () =>
-        renamed(
-          'nan',
-          (tensor) => tensor,
-          (values) => values.fill(Number.NaN, 2, 3),
-        ),
-      /"embeddings\..*" in .*nan holds NaN at place 2;/,
-    ],
-    [
-      'a module behind the pooling',
-      () => changed('dense', { 'modules.json': dense }),
-      /"sentence_transformers\.models\.Dense"/,
-    ],
-    [
-      'two poolings',
-      () => changed('pooling', { '1_Pooling/config.json': both }),
-      /pooling_mode_mean_tokens and pooling_mode_max_tokens/,
-    ],
+    ['NaN as a weight', () => renamed('nan', String, nan), /nan holds NaN at place 2;/],
+    ['a later module', () => changed('dense', { 'modules.json': dense }), /s\.models\.Dense"/],
+    ['two poolings', () => changed('pooling', both), /mean_tokens and pooling_mode_max/],
   ])('refuses %s', async (_, from, message) => {
     const exporting = exportEncoder(await from(), join(folder, 'none'));
     expect(await rejectionOf(exporting)).toMatchObject(errorOf('MODEL_INVALID', message));

@@ -1,75 +1,70 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 
 import { inspectModel, loadModel, saveModel } from '#model/weights/load-model.ts';
 import type { ModelConfig } from '#model/config/architecture.ts';
 import { parameterCount, parameterSpecs } from '#model/config/parameters.ts';
 import { writeSafetensors, type TensorToWrite } from '#model/weights/safetensors.ts';
 import { weightsSha256 } from '#model/weights/weights-sha256.ts';
+import { freshFolder, temporaryFolder } from '#tests/support/temporary-folder.ts';
 import { errorOf } from '#tests/support/thrown.ts';
 import { tinyModels, tinyWeights } from '#tests/support/tiny-models.ts';
 
 const config = tinyModels['Qwen3 with two query heads per key head'] as ModelConfig;
 const parameters = tinyWeights(config);
-const untied: ModelConfig = { ...config, tiedEmbeddings: false };
+const all = temporaryFolder();
 let folder = '';
 
-beforeEach(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'model-'));
+beforeEach(() => {
+  folder = freshFolder(all);
 });
 
-afterEach(async () => {
-  await rm(folder, { recursive: true });
-});
-
-const stored = (): Map<string, TensorToWrite> =>
-  new Map(
-    parameterSpecs(config).map(({ name, shape }) => [
-      name,
-      { shape, values: parameters.get(name) as Float32Array },
-    ]),
+/** The tensors of a model as a file has them, named anew. */
+const tensorsOf = (model: ModelConfig, named = (name: string) => name) => {
+  const values = tinyWeights(model);
+  const specs = parameterSpecs(model);
+  return new Map<string, TensorToWrite>(
+    specs.map(({ name, shape }) => [named(name), { shape, values: values.get(name)! }]),
   );
+};
+const stored = () => tensorsOf(config);
+const bare = (name: string) => name.replace(/^model\./, '');
 
-const save = () => saveModel(folder, { config, parameters, storedDtype: 'F32' });
-const weights = (name = 'model.safetensors') => path.join(folder, name);
+const save = (of = config, storedDtype: 'F32' | 'BF16' = 'F32') =>
+  saveModel(folder, { config: of, parameters: tinyWeights(of), storedDtype });
+const at = (name = 'model.safetensors') => path.join(folder, name);
 
-test.each(Object.entries(tinyModels))(
-  'the model %s is loaded as it was saved',
-  async (_, model) => {
-    const made = { config: model, parameters: tinyWeights(model), storedDtype: 'F32' as const };
-    await saveModel(folder, made);
-    expect(await loadModel(folder)).toEqual(made);
-  },
-);
+test.each(Object.entries(tinyModels))('%s is loaded as it was saved', async (_, model) => {
+  const made = { config: model, parameters: tinyWeights(model), storedDtype: 'F32' as const };
+  await saveModel(folder, made);
+  expect(await loadModel(folder)).toEqual(made);
+});
 
 test('the weights keep the width in which they were stored', async () => {
-  await saveModel(folder, { config, parameters, storedDtype: 'BF16' });
+  await save(config, 'BF16');
   const loaded = await loadModel(folder);
   expect(loaded.storedDtype).toBe('BF16');
   await saveModel(folder, loaded);
-  expect(weightsSha256((await loadModel(folder)).parameters)).toBe(
-    weightsSha256(loaded.parameters),
-  );
+  const again = await loadModel(folder);
+  expect(weightsSha256(again.parameters)).toBe(weightsSha256(loaded.parameters));
 });
 
 /** The model in two shards, the first with its first five tensors. */
 async function saveShards(): Promise<void> {
   await save();
-  const all = [...stored()];
-  await rm(weights());
-  await writeSafetensors(weights('model-1.safetensors'), new Map(all.slice(0, 5)));
-  await writeSafetensors(weights('model-2.safetensors'), new Map(all.slice(5)));
-  const map = Object.fromEntries(
-    all.map(([name], i) => [name, `model-${i < 5 ? 1 : 2}.safetensors`]),
-  );
+  const tensors = [...stored()];
+  await rm(at());
+  await writeSafetensors(at('model-1.safetensors'), new Map(tensors.slice(0, 5)));
+  await writeSafetensors(at('model-2.safetensors'), new Map(tensors.slice(5)));
+  const shardOf = (place: number) => `model-${place < 5 ? 1 : 2}.safetensors`;
+  const map = Object.fromEntries(tensors.map(([name], place) => [name, shardOf(place)]));
   await writeIndex(map);
 }
 
 const writeIndex = (map: Readonly<Record<string, string>>) =>
-  writeFile(weights('model.safetensors.index.json'), JSON.stringify({ weight_map: map }));
+  writeFile(at('model.safetensors.index.json'), JSON.stringify({ weight_map: map }));
 
 test('a model in shards is loaded', async () => {
   await saveShards();
@@ -77,25 +72,18 @@ test('a model in shards is loaded', async () => {
 });
 
 test('a decoder without a head is loaded as Transformers stores it, without "model." in names', async () => {
-  const tied = { config: { ...config, tiedEmbeddings: true }, storedDtype: 'F32' as const };
-  const made = { ...tied, parameters: tinyWeights(tied.config) };
-  await saveModel(folder, made);
-  const bare = [...made.parameters].map(([name, values], index) => {
-    const { shape } = parameterSpecs(made.config)[index]!;
-    return [name.replace(/^model\./, ''), { shape, values }] as [string, TensorToWrite];
-  });
-  await writeSafetensors(weights(), new Map(bare));
-  expect(await loadModel(folder)).toEqual(made);
+  await save();
+  const whole = await loadModel(folder);
+  await writeSafetensors(at(), tensorsOf(config, bare));
+  expect(await loadModel(folder)).toEqual(whole);
 });
 
 test('a decoder is refused without the head that its config asks for', async () => {
-  await saveModel(folder, { config: untied, parameters: tinyWeights(untied), storedDtype: 'F32' });
-  const bare = parameterSpecs(untied).flatMap(({ name, shape }): [string, TensorToWrite][] =>
-    name === 'lm_head.weight'
-      ? []
-      : [[name.replace(/^model\./, ''), { shape, values: tinyWeights(untied).get(name)! }]],
-  );
-  await writeSafetensors(weights(), new Map(bare));
+  const untied = { ...config, tiedEmbeddings: false };
+  await save(untied);
+  const tensors = tensorsOf(untied, bare);
+  tensors.delete('lm_head.weight');
+  await writeSafetensors(at(), tensors);
   await expect(loadModel(folder)).rejects.toThrow(
     /^The weights[^\n]*\n- "lm_head.weight" is missing; expected \[\d+, \d+\]\.$/,
   );
@@ -103,10 +91,10 @@ test('a decoder is refused without the head that its config asks for', async () 
 
 test('a folder is inspected by its headers, without reading a weight', async () => {
   await saveShards();
-  const before = await readFile(weights('model-2.safetensors'));
+  const before = await readFile(at('model-2.safetensors'));
   // Weights that are not numbers, which reading them would report.
   before.fill(0xff, before.length - 48);
-  await writeFile(weights('model-2.safetensors'), before);
+  await writeFile(at('model-2.safetensors'), before);
   await expect(loadModel(folder)).rejects.toThrow(/weights must be finite/);
   const facts = await inspectModel(folder);
   expect(facts).toMatchObject({
@@ -114,20 +102,19 @@ test('a folder is inspected by its headers, without reading a weight', async () 
     parameterCount: parameterCount(config),
     bytes: 4 * parameterCount(config),
     storedDtype: 'F32',
-    files: [weights('model-1.safetensors'), weights('model-2.safetensors')],
+    files: [at('model-1.safetensors'), at('model-2.safetensors')],
   });
-  expect(facts.tensors).toEqual(
-    parameterSpecs(config).map(({ name, shape }) => ({ name, shape, dtype: 'F32' })),
-  );
+  const specs = parameterSpecs(config).map(({ name, shape }) => ({ name, shape, dtype: 'F32' }));
+  expect(facts.tensors).toEqual(specs);
 });
 
 test('an LM head may repeat the tied embedding, and may not differ from it', async () => {
   await save();
   const embedding = stored().get('model.embed_tokens.weight') as TensorToWrite;
-  await writeSafetensors(weights(), stored().set('lm_head.weight', embedding));
+  await writeSafetensors(at(), stored().set('lm_head.weight', embedding));
   expect((await loadModel(folder)).parameters).toEqual(parameters);
   const other = { ...embedding, values: embedding.values.map((value) => value + 1) };
-  await writeSafetensors(weights(), stored().set('lm_head.weight', other));
+  await writeSafetensors(at(), stored().set('lm_head.weight', other));
   await expect(loadModel(folder)).rejects.toThrow(/tie_word_embeddings.*"lm_head.weight" differs/);
 });
 
@@ -139,77 +126,48 @@ describe('A folder that is not a model', () => {
     const zeros = (count: number) => ({ shape: [count], values: new Float32Array(count) });
     broken.set('model.layers.0.input_layernorm.weight', zeros(3));
     broken.set('adapter.weight', zeros(1));
-    await writeSafetensors(weights(), broken);
+    await writeSafetensors(at(), broken);
     await expect(loadModel(folder)).rejects.toThrow(
       /"model.layers.0.input_layernorm.weight" is \[3\]; expected \[12\].*[^]*"model.norm.weight" is missing; expected \[12\][^]*"adapter.weight" \[1\] is not part of this model/,
     );
   });
 
-  test.each([
-    ['no config.json', () => rm(weights('config.json')), /config.json cannot be read/],
-    [
-      'a broken config.json',
-      () => writeFile(weights('config.json'), '{'),
-      /config.json is not JSON/,
-    ],
-    ['no weights', async () => rm(weights()), /holds no weights: expected model.safetensors/],
-    [
-      'weights cut short',
-      async () => writeFile(weights(), (await readFile(weights())).subarray(0, -8)),
-      /cut short/,
-    ],
-    [
-      'a missing shard',
-      async () => {
-        await saveShards();
-        await rm(weights('model-2.safetensors'));
-      },
-      /index\.json: it names model-2\.safetensors, but the folder lacks/,
-    ],
+  const cutShort = async () => writeFile(at(), (await readFile(at())).subarray(0, -8));
+  const shardless = async () => {
+    await saveShards();
+    await rm(at('model-2.safetensors'));
+  };
+  const indexOf = (shards: Readonly<Record<string, number>>) => async () => {
+    await saveShards();
+    const named = Object.entries(shards).map(([name, shard]) => [
+      name,
+      `model-${shard}.safetensors`,
+    ]);
+    await writeIndex(Object.fromEntries(named));
+  };
+  const elsewhere = async () => {
+    await rm(at());
+    await writeIndex({ a: '../../secret.safetensors' });
+  };
+  const holding = (name: string, values: Float32Array | Uint8Array) => () =>
+    writeSafetensors(at(), stored().set(name, { shape: [values.length], values }));
+  const experts = 'model.layers.0.mlp.experts';
+
+  test.each<[string, () => Promise<unknown>, RegExp]>([
+    ['no config.json', () => rm(at('config.json')), /config.json cannot be read/],
+    ['a broken config.json', () => writeFile(at('config.json'), '{'), /config.json is not JSON/],
+    ['no weights', () => rm(at()), /holds no weights: expected model.safetensors/],
+    ['weights cut short', cutShort, /cut short/],
+    ['a missing shard', shardless, /it names model-2\.safetensors, but the folder lacks/],
     [
       'a tensor that is not in its shard',
-      async () => {
-        await saveShards();
-        await writeIndex({
-          'model.norm.weight': 'model-1.safetensors',
-          'model.layers.0.input_layernorm.weight': 'model-2.safetensors',
-        });
-      },
-      /it places tensor "model\.norm\.weight" in model-1\.safetensors, but model-2\.safetensors holds it/,
+      indexOf({ 'model.norm.weight': 1, 'model.layers.0.input_layernorm.weight': 2 }),
+      /places tensor "model\.norm\.weight" in model-1\.safetensors, but model-2\.safetensors holds it/,
     ],
-    [
-      'a tensor that is in no shard',
-      async () => {
-        await saveShards();
-        await writeIndex({ absent: 'model-1.safetensors', b: 'model-2.safetensors' });
-      },
-      /it places tensor "absent" in model-1\.safetensors, but no shard holds it/,
-    ],
-    [
-      'weights that are bytes',
-      async () => {
-        const bytes = { shape: [12], values: new Uint8Array(12) };
-        await writeSafetensors(weights(), stored().set('model.norm.weight', bytes));
-      },
-      /"model\.norm\.weight" holds bytes \(U8\); expected F32, F16 or BF16/,
-    ],
-    [
-      'experts',
-      async () => {
-        const expert = { shape: [1], values: new Float32Array(1) };
-        const name = 'model.layers.0.mlp.experts.0.up_proj.weight';
-        await writeSafetensors(weights(), stored().set(name, expert));
-      },
-      /mixture of experts \("model\.layers\.0\.mlp\.experts\.0\.up_proj\.weight"\)/,
-    ],
-    [
-      'an index that points elsewhere',
-      async () => {
-        await rm(weights());
-        await writeIndex({ a: '../../secret.safetensors' });
-      },
-      /weight_map must give each tensor the name of a file in its folder/,
-    ],
+    ['a tensor in no shard', indexOf({ absent: 1, b: 2 }), /"absent" .* no shard holds it/],
+    ['weights of bytes', holding('model.norm.weight', new Uint8Array(12)), /holds bytes \(U8\)/],
+    ['experts', holding(`${experts}.0.up_proj.weight`, new Float32Array(1)), /mixture of experts/],
+    ['an index that points elsewhere', elsewhere, /the name of a file in its folder/],
   ])('is refused for %s', async (_, damage, message) => {
     await save();
     await damage();
@@ -220,10 +178,6 @@ describe('A folder that is not a model', () => {
 test('the hash of weights covers their float32 bytes, with tensors by name', () => {
   // As sha256sum gives it for 00 00 80 3f 00 00 00 40, the bytes of 1 and 2.
   const expected = 'b9c80b5adeca450753a16950c3cc655d271f7bef7a485bc83f112b72fef21d37';
-  const [one, two] = [Float32Array.of(1), Float32Array.of(2)];
-  const pairs: [string, Float32Array][] = [
-    ['b', two],
-    ['a', one],
-  ];
-  expect(weightsSha256(new Map(pairs))).toBe(expected);
+  const weights = { b: Float32Array.of(2), a: Float32Array.of(1) };
+  expect(weightsSha256(new Map(Object.entries(weights)))).toBe(expected);
 });

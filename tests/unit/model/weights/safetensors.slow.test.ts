@@ -1,28 +1,21 @@
-import { chmod, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 
-import {
-  SafetensorsFile,
-  writeSafetensors,
-  type TensorToWrite,
-} from '#model/weights/safetensors.ts';
+import { SafetensorsFile, writeSafetensors } from '#model/weights/safetensors.ts';
+import type { TensorToWrite } from '#model/weights/safetensors.ts';
 import * as fc from '#tests/support/properties.ts';
+import { freshFolder, temporaryFolder } from '#tests/support/temporary-folder.ts';
 import { errorOf } from '#tests/support/thrown.ts';
 
+const all = temporaryFolder();
 let folder = '';
 let file = '';
 
-beforeEach(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'safetensors-'));
+beforeEach(() => {
+  folder = freshFolder(all);
   file = path.join(folder, 'model.safetensors');
-});
-
-afterEach(async () => {
-  await chmod(folder, 0o755);
-  await rm(folder, { recursive: true });
 });
 
 async function readAll(): Promise<Record<string, number[]>> {
@@ -46,9 +39,12 @@ const tensors = new Map<string, TensorToWrite>([
   ['a', { shape: [1], values: Float32Array.of(7) }],
 ]);
 
-test.each(['F32', 'F16', 'BF16'] as const)('a file written as %s is read back', async (dtype) => {
+test.each(['F32', 'F16', 'BF16'] as const)('a file of %s is read back', async (dtype) => {
   await writeSafetensors(file, tensors, { dtype });
   expect(await readAll()).toEqual({ a: [7], b: [1, -2, 0.5, 3] });
+  const first = await readFile(file);
+  await writeSafetensors(file, new Map([...tensors].toReversed()), { dtype });
+  expect(await readFile(file)).toEqual(first);
 });
 
 test('a file has the bytes of the format, with tensors by name and a padded header', async () => {
@@ -76,9 +72,8 @@ test('bytes stay bytes whatever the dtype of the floats, and follow them', async
     { name: 'a', dtype: 'U8', shape: [1, 3], start: 4, end: 7 },
   ]);
   expect(read).toEqual([Float32Array.of(1, -2), Uint8Array.of(0, 200, 255)]);
-  await expect(opened.readFloats(opened.entries[1]!)).rejects.toThrow(
-    /"a" has dtype "U8"; expected F32, F16 or BF16/,
-  );
+  const floats = opened.readFloats(opened.entries[1]!);
+  await expect(floats).rejects.toThrow(/"a" has dtype "U8"; expected F32, F16 or BF16/);
   await opened.close();
 });
 
@@ -101,34 +96,18 @@ test('a file that is cut short after it was opened is refused', async () => {
   await opened.close();
 });
 
-test('the same tensors in another order give the same bytes', async () => {
-  await writeSafetensors(file, tensors);
-  const first = await readFile(file);
-  await writeSafetensors(file, new Map([...tensors].toReversed()));
-  expect(await readFile(file)).toEqual(first);
-});
-
 test('any float32 values are read back as they were', async () => {
-  const tensor = fc
-    .array(fc.float({ noNaN: true }), { maxLength: 6 })
-    .map((values) => ({ shape: [values.length], values: Float32Array.from(values) }));
+  const name = fc.string().filter((one) => one !== '__metadata__' && one !== '__proto__');
+  const values = fc.array(fc.float({ noNaN: true }), { maxLength: 6 });
   await fc.assert(
-    fc.asyncProperty(
-      fc.dictionary(
-        fc.string().filter((name) => name !== '__metadata__' && name !== '__proto__'),
-        tensor,
-      ),
-      async (made) => {
-        await writeSafetensors(file, new Map(Object.entries(made)));
-        const opened = await SafetensorsFile.open(file);
-        expect(opened.entries.map(({ name }) => name).toSorted()).toEqual(
-          Object.keys(made).toSorted(),
-        );
-        for (const entry of opened.entries)
-          expect(await opened.read(entry)).toEqual(made[entry.name]?.values);
-        await opened.close();
-      },
-    ),
+    fc.asyncProperty(fc.dictionary(name, values), async (made) => {
+      const written = Object.entries(made).map(
+        ([key, numbers]) =>
+          [key, { shape: [numbers.length], values: Float32Array.from(numbers) }] as const,
+      );
+      await writeSafetensors(file, new Map(written));
+      expect(await readAll()).toEqual(made);
+    }),
     { numRuns: 30 },
   );
 });
@@ -160,11 +139,7 @@ describe('A damaged file', () => {
 
   test.each([
     ['shorter than its length field', Buffer.from([1, 2, 3]), /it has 3 bytes/],
-    [
-      'cut inside the header',
-      Buffer.concat([Buffer.from([200, 0, 0, 0, 0, 0, 0, 0]), Buffer.from('{}')]),
-      /200 bytes, but 2 follow/,
-    ],
+    ['cut inside the header', Buffer.from('\xc8\0\0\0\0\0\0\0{}', 'latin1'), /but 2 follow/],
     ['a zip archive', Buffer.from('PK\u0003\u0004 this is a zip'), /not a safetensors file/],
   ])('is refused if it is %s', async (_, bytes, message) => {
     await writeFile(file, bytes);
@@ -180,15 +155,9 @@ describe('A damaged file', () => {
 
 test('a value too large for float16 is refused and leaves no file', async () => {
   const large = new Map([['a', { shape: [1], values: Float32Array.of(70000) }]]);
-  await expect(writeSafetensors(file, large, { dtype: 'F16' })).rejects.toThrow(
-    /"a" holds 70000; the largest F16 value is 65504/,
-  );
+  const writing = writeSafetensors(file, large, { dtype: 'F16' });
+  await expect(writing).rejects.toThrow(/"a" holds 70000; the largest F16 value is 65504/);
   expect(await readdir(folder)).toEqual([]);
-});
-
-test('a path that cannot be written to is OUTPUT_UNWRITABLE', async () => {
-  const nowhere = path.join(folder, 'absent', 'model.safetensors');
-  await expect(writeSafetensors(nowhere, tensors)).rejects.toMatchObject({
-    code: 'OUTPUT_UNWRITABLE',
-  });
+  const nowhere = writeSafetensors(path.join(folder, 'absent', 'model.safetensors'), tensors);
+  await expect(nowhere).rejects.toMatchObject({ code: 'OUTPUT_UNWRITABLE' });
 });

@@ -26,25 +26,23 @@ const table = (cell: string, basis = ''): string =>
   `# A page\n\n${basis}\n\n| Run | Success |\n| --- | --- |\n| one | ${cell} |\n`;
 
 describe('readFigures', () => {
-  test.each(['90 %', '12 s', '0.34', '1,200', '200 [190, 210]', '1.5 GB', '1.2 x'])(
-    'finds a cell with %s',
-    (cell) => {
-      expect(readFigures(table(cell))).toMatchObject([
-        { line: 5, kind: 'table', basis: undefined },
-      ]);
-    },
-  );
-
-  test.each(['`0.2 s`', 'Python 3.9 or later', '40', 'a share'])('skips a cell with %s', (cell) => {
-    expect(readFigures(table(cell))).toEqual([]);
+  test.each([
+    ...['90 %', '12 s', '0.34', '1,200', '200 [190, 210]', '1.5 GB', '1.2 x'].map((cell) => [
+      cell,
+      1,
+    ]),
+    ...['`0.2 s`', 'Python 3.9 or later', '40', 'a share'].map((cell) => [cell, 0]),
+  ] as [string, number][])('finds in a cell with %s %i tables of figures', (cell, count) => {
+    const found = { line: 5, kind: 'table', basis: undefined };
+    expect(readFigures(table(cell))).toMatchObject(count === 0 ? [] : [found]);
   });
 
   test('finds shares and minutes in running text and in comments of commands', () => {
     const page =
       'It wins 90 %\nof games.\n\n```sh\nrun # 2 to 6 minutes\n```\n\nTen 95 % intervals.\n';
-    expect(readFigures(page).map(({ line, kind }) => [line, kind])).toEqual([
-      [1, 'text'],
-      [4, 'text'],
+    expect(readFigures(page)).toMatchObject([
+      { line: 1, kind: 'text' },
+      { line: 4, kind: 'text' },
     ]);
   });
 
@@ -66,27 +64,24 @@ describe('The basis of figures', () => {
       `rests on: ${file} model/search-starter dataset/search_tasks dataset/search_corpus`,
     );
     expect(problemsOf({ basis: right, success: true })).toEqual([]);
-    expect(basesOf('configs/code_exec_smoke.yaml')).toEqual([
-      'model/starter',
-      'dataset/code_tasks',
-    ]);
+    expect(basesOf('configs/code_exec_smoke.yaml').join()).toBe('model/starter,dataset/code_tasks');
     expect(basesOf('configs/mixed_grpo.yaml')).toContain('generator:workspace');
   });
 
   test('is refused if it is absent, incomplete, outdated or without a reason', () => {
     const starter = `model/search-starter@${basisHash('model/search-starter')}`;
-    const ofProblem = (basis: string | undefined) =>
-      problemsOf({ basis, success: false }).join('\n');
-    expect(ofProblem(right.replace(starter, 'model/search-starter@00000000'))).toBe(
-      `model/search-starter is ${basisHash('model/search-starter')} now, not 00000000`,
-    );
-    expect(ofProblem(right.replace(starter, 'model/search-starter'))).toContain('not undefined');
-    expect(ofProblem(right.replace(` ${starter}`, ''))).toContain(
-      'does not name model/search-starter',
-    );
-    expect(ofProblem('not measured: no')).toContain('none of the three forms');
-    expect(ofProblem('measured at 12345678')).toContain('none of the three forms');
-    expect(ofProblem(undefined)).toBe('does not say what it rests on');
+    const spoiled = (by: string) => right.replace(` ${starter}`, by);
+    const named = 'model/search-starter';
+    const problems: [string | undefined, string][] = [
+      [spoiled(` ${named}@00000000`), `${named} is ${basisHash(named)} now, not 00000000`],
+      [spoiled(` ${named}`), 'not undefined'],
+      [spoiled(''), `does not name ${named}`],
+      ['not measured: no', 'none of the three forms'],
+      ['measured at 12345678', 'none of the three forms'],
+      [undefined, 'does not say what it rests on'],
+    ];
+    for (const [basis, problem] of problems)
+      expect(problemsOf({ basis, success: false }).join('\n')).toContain(problem);
   });
 
   test('must be more than a commit if a table shows success', () => {
@@ -97,8 +92,9 @@ describe('The basis of figures', () => {
   });
 });
 
+const jobs = promisedJobs();
+
 test('every shipped job has commands and a promise that can be checked', () => {
-  const jobs = promisedJobs();
   expect(jobs.find(({ name }) => name === 'search')?.least).toBeGreaterThan(0.9);
   for (const { commands, least } of jobs) {
     expect(commands.length).toBeGreaterThan(0);
@@ -109,9 +105,7 @@ test('every shipped job has commands and a promise that can be checked', () => {
 test('every run file in configs/ is part of a promised job', () => {
   const files = readdirSync(join(packageRoot(), 'configs'));
   const shipped = files.filter((name) => name.endsWith('.yaml'));
-  const commands = promisedJobs()
-    .flatMap((job) => job.commands)
-    .join('\n');
+  const commands = jobs.flatMap((job) => job.commands).join('\n');
   // The others belong to starters, which make-starter runs.
   const others = shipped.filter((name) => !commands.includes(`configs/${name}`));
   const starters = ['code_tasks', 'mixed', 'search', 'workspace'];

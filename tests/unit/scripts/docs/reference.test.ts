@@ -33,11 +33,8 @@ describe('docs/reference/metrics-and-files.md', () => {
   const spans = (heading: string): string[] =>
     tableBelow(text, heading).flatMap(([cell = '']) => codeSpans(cell));
 
-  test('lists every metric', () => {
+  test('lists exactly the metrics, the outcomes and the buckets of the ledger', () => {
     expect(spans('## Metrics')).toEqual(Object.keys(metricNames));
-  });
-
-  test('lists exactly the outcomes and the buckets of the ledger', () => {
     expect(spans('## Outcomes')).toEqual([...outcomes]);
     expect(spans('## Ledger')).toEqual(Object.keys(keepLedger([], 0).tokens));
   });
@@ -47,8 +44,8 @@ describe('docs/reference/metrics-and-files.md', () => {
     const listed = spans('## Trajectories');
     expect(keys.filter((key) => !listed.includes(key))).toEqual([]);
     // Written by environments.
-    const others = listed.filter((key) => !keys.includes(key));
-    expect(others.toSorted()).toEqual(['hidden_tests', 'search_history']);
+    const others = listed.filter((key) => !keys.includes(key)).toSorted();
+    expect(others).toEqual(['hidden_tests', 'search_history']);
   });
 
   test('lists every key of a summary and of its evaluations', () => {
@@ -63,9 +60,8 @@ describe('docs/reference/metrics-and-files.md', () => {
 });
 
 test('docs/reference/errors.md lists every code once', () => {
-  const codes = [...(pages['reference/errors.md'] ?? '').matchAll(/^\| `([A-Z_]+)`/gm)].map(
-    ([, code]) => code,
-  );
+  const listed = (pages['reference/errors.md'] ?? '').matchAll(/^\| `([A-Z_]+)`/gm);
+  const codes = [...listed].map(([, code]) => code);
   expect(codes).toEqual(Object.keys(errorCatalogue));
   expect(codes.length).toBeGreaterThan(10);
 });
@@ -79,10 +75,6 @@ describe('docs/reference/api.md', () => {
     const names = new Set(all.map((one) => one.name));
     expect(Object.keys(values).filter((value) => !names.has(value))).toEqual([]);
     expect(all.filter(({ doc }) => doc === '').map((one) => one.name)).toEqual([]);
-  });
-
-  test('is short enough to read', () => {
-    expect((pages['reference/api.md'] ?? '').length).toBeLessThan(40_000);
   });
 });
 

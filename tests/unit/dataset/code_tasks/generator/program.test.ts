@@ -2,60 +2,47 @@ import { describe, expect, test } from '@jest/globals';
 
 import { PythonRaises, printed } from '#dataset/code_tasks/generator/atom.ts';
 import { families } from '#dataset/code_tasks/generator/families.ts';
-import {
-  evaluate,
-  type Mode,
-  rightChoice,
-  type TaskShape,
-  wrongChoices,
-  writeProgram,
-} from '#dataset/code_tasks/generator/program.ts';
+import * as program from '#dataset/code_tasks/generator/program.ts';
 
-function shape(name: string, parameters: TaskShape['parameters'], mode: Mode): TaskShape {
-  const family = families.find((candidate) => candidate.name === name);
-  if (family === undefined) throw new Error(`No family ${name}.`);
+const { evaluate, rightChoice, wrongChoices, writeProgram } = program;
+type TaskShape = program.TaskShape;
+
+function shape(name: string, parameters: TaskShape['parameters'], mode: TaskShape['mode']) {
+  const family = families.find((candidate) => candidate.name === name)!;
   return { family, parameters, mode };
 }
 
-describe('writeProgram', () => {
-  test('writes a program that reads and prints', () => {
-    const task = shape('numbers-above-times-total', [4, 3, undefined], 'stdin');
-    expect(writeProgram(task, rightChoice(task.family))).toBe(
-      'a = [int(x) for x in input().split()]\nb = [x * 3 for x in a if x > 4]\nprint(sum(b))',
-    );
-  });
+const above = shape('numbers-above-times-total', [4, 3, undefined], 'stdin');
+const listed = shape('numbers-atMost-listed', [2, undefined], 'stdin');
+const unequal = shape('counted-unequal-listed', [4, undefined], 'calls');
+const pair = shape('pair-smaller-minus', [undefined, 5], 'calls');
+const input = 'a = [int(x) for x in input().split()]\n';
 
-  test('writes a function, with the slips that were chosen', () => {
-    const task = shape('counted-unequal-listed', [4, undefined], 'calls');
-    expect(writeProgram(task, [1, 0, 1])).toBe(
-      'def f(a):\n    b = [x for x in a if x != 4]\n    return b[::-1]',
-    );
-  });
-
-  test('prints the elements of a list', () => {
-    const task = shape('numbers-atMost-listed', [2, undefined], 'stdin');
-    const lastLine = (choice: number[]) => writeProgram(task, choice).split('\n').at(-1);
-    expect(lastLine([0, 0, 0])).toBe('print(*b)');
-    expect(lastLine([0, 0, 1])).toBe('print(*b[::-1])');
-  });
-
-  test('writes a function of two numbers without a list', () => {
-    const task = shape('pair-smaller-minus', [undefined, 5], 'calls');
-    expect(writeProgram(task, rightChoice(task.family))).toBe(
-      'def f(a, b):\n    x = min(a, b)\n    return x - 5',
-    );
-  });
+test.each([
+  ['reads and prints', above, undefined, `${input}b = [x * 3 for x in a if x > 4]\nprint(sum(b))`],
+  [
+    'is a function with slips',
+    unequal,
+    [1, 0, 1],
+    'def f(a):\n    b = [x for x in a if x != 4]\n    return b[::-1]',
+  ],
+  ['prints a list', listed, [0, 0, 0], `${input}b = [x for x in a if x <= 2]\nprint(*b)`],
+  ['reverses it', listed, [0, 0, 1], `${input}b = [x for x in a if x <= 2]\nprint(*b[::-1])`],
+  ['takes two numbers', pair, undefined, 'def f(a, b):\n    x = min(a, b)\n    return x - 5'],
+])('a written program %s', (_, task, choice, text) => {
+  expect(writeProgram(task, choice ?? rightChoice(task.family))).toBe(text);
 });
 
 describe('evaluate', () => {
-  test('gives what the Python program gives', () => {
-    const task = shape('numbers-above-times-total', [4, 3, undefined], 'stdin');
+  test.each([
     // 5 and 6 are above 4: 15 + 18.
-    expect(evaluate(task, [0, 0, 0, 0], [[3, 4, 5, 6]])).toBe(33);
+    [[0, 0, 0, 0], 33],
     // `x >= 4` lets 4 in: 12 more.
-    expect(evaluate(task, [0, 1, 0, 0], [[3, 4, 5, 6]])).toBe(45);
+    [[0, 1, 0, 0], 45],
     // `x + 3` instead: 8 + 9.
-    expect(evaluate(task, [0, 0, 1, 0], [[3, 4, 5, 6]])).toBe(17);
+    [[0, 0, 1, 0], 17],
+  ])('gives with the slips %j what the Python program gives', (choice, value) => {
+    expect(evaluate(above, choice, [[3, 4, 5, 6]])).toBe(value);
   });
 
   test('takes remainders with the sign of the divisor, as Python does', () => {

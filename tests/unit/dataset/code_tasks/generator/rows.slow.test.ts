@@ -7,13 +7,7 @@ import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { CodeTaskDataset } from '#dataset/tasks/code-task-dataset.ts';
 import { jsonLines } from '#dataset/tables/json-lines.ts';
 import { printed } from '#dataset/code_tasks/generator/atom.ts';
-import {
-  atoms,
-  families,
-  type Family,
-  heldOutFamilies,
-  trainFamilies,
-} from '#dataset/code_tasks/generator/families.ts';
+import * as all from '#dataset/code_tasks/generator/families.ts';
 import { parametersOf } from '#dataset/code_tasks/generator/parameters.ts';
 import { evaluate, wrongChoices } from '#dataset/code_tasks/generator/program.ts';
 import { normalisePrompt } from '#dataset/code_tasks/generator/prompt.ts';
@@ -22,25 +16,24 @@ import { sources } from '#dataset/code_tasks/generator/atoms/sources.ts';
 import { generateTask } from '#dataset/code_tasks/generator/task.ts';
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 
+const { atoms, families, heldOutFamilies, trainFamilies } = all;
 const fileOf = (split: string): string =>
   path.join(packageRoot(), 'dataset/code_tasks', `${split}.jsonl`);
-const load = (split: string): Promise<CodeTaskDataset> => CodeTaskDataset.fromPath(fileOf(split));
+const train = await CodeTaskDataset.fromPath(fileOf('train'));
+const evaluation = await CodeTaskDataset.fromPath(fileOf('eval'));
+const both = [...train.tasks, ...evaluation.tasks];
 const column = (dataset: CodeTaskDataset, key: string): unknown[] =>
   dataset.tasks.map((task) => task.metadata[key]);
 
-const partNames = ({ sourceName, steps }: Family): string[] =>
+const partNames = ({ sourceName, steps }: all.Family): string[] =>
   [sourceName].concat(steps.map((step) => step.name));
 
 describe('The shipped task files', () => {
-  test.each(['train', 'eval'] as const)(
-    'hold in %s.jsonl exactly what the generator writes',
-    (split) => {
-      expect(jsonLines(generateRows(split, shippedSeed))).toBe(readFileSync(fileOf(split), 'utf8'));
-    },
-  );
+  test.each(['train', 'eval'] as const)('hold in %s.jsonl what the generator writes', (split) => {
+    expect(jsonLines(generateRows(split, shippedSeed))).toBe(readFileSync(fileOf(split), 'utf8'));
+  });
 
-  test('contain enough tasks and families', async () => {
-    const [train, evaluation] = [await load('train'), await load('eval')];
+  test('contain enough tasks and families, and repeat no prompt', () => {
     const sliced = (name: string | undefined) =>
       evaluation.tasks.filter(({ metadata }) => metadata['slice'] === name);
     const heldOut = sliced('families never trained on');
@@ -50,30 +43,20 @@ describe('The shipped task files', () => {
     expect(heldOut.length).toBeGreaterThanOrEqual(60);
     expect(new Set(column(train, 'family')).size).toBeGreaterThanOrEqual(30);
     expect(new Set(heldOut.map((task) => task.metadata['family'])).size).toBeGreaterThanOrEqual(5);
+    expect(new Set(both.map((task) => normalisePrompt(task.prompt))).size).toBe(both.length);
   });
 
-  test('repeat no prompt', async () => {
-    const [train, evaluation] = [await load('train'), await load('eval')];
-    const all = [...train.tasks, ...evaluation.tasks].map((task) => normalisePrompt(task.prompt));
-    expect(new Set(all).size).toBe(all.length);
-  });
-
-  test('train on no parameters that a slice evaluates', async () => {
-    const [train, evaluation] = [await load('train'), await load('eval')];
+  test('train on no parameters that a slice evaluates, and on no held-out family', () => {
     const signatures = new Set(column(train, 'signature'));
     const sliced = evaluation.tasks.filter(({ metadata }) => metadata['slice'] !== undefined);
-    const shared = sliced.filter(({ metadata }) => signatures.has(metadata['signature']));
-    expect(shared).toEqual([]);
-  });
-
-  test('train on no held-out family', async () => {
-    const trained = new Set(column(await load('train'), 'family'));
+    expect(sliced.filter(({ metadata }) => signatures.has(metadata['signature']))).toEqual([]);
+    const trained = new Set(column(train, 'family'));
     expect(heldOutFamilies.filter((family) => trained.has(family.name))).toEqual([]);
     expect(heldOutFamilies.flatMap((family) => parametersOf(family, 'trained'))).toEqual([]);
   });
 
-  test('use short prompts and short reference solutions', async () => {
-    for (const task of [...(await load('train')), ...(await load('eval'))]) {
+  test('use short prompts and short reference solutions', () => {
+    for (const task of both) {
       expect(task.prompt.split(' ').length).toBeLessThanOrEqual(60);
       const lines = task.referenceSolution?.split('\n') ?? [];
       expect(lines.length).toBeLessThanOrEqual(4);
@@ -91,8 +74,8 @@ describe('The families', () => {
 
   test('use every source and every atom', () => {
     const used = new Set(families.flatMap(partNames));
-    const all = [sources, ...Object.values(atoms)].flatMap((table) => Object.keys(table));
-    expect(all.filter((name) => !used.has(name))).toEqual([]);
+    const names = [sources, ...Object.values(atoms)].flatMap((table) => Object.keys(table));
+    expect(names.filter((name) => !used.has(name))).toEqual([]);
   });
 
   test('combine only trained parts where they are held out', () => {
@@ -103,16 +86,15 @@ describe('The families', () => {
 
   test('contain one or two parts each that the teacher usually gets wrong', () => {
     for (const { source, steps } of families) {
-      const tricky = [source, ...steps.map((step) => step.atom)].filter(
-        (part) => part.tricky,
-      ).length;
+      const parts = [source, ...steps.map((step) => step.atom)];
+      const tricky = parts.filter((part) => part.tricky).length;
       expect([1, 2]).toContain(tricky);
     }
   });
 
-  test.each(families.map((family) => [family.name, family] as const))(
-    '%s: every wrong program fails a hidden case, and no case raises',
-    (_, family) => {
+  test.each(families)(
+    '$name: every wrong program fails a hidden case, and no case raises',
+    (family) => {
       const [parameters = []] = parametersOf(family, 'unseen');
       const shape = { family, parameters, mode: 'calls' } as const;
       const { cases } = generateTask(shape, new KeyedRng('test'));

@@ -2,23 +2,29 @@ import { existsSync } from 'node:fs';
 
 import { describe, expect, test } from '@jest/globals';
 
-import type { CodeTask } from '#agent_rl/core/tasks/code-task.ts';
 import { CodeTaskDataset } from '#dataset/tasks/code-task-dataset.ts';
 import { callOf, mbppRowReader } from '#dataset/tasks/mbpp/mbpp-row.ts';
+import { NotALiteral, PythonLiteralReader } from '#dataset/tasks/mbpp/python-literal.ts';
+import { referenceNames, usedNames } from '#dataset/tasks/mbpp/reference-names.ts';
+import * as fc from '#tests/support/properties.ts';
 
-const row = (changes: object = {}): object => ({
-  text: 'Add two numbers.',
-  code: 'def add(a, b):\r\n  return a + b',
-  task_id: 5,
-  test_setup_code: '',
-  test_list: ['assert add(1, 2) == 3', 'assert add((1,), (2,)) == (1, 2)'],
-  challenge_test_list: [],
-  ...changes,
-});
+const add = 'assert add(1, 2) == 3';
+const readRow = (changes: object = {}) => {
+  const row = {
+    text: 'Add two numbers.',
+    code: 'def add(a, b):\r\n  return a + b',
+    task_id: 5,
+    test_setup_code: '',
+    test_list: [add, 'assert add((1,), (2,)) == (1, 2)'],
+    challenge_test_list: [],
+    ...changes,
+  };
+  return mbppRowReader()(row, 9);
+};
 
 describe('mbppRowReader', () => {
   test('turns asserts of plain calls into calls tests, the first one public', () => {
-    expect(mbppRowReader()(row(), 1)).toEqual({
+    expect(readRow()).toEqual({
       row: {
         taskId: 'mbpp-5',
         prompt: 'Add two numbers. It must pass: `assert add(1, 2) == 3`.',
@@ -38,63 +44,37 @@ describe('mbppRowReader', () => {
     });
   });
 
-  const twice = { test_list: ['assert add(1, 2) == 3', 'assert add(1, 2) in (3, 4)'] };
-
-  test('keeps the asserts of other rows, the first one public, and says what the program provides', () => {
-    expect(mbppRowReader()(row(twice), 1)).toMatchObject({
-      row: {
-        tests: {
-          kind: 'asserts',
-          public: ['assert add(1, 2) == 3'],
-          code: ['assert add(1, 2) in (3, 4)'],
-          names: ['add'],
-          classes: [],
-        },
-        metadata: { source: 'mbpp' },
-      },
-    });
-  });
-
-  test.each([
-    ['two functions', { test_list: ['assert add(1, 2) == 3', 'assert sub(3, 2) == 1'] }],
-    ['set-up code', { test_setup_code: 'root = 1' }],
-  ])('keeps the asserts of a row with %s', (_, changes) => {
-    expect(mbppRowReader()(row(changes), 1)).toMatchObject({
-      row: { tests: { kind: 'asserts' } },
-    });
+  const other = 'assert add(1, 2) in (3, 4)';
+  const inherited = {
+    code: 'import math, sys\r\nfrom math import pi\r\nclass Pair:\r\n  pass\r\ndef area(p):\r\n  return 1\r\ndef other(p):\r\n  pass',
+    test_setup_code: 'p = Pair()\r\nq = pi',
+    test_list: ['assert area(p) == math.floor(1.5)', 'assert area("sys other") == 1'],
+  };
+  const given = {
+    setup: 'import math\nfrom math import pi\np = Pair()\nq = pi',
+    classes: ['Pair'],
+  };
+  test.each<[string, object, object]>([
+    [
+      'the first one public',
+      { test_list: [add, other] },
+      { public: [add], code: [other], names: ['add'], classes: [] },
+    ],
+    ['of two functions', { test_list: [add, 'assert sub(3, 2) == 1'] }, {}],
+    ['with set-up code', { test_setup_code: 'root = 1' }, {}],
+    ['with their imports and classes', inherited, { ...given, names: ['Pair', 'area'] }],
+  ])('keeps the asserts of other rows, %s', (_, changes, tests) => {
+    expect(readRow(changes)).toMatchObject({ row: { tests: { kind: 'asserts', ...tests } } });
   });
 
   test('hides a single assert, since one at least must be hidden', () => {
-    const read = mbppRowReader()(row({ test_list: ['assert add(1, 2) == 3'] }), 1);
-    expect((read as { row: CodeTask }).row.tests).toEqual({
-      kind: 'asserts',
-      code: ['assert add(1, 2) == 3'],
-      names: ['add'],
-      classes: [],
-    });
-  });
-
-  test("gives the asserts the reference's imports that they use, and names its classes", () => {
-    const changes = {
-      code: 'import math, sys\r\nfrom math import pi\r\nclass Pair:\r\n  pass\r\ndef area(p):\r\n  return 1\r\ndef other(p):\r\n  pass',
-      test_setup_code: 'p = Pair()\r\nq = pi',
-      test_list: ['assert area(p) == math.floor(1.5)', 'assert area("sys other") == 1'],
-    };
-    expect(mbppRowReader()(row(changes), 1)).toMatchObject({
-      row: {
-        tests: {
-          setup: 'import math\nfrom math import pi\np = Pair()\nq = pi',
-          names: ['Pair', 'area'],
-          classes: ['Pair'],
-        },
-      },
-    });
+    const tests = { kind: 'asserts', code: [add], names: ['add'], classes: [] };
+    expect(readRow({ test_list: [add] })).toHaveProperty('row.tests', tests);
   });
 
   test('names what is wrong with a row', () => {
-    expect(mbppRowReader()(row({ test_list: [] }), 9)).toMatchObject({
-      problems: [{ line: 9, path: 'test_list' }],
-    });
+    const problems = [{ line: 9, path: 'test_list' }];
+    expect(readRow({ test_list: [] })).toMatchObject({ problems });
   });
 });
 
@@ -118,4 +98,91 @@ describeWithFile('the MBPP file (skipped unless MBPP_FILE names it)', () => {
     expect(dataset.size).toBe(974);
     expect(dataset.tasks.filter((task) => task.tests.kind === 'calls')).toHaveLength(961);
   });
+});
+
+describe('PythonLiteralReader', () => {
+  const read = (text: string): unknown => new PythonLiteralReader(text).value();
+  const dict = (...pairs: readonly (readonly [unknown, unknown])[]) => ({ $dict: pairs });
+
+  test.each<[string, unknown]>([
+    ['None', null],
+    ['True', true],
+    ['-7', -7],
+    ['0x1F', 31],
+    ['1_000', 1000],
+    ['12345678901234567890', { $int: '12345678901234567890' }],
+    ['3.0', { $float: '3.0' }],
+    ['1E-5', { $float: '1e-05' }],
+    ['1e16', { $float: '1e+16' }],
+    ['-.5', { $float: '-0.5' }],
+    ["'a\\n\\x41\\''", "a\nA'"],
+    [String.raw`r'\d'`, '\\d'],
+    ['"a" \'b\'', 'ab'],
+    ["b'hi'", { $bytes: 'aGk=' }],
+    ['[1, [2], ]', [1, [2]]],
+    ['()', { $tuple: [] }],
+    ['(1,)', { $tuple: [1] }],
+    ['(1)', 1],
+    ["(1, 'a')", { $tuple: [1, 'a'] }],
+    ['{}', dict()],
+    ["{'a': 1, 2: [3]}", dict(['a', 1], [2, [3]])],
+    ['{1, 2, 1}', { $set: [1, 2] }],
+    ['{"a": 1, "b": 2, "a": 3}', dict(['a', 3], ['b', 2])],
+    ['set()', { $set: [] }],
+  ])('reads %s', (text, value) => {
+    expect(read(text)).toEqual(value);
+  });
+
+  test.each(['x', 'Truey', "'open", '[1', '[1 2]', '1j', 'f(1)', '007x', '{1: 2, 3}', ''])(
+    'does not read %s',
+    (text) => {
+      expect(() => read(text)).toThrow(NotALiteral);
+    },
+  );
+
+  test('reads back nested lists of whole numbers and text', () => {
+    const { value } = fc.letrec((tie) => ({
+      value: fc.oneof(
+        { depthSize: 'small' },
+        fc.integer({ min: -99_999, max: 99_999 }),
+        fc.stringMatching(/^[a-z ]*$/),
+        fc.array(tie('value')),
+      ),
+    }));
+    fc.assert(fc.property(value, (given) => expect(read(JSON.stringify(given))).toEqual(given)));
+  });
+});
+
+test('a reference defines what stands at the outermost level of its source', () => {
+  const source = `import math, os.path as p
+import collections.abc
+from heapq import heappush as push, heappop  # two
+from typing import *
+LIMIT = 3
+late == 4
+def f(x): return x
+async def g(x):
+    inner = 1
+    def hidden(): pass
+class Node(object):
+    field = 1
+class Empty: pass
+print(LIMIT)
+if LIMIT: pass
+`;
+  const { defined, classes, imports } = referenceNames(source);
+  expect([...defined]).toEqual(['LIMIT', 'f', 'g', 'Node', 'Empty']);
+  expect([...classes]).toEqual(['Node', 'Empty']);
+  expect(Object.fromEntries(imports)).toEqual({
+    math: 'import math',
+    p: 'import os.path as p',
+    collections: 'import collections.abc',
+    push: 'from heapq import heappush as push',
+    heappop: 'from heapq import heappop',
+  });
+});
+
+test('a piece of source uses names, but none in its strings and no attributes', () => {
+  const source = 'assert f(a.b, "x \\" y", \'z\') == g(1e5) and """p\nq""" != r[0]';
+  expect([...usedNames(source)]).toEqual(['assert', 'f', 'a', 'g', 'and', 'r']);
 });

@@ -1,21 +1,11 @@
 import { createHash } from 'node:crypto';
-import {
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 
 import { fetchHubModel } from '#model/find/hub/fetch-hub-model.ts';
+import { freshFolder, temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 import { errorOf, rejectionOf } from '#tests/support/thrown.ts';
 import { json, webServer, type Answer } from '#tests/support/web-server.ts';
 
@@ -42,33 +32,23 @@ const gitId = (data: Buffer): string =>
 /** How the hub answers for a file. */
 type Resolve = (name: string, ...asked: Parameters<Answer>) => void;
 
-/** Gives a file, or the rest of it that is asked for. */
-const give =
-  (files: Readonly<Record<string, Buffer>>): Resolve =>
-  (name, { headers }, response) => {
+/** Gives a file, or the rest of it that is asked for; the weights break off `times` times `after` some bytes. */
+const give = (files: Readonly<Record<string, Buffer>>, { after = 0, times = 0 } = {}): Resolve => {
+  let left = times;
+  return (name, { headers }, response) => {
     const data = files[name] ?? Buffer.alloc(0);
     const from = Number(/^bytes=(\d+)-$/.exec(headers.range ?? '')?.[1] ?? 0);
     const range = { 'content-range': `bytes ${from}-${data.length - 1}/${data.length}` };
-    response.writeHead(from === 0 ? 200 : 206, from === 0 ? {} : range);
-    response.end(data.subarray(from));
-  };
-
-/** Ends the connection after a number of bytes of the weights, a number of times. */
-function cut(after: number, times: number, files = whole): Resolve {
-  let left = times;
-  return (name, request, response) => {
-    if (name !== 'model.safetensors' || left === 0) {
-      give(files)(name, request, response);
-      return;
+    const length = { 'content-length': data.length - from };
+    response.writeHead(from === 0 ? 200 : 206, from === 0 ? length : { ...length, ...range });
+    if (name === 'model.safetensors' && left > 0) {
+      left -= 1;
+      response.write(data.subarray(from, from + after), () => response.destroy());
+    } else {
+      response.end(data.subarray(from));
     }
-    left -= 1;
-    const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1] ?? 0);
-    const length = weights.length - from;
-    const range = { 'content-range': `bytes ${from}-${weights.length - 1}/${weights.length}` };
-    response.writeHead(from === 0 ? 200 : 206, { 'content-length': length, ...range });
-    response.write(weights.subarray(from, from + after), () => response.destroy());
   };
-}
+};
 
 function entryOf(name: string, data: Buffer): object {
   const entry = { type: 'file', path: name, size: data.length, oid: gitId(data) };
@@ -81,10 +61,8 @@ function hub(files: Readonly<Record<string, Buffer>>, resolve = give(files)): An
   return (request, response) => {
     const path = request.path.split('?')[0];
     if (path === '/api/models/org/name/revision/main') {
-      json({ _id: '1', id: 'org/name', sha: commit, lastModified: '2026-01-01' })(
-        request,
-        response,
-      );
+      const facts = { _id: '1', id: 'org/name', sha: commit, lastModified: '2026-01-01' };
+      json(facts)(request, response);
     } else if (path === `/api/models/org/name/tree/${commit}`) {
       const tree = Object.entries(files).map(([name, data]) => entryOf(name, data));
       json(tree)(request, response);
@@ -96,17 +74,14 @@ function hub(files: Readonly<Record<string, Buffer>>, resolve = give(files)): An
   };
 }
 
+const all = temporaryFolder();
 let cacheDir = '';
 const said: string[] = [];
 
 beforeEach(() => {
-  cacheDir = mkdtempSync(join(tmpdir(), 'hub-'));
+  cacheDir = freshFolder(all);
   server.received.length = 0;
   said.length = 0;
-});
-
-afterEach(() => {
-  rmSync(cacheDir, { recursive: true });
 });
 
 const fetchModel = (
@@ -115,9 +90,9 @@ const fetchModel = (
   revision = 'main',
   { signal } = new AbortController(),
 ) => {
-  const all = { HF_ENDPOINT: `${server.origin}/`, ...environment };
+  const variables = { HF_ENDPOINT: `${server.origin}/`, ...environment };
   const print = (text: string) => said.push(text);
-  return fetchHubModel({ name, revision }, { environment: all, signal, print, cacheDir });
+  return fetchHubModel({ name, revision }, { environment: variables, signal, print, cacheDir });
 };
 
 const refused = (...asked: Parameters<typeof fetchModel>) => rejectionOf(fetchModel(...asked));
@@ -171,11 +146,9 @@ test('a large download reports its progress', async () => {
 });
 
 test('the shards that an index names are fetched, and no others', async () => {
-  const shards = {
-    'model-1.safetensors': bytes(10),
-    'model-2.safetensors': bytes(20),
-    'old.safetensors': bytes(5),
-  };
+  const [one, two] = [bytes(10), bytes(20)];
+  const old = bytes(5);
+  const shards = { 'model-1.safetensors': one, 'model-2.safetensors': two, 'old.safetensors': old };
   const map = { a: 'model-1.safetensors', b: 'model-2.safetensors' };
   const index = Buffer.from(JSON.stringify({ weight_map: map }));
   server.answer = hub({ ...plain, ...shards, 'model.safetensors.index.json': index });
@@ -184,7 +157,7 @@ test('the shards that an index names are fetched, and no others', async () => {
   expect(existsSync(join(folder, 'old.safetensors'))).toBe(false);
   // One shard gone: the cache is not whole any more, and that one is fetched.
   rmSync(join(folder, 'model-1.safetensors'));
-  rmSync(join(model(), 'blobs', sha256(shards['model-1.safetensors'])));
+  rmSync(join(model(), 'blobs', sha256(one)));
   server.received.length = 0;
   await fetchModel();
   expect(files()).toEqual(['model-1.safetensors whole']);
@@ -192,7 +165,7 @@ test('the shards that an index names are fetched, and no others', async () => {
 
 describe('A download that is cut off', () => {
   test('continues at the byte where it ended', async () => {
-    server.answer = hub(whole, cut(65_536, 2));
+    server.answer = hub(whole, give(whole, { after: 65_536, times: 2 }));
     const folder = await fetchModel();
     expect(readFileSync(join(folder, 'model.safetensors')).equals(weights)).toBe(true);
     const attempts = files().filter((file) => file.startsWith('model.safetensors'));
@@ -207,7 +180,7 @@ describe('A download that is cut off', () => {
         response.writeHead(503).end();
         return;
       }
-      cut(100_000, 1)(name, request, response);
+      give(whole, { after: 100_000, times: 1 })(name, request, response);
     });
     expect(await refused()).toMatchObject(errorOf('SOURCE_UNAVAILABLE', /status 503.* is kept/));
     const part = join(model(), 'blobs', `${sha256(weights)}.incomplete`);
@@ -222,16 +195,11 @@ describe('A download that is cut off', () => {
   });
 
   test('starts over if the server does not support ranges', async () => {
-    mkdirSync(join(model(), 'blobs'), { recursive: true });
-    writeFileSync(
-      join(model(), 'blobs', `${sha256(weights)}.incomplete`),
-      weights.subarray(0, 1000),
-    );
+    writeBelow(model(), `blobs/${sha256(weights)}.incomplete`, weights.subarray(0, 1000));
     server.answer = hub(whole, (name, request, response) =>
       give(whole)(name, { ...request, headers: {} }, response),
     );
-    const folder = await fetchModel();
-    expect(readFileSync(join(folder, 'model.safetensors')).equals(weights)).toBe(true);
+    expect(readFileSync(join(await fetchModel(), 'model.safetensors')).equals(weights)).toBe(true);
   });
 });
 
@@ -302,15 +270,11 @@ describe('A model that the hub does not return', () => {
     expect(server.received).toEqual([]);
   });
 
-  test('has no safetensors', async () => {
+  test('has no safetensors, or is being downloaded by another process', async () => {
     server.answer = hub({ ...plain, 'pytorch_model.bin': bytes(5) });
     const message = /has no model\.safetensors; it has: .*pytorch_model\.bin/;
     expect(await refused()).toMatchObject(errorOf('MODEL_INVALID', message));
-  });
-
-  test('is being downloaded by another process', async () => {
-    mkdirSync(model(), { recursive: true });
-    writeFileSync(join(model(), 'run.lock'), '{"pid": 1, "host": "elsewhere"}');
+    writeBelow(model(), 'run.lock', '{"pid": 1, "host": "elsewhere"}');
     expect((await refused()).message).toMatch(/being downloaded by another process/);
   });
 

@@ -31,15 +31,12 @@ async function refuses(bytes: Uint8Array, message: RegExp): Promise<void> {
 }
 
 test('a file of torch is read with every width, views in any order and shared storages', async () => {
-  const expected = (await readFixture('state.json')) as Readonly<
-    Record<string, { shape: readonly number[]; values: readonly number[] }>
-  >;
   const file = await TorchFile.open(path.join(fixtures, 'state.pth'));
   const read: Record<string, unknown> = {};
   for (const entry of file.entries)
     read[entry.name] = { shape: entry.shape, values: [...(await file.read(entry))] };
   await file.close();
-  expect(read).toEqual(expected);
+  expect(read).toEqual(await readFixture('state.json'));
   const widths = Object.fromEntries(file.entries.map(({ name, dtype }) => [name, dtype]));
   expect(widths).toMatchObject({ whole: 'F32', half: 'F16', brain: 'BF16' });
 });
@@ -54,36 +51,28 @@ describe("A folder with MiniMind's own file", () => {
     await cp(path.join(fixtures, 'minimind.pth'), path.join(minimind, 'full_sft_16.pth'));
   });
 
-  test.each([
-    ['pytorch_model.bin', {}],
-    [
-      'pytorch_model-00001-of-00001.bin',
-      { 'pytorch_model.bin.index.json': 'pytorch_model-00001-of-00001.bin' },
-    ],
-  ])('loads as %s too, as Transformers stores it', async (name, indexes) => {
+  const published = ['pytorch_model.bin', 'pytorch_model-00001-of-00001.bin'];
+  test.each(published)('loads as %s too, as Transformers stores it', async (name) => {
     const whole = await loadModel(minimind);
     await rename(path.join(minimind, 'full_sft_16.pth'), path.join(minimind, name));
-    for (const [index, shard] of Object.entries(indexes)) {
-      const names = [...whole.parameters.keys()];
-      const map = Object.fromEntries(names.map((tensor) => [tensor, shard]));
-      await writeFile(path.join(minimind, index), JSON.stringify({ weight_map: map }));
+    if (name !== 'pytorch_model.bin') {
+      const map = Object.fromEntries([...whole.parameters.keys()].map((tensor) => [tensor, name]));
+      const index = path.join(minimind, 'pytorch_model.bin.index.json');
+      await writeFile(index, JSON.stringify({ weight_map: map }));
     }
     expect(await loadModel(minimind)).toEqual(whole);
     expect((await inspectModel(minimind)).files).toEqual([path.join(minimind, name)]);
   });
 
   test('loads as version 3, without the tied head and the rotary buffers', async () => {
-    const { tensors } = (await readFixture('minimind.json')) as {
-      tensors: Readonly<Record<string, readonly number[]>>;
-    };
+    const { tensors } = (await readFixture('minimind.json')) as { tensors: object };
     const { config, parameters, storedDtype } = await loadModel(minimind);
     expect(config).toMatchObject({ family: 'qwen3', qkNorm: true, tiedEmbeddings: true });
     expect(storedDtype).toBe('F16');
     const derived = new Set(['lm_head.weight', 'model.freqs_cos', 'model.freqs_sin']);
     const expected = Object.entries(tensors).filter(([name]) => !derived.has(name));
-    expect(parameters.size).toBe(expected.length);
-    for (const [name, values] of expected)
-      expect([...(parameters.get(name) ?? [])]).toEqual(values);
+    const read = [...parameters].map(([name, values]) => [name, [...values]]);
+    expect(Object.fromEntries(read)).toEqual(Object.fromEntries(expected));
   });
 
   test('is inspected by its headers', async () => {
@@ -159,7 +148,8 @@ describe('A hostile pickle', () => {
   });
 
   test.each(Object.entries(refusals))('is refused by name: %s', async (name, message) => {
-    await refuses(zipOf({ 'data.pkl': pickleOf(name), 'data/0': Buffer.alloc(16) }), message);
+    const pickle = Buffer.from(hostile.pickles[name] ?? '', 'base64');
+    await refuses(zipOf({ 'data.pkl': pickle, 'data/0': Buffer.alloc(16) }), message);
   });
 
   test('cannot name a key that reaches a prototype', () => {
@@ -197,29 +187,19 @@ describe('A file that torch did not save', () => {
   });
 });
 
-function pickleOf(name: string): Buffer {
-  return Buffer.from(hostile.pickles[name] ?? '', 'base64');
-}
-
-async function readWhole(file: string): Promise<void> {
-  const opened = await TorchFile.open(file);
-  for (const entry of opened.entries) await opened.readFloats(entry);
-  await opened.close();
-}
-
 test('a file with any byte changed is either read or refused', async () => {
   const whole = await readFile(path.join(fixtures, 'state.pth'));
   const place = fc.nat(whole.length - 1);
   await fc.assert(
     fc.asyncProperty(place, fc.nat(255), async (at, byte) => {
-      const changed = Buffer.from(whole);
-      changed[at] = byte;
-      await writeFile(written, changed);
-      const code = await readWhole(written).then(
-        () => 'MODEL_INVALID',
-        (error: unknown) => (AgentRlError.is(error) ? error.code : error),
-      );
-      expect(code).toBe('MODEL_INVALID');
+      await writeFile(written, whole.with(at, byte));
+      const reading = (async () => {
+        const opened = await TorchFile.open(written);
+        for (const entry of opened.entries) await opened.readFloats(entry);
+        await opened.close();
+      })();
+      const code = await reading.catch((error: unknown) => AgentRlError.is(error) && error.code);
+      expect([undefined, 'MODEL_INVALID']).toContain(code);
     }),
     { numRuns: 300 },
   );
@@ -234,6 +214,12 @@ test('a file is refused if its table lies beyond the largest exact number', asyn
   await refuses(changed, /points to byte 9151314442816848000 of 3697/);
 });
 
+/** Whole numbers of this many bytes, the lowest byte first. */
+const numbers = (width: number, ...values: readonly number[]): Buffer =>
+  Buffer.from(
+    values.flatMap((value) => Array.from({ length: width }, (_, i) => (value / 256 ** i) & 255)),
+  );
+
 /** A zip of plainly stored entries, all in one folder, as torch.save writes it. */
 function zipOf(entries: Readonly<Record<string, Uint8Array>>): Buffer {
   const [files, table]: [Buffer[], Buffer[]] = [[], []];
@@ -241,24 +227,15 @@ function zipOf(entries: Readonly<Record<string, Uint8Array>>): Buffer {
   for (const [name, data] of Object.entries(entries)) {
     const label = Buffer.from(`archive/${name}`);
     // From the version needed to the lengths of name and extra fields; the checksum is not looked at.
-    const common = Buffer.alloc(26);
-    common.writeUInt16LE(10);
-    common.writeUInt32LE(data.length, 14);
-    common.writeUInt32LE(data.length, 18);
-    common.writeUInt16LE(label.length, 22);
-    const place = Buffer.alloc(16);
-    place.writeUInt32LE(at, 12);
-    const local = Buffer.concat([Buffer.from('PK\u0003\u0004'), common, label, data]);
-    table.push(Buffer.from('PK\u0001\u0002\u0014\0'), common, place.subarray(2), label);
-    files.push(local);
-    at += local.length;
+    const sizes = numbers(4, 0, 0, data.length, data.length);
+    const common = Buffer.concat([numbers(2, 10, 0, 0), sizes, numbers(2, label.length, 0)]);
+    const place = Buffer.concat([numbers(2, 0, 0, 0), numbers(4, 0, at)]);
+    table.push(Buffer.from('PK\u0001\u0002\u0014\0'), common, place, label);
+    files.push(Buffer.concat([Buffer.from('PK\u0003\u0004'), common, label, data]));
+    at += files.at(-1)!.length;
   }
   const directory = Buffer.concat(table);
-  const end = Buffer.alloc(22);
-  end.write('PK\u0005\u0006');
-  end.writeUInt16LE(files.length, 8);
-  end.writeUInt16LE(files.length, 10);
-  end.writeUInt32LE(directory.length, 12);
-  end.writeUInt32LE(at, 16);
-  return Buffer.concat([...files, directory, end]);
+  const counts = numbers(2, 0, 0, files.length, files.length);
+  const end = [Buffer.from('PK\u0005\u0006'), counts, numbers(4, directory.length, at, 0)];
+  return Buffer.concat([...files, directory, Buffer.concat(end).subarray(0, 22)]);
 }

@@ -3,20 +3,16 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import {
-  keepAsked,
-  prepareEvaluated,
-  prepareOwn,
-  type SeedOptions,
-} from '#scripts/bench/controls/seed.ts';
+import * as seeds from '#scripts/bench/controls/seed.ts';
 import { makeControls } from '#scripts/bench/controls/parts.ts';
 import { runTasks } from '#scripts/bench/controls/tasks/run-tasks.ts';
 import { rightDemonstrations } from '#scripts/bench/controls/training/shown.ts';
 import { sliceNames } from '#dataset/workspace_tasks/generator/rows.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 
+const { keepAsked, prepareEvaluated, prepareOwn } = seeds;
 const folder = temporaryFolder();
-const optionsWith = (more: Partial<SeedOptions> = {}): SeedOptions => ({
+const optionsWith = (more: Partial<seeds.SeedOptions> = {}): seeds.SeedOptions => ({
   seed: 3,
   config: join(packageRoot(), 'configs/workspace_grpo.yaml'),
   sftConfig: join(packageRoot(), 'configs/workspace_sft.yaml'),
@@ -30,7 +26,7 @@ const optionsWith = (more: Partial<SeedOptions> = {}): SeedOptions => ({
   ...more,
 });
 
-const ofConfig = (config: string): SeedOptions =>
+const ofConfig = (config: string) =>
   optionsWith({ config: join(packageRoot(), 'configs', config) });
 
 test('right demonstrations of programs show the references of the tasks that the run draws', async () => {
@@ -50,12 +46,9 @@ test('a job of several kinds has no right demonstrations, and trains nothing to 
 });
 
 test('a seed starts from its own starter, and a control from the model that it names', async () => {
-  const started = await prepareOwn(optionsWith({ starter: 'starters/three' }));
-  expect(started.loaded.config).toMatchObject({
-    run: { seed: 3 },
-    model: { path: 'starters/three' },
-  });
   const own = optionsWith({ starter: 'starters/three' });
+  const { config } = (await prepareOwn(own)).loaded;
+  expect(config).toMatchObject({ run: { seed: 3 }, model: { path: 'starters/three' } });
   const taught = await prepareOwn(own, { 'model.path': 'taught' });
   expect(taught.loaded.config.model.path).toBe('taught');
 });
@@ -65,13 +58,11 @@ test('controls are evaluated on every slice, and the run keeps its own settings'
     loaded.config.datasets.map(({ generator }) => generator);
   const sets = ['datasets.0.generator.slices=[four steps]', 'datasets.0.generator.evalTasks=8'];
   const options = optionsWith({ sets });
-  expect(slicesOf(await prepareOwn(options))).toEqual([
-    { type: 'workspace', slices: ['four steps'], evalTasks: 8 },
-  ]);
+  const generator = { type: 'workspace', evalTasks: 8 };
+  const ofRun = [{ ...generator, slices: ['four steps'] }];
+  expect(slicesOf(await prepareOwn(options))).toEqual(ofRun);
   const slices = sliceNames.filter((name) => name !== undefined);
-  expect(slicesOf(await prepareEvaluated(options))).toEqual([
-    { type: 'workspace', slices, evalTasks: 8 },
-  ]);
+  expect(slicesOf(await prepareEvaluated(options))).toEqual([{ ...generator, slices }]);
 });
 
 test('controls have room for the deepest questions, and at least the room of the run', async () => {
@@ -90,7 +81,7 @@ describe('A folder of parts', () => {
     await keepAsked(optionsWith({ attempts: 4, price: 1, runs: 'elsewhere' }));
   });
 
-  test.each<[string, Partial<SeedOptions>]>([
+  test.each<[string, Partial<seeds.SeedOptions>]>([
     ['settings', { sets: ['train.learningRate=1'] }],
     ['another starter', { starter: 'starters/four' }],
     ['another warm-up', { sftConfig: join(packageRoot(), 'configs/search_sft.yaml') }],

@@ -64,63 +64,45 @@ describe('The report of controls', () => {
     },
   ]);
   const [headline = '', slice = '', ...rest] = markdown.split('\n\n');
+  const costs = rest.join('\n');
+  const priced = 'RL with prices from the right demonstrations';
+  /** The row of a title, whose cells begin so. */
+  const row = (title: string, ...cells: string[]) => `| ${[title, ...cells].join(' | ')}`;
 
-  test('covers the headline and each slice', () => {
-    expect(headline).toMatch(/^\| headline \| seed 3 \|/);
-    expect(slice).toMatch(/^\| unseen pairs \| seed 3 \|/);
-    expect(headline).toMatch(/\| \*\*After\*\* \| 90\.0 \[\d+\.\d, \d+\.\d\] of 10 \|/);
-    expect(slice).toMatch(/\| \*\*After\*\* \| 60\.0 \[\d+\.\d, \d+\.\d\] of 10 \|/);
-  });
-
-  test('shows pass@k with its interval for every counted k', () => {
-    for (const one of [headline, slice]) {
-      // Each attempt succeeds at one task in four; at one in two, one of two does.
-      expect(one).toMatch(/\| pass@1 before, temperature 1 \| 25\.0 \[\d+\.\d, \d+\.\d\] of 10 \|/);
-      expect(one).toMatch(/\| pass@2 before, temperature 1 \| 50\.0 \[\d+\.\d, \d+\.\d\] of 10 \|/);
-    }
-  });
-
-  test('shows by slice how often a lying tool is believed', () => {
-    expect(headline).toMatch(/\| After, lying tool believed \| 90\.0 \[.+\] of 10 \|/);
-    expect(slice).toMatch(/\| After, lying tool believed \| 80\.0 \[.+\] of 10 \|/);
-  });
-
-  test('shows calls and errors in solved episodes and in all, and the success minus their price', () => {
-    expect(headline.match(/\| \*\*After\*\* \| 4\.00; 1\.00 \|/g)).toHaveLength(2);
+  test.each([
+    ['a slice', slice, row('unseen pairs', 'seed 3 |')],
+    ['success', headline, row('**After**', '90.0 [')],
+    ['success in the slice', slice, row('**After**', '60.0 [')],
+    // Each attempt succeeds at one task in four; at one in two, one of two does.
+    ['pass@1', headline, row('pass@1 before, temperature 1', '25.0 [')],
+    ['pass@2', slice, row('pass@2 before, temperature 1', '50.0 [')],
+    ['belief in a lying tool', headline, row('After, lying tool believed', '90.0 [')],
+    ['belief in a lying tool in the slice', slice, row('After, lying tool believed', '80.0 [')],
+    ['calls and errors', headline, row('**After**', '4.00; 1.00 |')],
     // 0.9 minus 0.1 x (4 + 1).
-    expect(headline).toMatch(/\| \*\*After\*\* \| 0\.40 \[/);
+    ['success minus its price', headline, row('**After**', '0.40 [')],
+    ['what RL changes', headline, row(`${priced}: success, points`, '0.0 [')],
+    ['what RL saves', headline, row(`${priced}: calls; errors where both solved`, '-2.00; 0.00 |')],
+    [
+      'what RL earns',
+      headline,
+      row(`${priced}: success minus 0.1 for each call and each error`, '+0.20 |'),
+    ],
+    ['an impossible control', headline, row('Rejection sampling', '- |')],
+    ['a difference in points', headline, row('More of the same warm-up', '+70.0 [+')],
+    ['the cost of the run', costs, row('The run, including evaluations', '20 |')],
+    ['the cost of training', costs, row('The run, training only', '16 |')],
+    ['the cost of a control', costs, row('More of the same warm-up', '21 |')],
+    ['the cost of a teacher', costs, '| 7 for 320 |'],
+    ['the starter of each seed', costs, 'seed 3 from `starters/three`'],
+    ['what a row means', costs, '- Right demonstrations: '],
+  ])('shows %s', (_, part, text) => {
+    expect(part).toContain(text);
   });
 
-  test('shows what RL changes relative to the demonstrations that it started from', () => {
-    const title = 'RL with prices from the right demonstrations';
-    expect(headline).toContain(`| ${title}: success, points | 0.0 [`);
-    expect(headline).toContain(`| ${title}: calls; errors where both solved | -2.00; 0.00 |`);
-    expect(headline).toContain(
-      `| ${title}: success minus 0.1 for each call and each error | +0.20 |`,
-    );
-  });
-
-  test('shows a dash for an impossible control, and no line for one that was not asked for', () => {
-    expect(headline).toContain('| Rejection sampling | - |');
-    expect(headline).not.toContain('Shuffled rewards');
-  });
-
-  test('shows the difference between the run and each control in points', () => {
-    expect(headline).toMatch(/\| More of the same warm-up \| \+70\.0 \[\+\d/);
-  });
-
-  test('shows the cost of each training and of its teacher', () => {
-    const costs = rest.join('\n');
-    expect(costs).toContain('| The run, including evaluations | 20 |');
-    expect(costs).toContain('| The run, training only | 16 |');
-    expect(costs).toContain('| More of the same warm-up | 21 |');
-    expect(costs).toMatch(/\| More of the same warm-up: .* conversations.* \| 7 for 320 \|/);
-  });
-
-  test('explains each of its rows, and the starter of each seed', () => {
-    const legend = rest.at(-1);
-    expect(legend).toContain('seed 3 from `starters/three`');
-    expect(legend).toContain('- Right demonstrations: ');
-    expect(legend).not.toContain('- Shuffled rewards: ');
+  test('shows intervals, calls of solved episodes and of all, and nothing that was not asked for', () => {
+    expect(slice).toMatch(/\| \*\*After\*\* \| 60\.0 \[\d+\.\d, \d+\.\d\] of 10 \|/);
+    expect(headline.split(row('**After**', '4.00; 1.00 |'))).toHaveLength(3);
+    expect(markdown).not.toContain('Shuffled rewards');
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
+import { bestConstants } from '#scripts/bench/controls/tasks/best-constants.ts';
 import { overlap } from '#scripts/bench/controls/tasks/overlap.ts';
 import { overlapMarkdown } from '#scripts/bench/controls/report/overlap-markdown.ts';
 
@@ -13,14 +14,9 @@ const seen = Array.from({ length: 20 }, (_, index) => ({
 
 describe('overlap', () => {
   test('counts prompts as they are and up to names', () => {
-    const held = [
-      { prompt: 'What is the n3 of Thing3 ?' },
-      { prompt: 'What is the n3 of Other ?' },
-      { prompt: 'Say Other .' },
-      { prompt: 'Who is Other ?' },
-    ];
-    const found = overlap(held, seen);
-    expect(found).toMatchObject({ tasks: 4, prompt: 0.25, promptUpToNames: 0.75 });
+    const asked = ['What is the n3 of Thing3 ?', 'What is the n3 of Other ?'];
+    const held = [...asked, 'Say Other .', 'Who is Other ?'].map((prompt) => ({ prompt }));
+    expect(overlap(held, seen)).toMatchObject({ tasks: 4, prompt: 0.25, promptUpToNames: 0.75 });
   });
 
   test('counts worlds, answers, and tasks whose forms or pairs of forms were all seen', () => {
@@ -31,26 +27,47 @@ describe('overlap', () => {
       { ...task, family: 'text+text' },
       { ...task, family: 'dict+pairs' },
     ];
-    expect(overlap(held, seen)).toMatchObject({
-      world: 0.25,
-      answer: 0.25,
-      family: 0.25,
-      forms: 0.75,
-      pairs: 0.5,
-    });
-  });
-
-  test('has no pairs for single forms', () => {
-    const found = overlap([{ prompt: 'Say Other .', family: 'dict' }], seen);
-    expect(found).toMatchObject({ forms: 1, pairs: null });
+    const shares = { world: 0.25, answer: 0.25, family: 0.25, forms: 0.75, pairs: 0.5 };
+    expect(overlap(held, seen)).toMatchObject(shares);
+    // A single form has no pairs.
+    const single = overlap([{ prompt: 'Say Other .', family: 'dict' }], seen);
+    expect(single).toMatchObject({ forms: 1, pairs: null });
   });
 
   test('is unknown, not 0, if one side lacks the field', () => {
     const prompts = seen.map(({ prompt }) => ({ prompt }));
     const found = overlap([{ prompt: 'Say Other .', world: 'new' }], prompts);
     expect(found).toMatchObject({ world: null, family: null, answer: null });
-    expect(overlapMarkdown({ training: { headline: found }, warmUp: null })).toContain(
-      '| headline, in training | 1 | 0.0 | 100.0 | - | - | - | - | - |',
-    );
+    const row = '| headline, in training | 1 | 0.0 | 100.0 | - | - | - | - | - |';
+    expect(overlapMarkdown({ training: { headline: found }, warmUp: null })).toContain(row);
+  });
+});
+
+describe('A table of constant answers', () => {
+  const task = (family: string, answer: string) => ({
+    taskId: `${family} ${answer}`,
+    prompt: 'Which ?',
+    metadata: { family },
+    answer,
+  });
+  const trained = [
+    ...['Ann', 'Bea', 'Bea'].map((answer) => task('dict', answer)),
+    ...['Ann', 'Ann', 'Cid'].map((answer) => task('text', answer)),
+  ];
+  const answered = async (asked: object, answer: string) =>
+    (asked as { answer: string }).answer === answer;
+  const onlyCid = async (_: object, answer: string) => answer === 'Cid';
+
+  test.each([
+    ['in its family', answered, 'dict', 'Bea'],
+    ['in its family', answered, 'text', 'Ann'],
+    // Ann 3 times, Bea twice, Cid once.
+    ['overall for other families', answered, 'pairs', 'Ann'],
+    ['by the judge', onlyCid, 'text', 'Cid'],
+    // Where no constant is paid, the first in the alphabet.
+    ['at all, or the first', onlyCid, 'dict', 'Ann'],
+  ])('has the answer that was paid most often %s', async (_, pays, family, expected) => {
+    const answerTo = await bestConstants(trained, pays);
+    expect(answerTo(task(family, 'Dan'))).toBe(expected);
   });
 });

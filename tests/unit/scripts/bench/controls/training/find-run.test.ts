@@ -8,6 +8,7 @@ import { readInputs, writeInputs } from '#agent_rl/runs/inputs/run-inputs.ts';
 import { writeRunConfig } from '#agent_rl/runs/open-run.ts';
 import { loadConfig } from '#agent_rl/config/index.ts';
 import { runFolderAt } from '#agent_rl/runs/run-folder.ts';
+import { iterationsWithin, trainFor } from '#scripts/bench/controls/training/equal-seconds.ts';
 import { findRun } from '#scripts/bench/controls/training/find-run.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 
@@ -29,12 +30,15 @@ const find = (...overrides: string[]) => {
   return findRun('runs', config, sources(config.run.seed));
 };
 
+const writeTask = (split: string, prompt: string) =>
+  writeBelow(project, `tasks/${split}.jsonl`, JSON.stringify({ task_id: split, prompt }));
+
 beforeEach(async () => {
   process.chdir(project);
   const run = 'datasets: [{dir: tasks}]\nenvironment: {type: code_exec}\nmodel: {path: model}\n';
   writeBelow(project, 'run.yaml', run);
-  for (const split of ['train', 'eval'])
-    writeBelow(project, `tasks/${split}.jsonl`, `{"task_id": "${split}", "prompt": "Count."}\n`);
+  writeTask('train', 'Count.');
+  writeTask('eval', 'Count.');
   writeBelow(project, 'model/config.json', '{}');
   writeBelow(project, 'model/model.safetensors', 'first');
   writeBelow(project, 'runs/one/summary.json', JSON.stringify(summary));
@@ -57,26 +61,25 @@ describe('A finished run', () => {
     expect(await find('run.seed=7')).toEqual({ ...summary, run: join('runs', 'one') });
   });
 
-  test('is found whatever it logged, and wherever it and its tasks are', async () => {
+  test('is found wherever it and its tasks are', async () => {
     cpSync('tasks', 'same-tasks', { recursive: true });
     const found = await find('run.seed=7', 'run.outputDir=other', 'datasets.0.dir=same-tasks');
     expect(found).toBeDefined();
-    expect(await find('run.seed=7', 'run.logRollouts=true')).toBeDefined();
   });
 
-  test('is found with another number of workers', async () => {
-    expect(await find('run.seed=7', 'rollout.workers=3')).toBeDefined();
-  });
-
-  test('is not found with another seed or another setting', async () => {
-    expect(await find('run.seed=8')).toBeUndefined();
-    expect(await find('run.seed=7', 'train.learningRate=0.5')).toBeUndefined();
+  test.each([
+    [true, ['run.seed=7', 'run.logRollouts=true']],
+    [true, ['run.seed=7', 'rollout.workers=3']],
+    [false, ['run.seed=8']],
+    [false, ['run.seed=7', 'train.learningRate=0.5']],
+  ])('is found, %s, with the settings %j', async (found, settings) => {
+    expect((await find(...settings)) !== undefined).toBe(found);
   });
 
   test('is not found with other tasks or weights under the same names', async () => {
-    writeBelow(project, 'tasks/train.jsonl', '{"task_id": "train", "prompt": "Add."}\n');
+    writeTask('train', 'Add.');
     expect(await find('run.seed=7')).toBeUndefined();
-    writeBelow(project, 'tasks/train.jsonl', '{"task_id": "train", "prompt": "Count."}\n');
+    writeTask('train', 'Count.');
     expect(await find('run.seed=7')).toBeDefined();
     writeBelow(project, 'model/model.safetensors', 'second');
     expect(await find('run.seed=7')).toBeUndefined();
@@ -86,5 +89,41 @@ describe('A finished run', () => {
     const interrupted = JSON.stringify({ ...summary, interrupted: true });
     writeBelow(project, 'runs/one/summary.json', interrupted);
     expect(await find('run.seed=7')).toBeUndefined();
+  });
+});
+
+describe('iterationsWithin', () => {
+  const short = { iterations: 1, cpuSeconds: 5 };
+  const long = { iterations: 3, cpuSeconds: 9 };
+
+  test('counts iterations after the cost of starting', () => {
+    // 2 s an iteration after 3 s of starting: 3 + 2 x 20 = 43.
+    expect(iterationsWithin(43, short, long)).toBe(20);
+    const none = 'no number of iterations';
+    expect(() => iterationsWithin(3, short, long)).toThrow(none);
+    expect(() => iterationsWithin(40, short, { ...long, cpuSeconds: 5 })).toThrow(none);
+  });
+});
+
+describe('A training for a number of processor seconds', () => {
+  /** Takes 3 s to start and `each` s for each iteration. */
+  const trained = async (cpuSeconds: number, each: (iterations: number) => number) => {
+    const names: string[] = [];
+    const last = await trainFor(cpuSeconds, [1, 3], async (name, iterations) => {
+      names.push(`${name} ${iterations}`);
+      return { name, iterations, cpuSeconds: 3 + iterations * each(iterations) };
+    });
+    return { names, last };
+  };
+
+  test.each<[string, [number, (iterations: number) => number], string, number]>([
+    ['has its length from two short trials', [43, () => 2], 'whole 20', 43],
+    // 20 iterations take 63 s; by this and the first, 13 take 42.
+    ['is repeated if it costs more', [43, (n) => (n > 3 ? 3 : 2)], 'whole 20 whole-again 13', 42],
+    ['is not repeated if no other number is nearer', [7.4, () => 2.9], 'whole 2', 8.8],
+  ])('%s', async (_, asked, whole, cpuSeconds) => {
+    const { names, last } = await trained(...asked);
+    expect(names.join(' ')).toBe(`trial-short 1 trial-long 3 ${whole}`);
+    expect(last.cpuSeconds).toBeCloseTo(cpuSeconds, 9);
   });
 });
