@@ -14,19 +14,20 @@ const context: ToolContext = {
   random: new KeyedRng(1),
 };
 const call = async (plugin: ToolPlugin, args: object) => new plugin().call(args, context);
+/** The result of a tool without parameters that executes this. */
+const giving = (execute: (input: unknown, called: ToolContext) => unknown) =>
+  call(defineTool({ ...face, inputSchema: { type: 'object' }, execute }), {});
+const numbers = {
+  type: 'object',
+  properties: { a: { type: 'number' }, b: { type: 'number' } },
+  required: ['a', 'b'],
+};
 
 describe('The schema of a defined tool', () => {
   test.each([
     ['zod', z.object({ a: z.number(), b: z.number() })],
     ['TypeBox', Type.Object({ a: Type.Number(), b: Type.Number() })],
-    [
-      'JSON Schema',
-      {
-        type: 'object',
-        properties: { a: { type: 'number' }, b: { type: 'number' } },
-        required: ['a', 'b'],
-      },
-    ],
+    ['JSON Schema', numbers],
   ])('may be of %s', async (_, inputSchema) => {
     const add = defineTool({
       ...face,
@@ -36,11 +37,7 @@ describe('The schema of a defined tool', () => {
         return a + b;
       },
     });
-    expect(tools.specOf(add)?.parameters).toMatchObject({
-      type: 'object',
-      properties: { a: { type: 'number' }, b: { type: 'number' } },
-      required: ['a', 'b'],
-    });
+    expect(tools.specOf(add)?.parameters).toMatchObject(numbers);
     expect(await call(add, { a: 17, b: 25 })).toEqual({ content: '42', data: 42 });
   });
 
@@ -71,27 +68,17 @@ describe('The schema of a defined tool', () => {
 });
 
 describe('The result of execute', () => {
-  const giving = (output: unknown) =>
-    call(defineTool({ ...face, inputSchema: { type: 'object' }, execute: () => output }), {});
-
+  const looksLike = { content: 'a', id: 1 };
   test.each([
     ['a text', 'hello', { content: 'hello' }],
     ['a promise', Promise.resolve('later'), { content: 'later' }],
     ['a value', { sum: 1 }, { content: '{"sum":1}', data: { sum: 1 } }],
-    [
-      'a result',
-      { content: 'no such city', isError: true },
-      { content: 'no such city', isError: true },
-    ],
-    [
-      'an object that only looks like one',
-      { content: 'a', id: 1 },
-      { content: '{"content":"a","id":1}', data: { content: 'a', id: 1 } },
-    ],
+    ['a result', { content: 'none', isError: true }, { content: 'none', isError: true }],
+    ['an object like one', looksLike, { content: '{"content":"a","id":1}', data: looksLike }],
     ['nothing', undefined, { content: '', data: undefined }],
     ['NaN', Number.NaN, { content: 'NaN', data: Number.NaN }],
   ])('%s', async (_, output, expected) => {
-    expect(await giving(output)).toEqual(expected);
+    expect(await giving(() => output)).toEqual(expected);
   });
 
   test('is the last value of an async iterable', async () => {
@@ -99,26 +86,17 @@ describe('The result of execute', () => {
       yield 'half';
       yield 'whole';
     }
-    expect(await giving(steps())).toEqual({ content: 'whole' });
+    expect(await giving(steps)).toEqual({ content: 'whole' });
   });
 
   test('leaves exceptions to the tool runner', async () => {
-    const tool = defineTool({
-      ...face,
-      inputSchema: { type: 'object' },
-      execute: () => {
-        throw new Error('broken');
-      },
-    });
-    await expect(call(tool, {})).rejects.toThrow('broken');
+    const broken = () => {
+      throw new Error('broken');
+    };
+    await expect(giving(broken)).rejects.toThrow('broken');
   });
 
   test('execute receives the context of the call', async () => {
-    const tool = defineTool({
-      ...face,
-      inputSchema: { type: 'object' },
-      execute: (_, { inputs }) => inputs,
-    });
-    expect(await call(tool, {})).toMatchObject({ content: '{"hidden":1}' });
+    expect(await giving((_, { inputs }) => inputs)).toMatchObject({ content: '{"hidden":1}' });
   });
 });
