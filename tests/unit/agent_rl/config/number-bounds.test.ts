@@ -54,13 +54,6 @@ describe('An implausible value is refused', () => {
   test.each([
     'train.learningRate=1000',
     'policy.sampling.temperature=100',
-    'eval.temperature=100',
-    'train.parityBound.max=1000',
-    'train.parityBound.mean=1000',
-    'train.weightDecay=1000',
-    'algorithm.kl.weight=1e9',
-    'algorithm.microBatchTokens=1e9',
-    'rollout.groupSize=1e9',
     'rollout.invalidCallPenalty=1e308',
     'sandbox.wallS=0.001',
   ])('%s', (set) => {
