@@ -13,11 +13,10 @@ const terms = names.map((name) => ({ name, weight: 1 }));
 
 /** Members of a group from one list of values per reward; `undefined` where it does not apply. */
 const group = (...columns: (readonly (number | undefined)[])[]): Scores[] =>
-  (columns[0] ?? []).map((_, i) =>
-    Object.fromEntries(
-      columns.flatMap((values, k) => (values[i] === undefined ? [] : [[names[k], values[i]]])),
-    ),
-  );
+  (columns[0] ?? []).map((_, i) => {
+    const scores = columns.map((values, k) => [names[k], values[i]] as const);
+    return Object.fromEntries(scores.filter(([, value]) => value !== undefined)) as Scores;
+  });
 
 const expectClose = (found: readonly (number | undefined)[], wanted: readonly number[]): void => {
   expect(found).toHaveLength(wanted.length);
@@ -82,10 +81,8 @@ describe('Division by rounding noise', () => {
   });
 
   test('is avoided for rewards that cancel exactly', () => {
-    const members = group(
-      [0.1, 0.7, 0.2],
-      [0.2, 0.8, 0.3].map((value) => -3 * value),
-    );
+    const opposed = [0.2, 0.8, 0.3].map((value) => -3 * value);
+    const members = group([0.1, 0.7, 0.2], opposed);
     const { rewards } = combineGroupRewards(members, terms, 'normalised');
     expect(new Set(rewards).size).toBe(1);
   });
@@ -93,10 +90,8 @@ describe('Division by rounding noise', () => {
   test('is avoided for empty groups and groups of failed members', () => {
     for (const scheme of schemes) {
       expect(combineGroupRewards([], terms, scheme)).toEqual({ rewards: [], weights: {} });
-      expect(combineGroupRewards([undefined, undefined], terms, scheme)).toEqual({
-        rewards: [undefined, undefined],
-        weights: {},
-      });
+      const failed = { rewards: [undefined, undefined], weights: {} };
+      expect(combineGroupRewards([undefined, undefined], terms, scheme)).toEqual(failed);
     }
   });
 });
@@ -126,11 +121,8 @@ describe('An absent value', () => {
     const { weights } = combineGroupRewards(members, terms, 'std');
     expectClose(Object.values(weights), [0.702117, 0.297883]);
     // z of similarity is -1, 1 and 0; z of mrr is (1 - 2/3) / 0.471405 = 0.707107 and -1.414214.
-    expectClose(combineGroupRewards(members, terms, 'normalised').rewards, [
-      Math.SQRT1_2 - 1,
-      -Math.SQRT2 + 1,
-      Math.SQRT1_2,
-    ]);
+    const { rewards } = combineGroupRewards(members, terms, 'normalised');
+    expectClose(rewards, [Math.SQRT1_2 - 1, -Math.SQRT2 + 1, Math.SQRT1_2]);
   });
 });
 
@@ -138,12 +130,8 @@ describe('The sign of a combined reward', () => {
   test('is negative in l2 for negative rewards', () => {
     // sqrt(9 + 16); -sqrt(16 - 9); 3^2 - 3^2 = 0; a length of -100 is bad, not 100 times good.
     const members = group([3, 3, 3, 1], [4, -4, -3, -100]);
-    expectClose(combineGroupRewards(members, terms, 'l2').rewards, [
-      5,
-      -Math.sqrt(7),
-      0,
-      -Math.sqrt(9999),
-    ]);
+    const { rewards } = combineGroupRewards(members, terms, 'l2');
+    expectClose(rewards, [5, -Math.sqrt(7), 0, -Math.sqrt(9999)]);
   });
 
   test('follows the wider of two opposed rewards in pca', () => {
@@ -176,26 +164,21 @@ describe('The sign of a combined reward', () => {
 
 describe('For any group', () => {
   const score = fc.integer({ min: -20, max: 20 }).map((value) => value / 10);
-  const member = fc.option(
-    fc.record({ mrr: score, similarity: score, format: score }, { requiredKeys: [] }),
-    { nil: undefined, freq: 8 },
+  const each = { mrr: score, similarity: score, format: score };
+  const some = fc.record(each, { requiredKeys: [] });
+  const size = { minLength: 2, maxLength: 8 };
+  const members: fc.Arbitrary<(Scores | undefined)[]> = fc.array(
+    fc.option(some, { nil: undefined, freq: 8 }) as fc.Arbitrary<Scores | undefined>,
+    size,
   );
-  const members = fc.array(member, { minLength: 2, maxLength: 8 }) as fc.Arbitrary<
-    (Scores | undefined)[]
-  >;
-  const full = fc.array(fc.record({ mrr: score, similarity: score, format: score }), {
-    minLength: 2,
-    maxLength: 8,
-  });
+  const full = fc.array(fc.record(each), size);
 
   test.each(schemes)('%s is finite where there are scores, and absent where not', (scheme) => {
     fc.assert(
       fc.property(members, (scores) => {
         const { rewards, weights } = combineGroupRewards(scores, terms, scheme);
-        expect(rewards.map((reward) => reward === undefined)).toEqual(
-          scores.map((one) => one === undefined),
-        );
-        expect(rewards.every((reward = 0) => Number.isFinite(reward))).toBe(true);
+        for (const [i, one] of scores.entries())
+          expect(Number.isFinite(rewards[i])).toBe(one !== undefined);
         expect(Object.values(weights).every(Number.isFinite)).toBe(true);
       }),
     );

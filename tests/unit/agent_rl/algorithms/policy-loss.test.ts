@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 
 import { crossEntropyLoss, policyLoss } from '#agent_rl/algorithms/policy-loss.ts';
 import type { PolicyLossSpec } from '#agent_rl/core/services/learner.ts';
-import { tf } from '#agent_rl/engine/ops.ts';
-import { builtinLoss } from '#tests/support/algorithm-parts.ts';
+import { tf, type Tensor } from '#agent_rl/engine/ops.ts';
+import { builtinLoss, clippedSpec } from '#tests/support/algorithm-parts.ts';
 
 const clipped = builtinLoss('clipped');
 
@@ -15,17 +15,9 @@ interface Row {
   weights: number[];
 }
 
-const plain: PolicyLossSpec = {
-  name: 'policy',
-  type: 'clipped',
-  settings: { clipLow: 0.2, clipHigh: 0.3 },
-  kl: { kind: 'none', weight: 0 },
-  temperature: 1,
-};
-const withKl = (kind: 'k1' | 'k2' | 'k3', weight = 1): PolicyLossSpec => ({
-  ...plain,
-  kl: { kind, weight },
-});
+const plain = clippedSpec(0.2, 0.3);
+const withKl = (kind: 'none' | 'k1' | 'k2' | 'k3', weight = 1) =>
+  clippedSpec(0.2, 0.3, { kl: { kind, weight } });
 
 const tensors = ({ refLogProbs, ...row }: Row) => ({
   logProbs: tf.tensor1d(row.logProbs),
@@ -37,23 +29,22 @@ const tensors = ({ refLogProbs, ...row }: Row) => ({
 
 const evaluate = (row: Row, spec: PolicyLossSpec) => {
   const { loss, sums } = policyLoss(tensors(row), spec, clipped);
-  const values = Object.entries(sums).map(
-    ([name, sum]) => [name, sum.dataSync()[0] ?? NaN] as const,
-  );
-  return {
-    loss: loss.dataSync()[0] ?? NaN,
-    sums: Object.fromEntries(values) as Record<string, number>,
-  };
+  const values = Object.entries(sums).map(([name, sum]) => [name, sum.dataSync()[0] ?? NaN]);
+  const named = Object.fromEntries(values) as Record<string, number>;
+  return { loss: loss.dataSync()[0] ?? NaN, sums: named };
 };
 
+/** The gradient of a scalar at these values. */
+const slopes = (of: (at: Tensor) => Tensor, at: readonly number[]): number[] => [
+  ...tf
+    .grad(of as never)(tf.tensor1d([...at]))
+    .dataSync(),
+];
+
 const gradient = (row: Row, spec: PolicyLossSpec): number[] => {
-  const of = (logProbs: ReturnType<typeof tf.tensor1d>) =>
+  const of = (logProbs: Tensor) =>
     policyLoss({ ...tensors(row), logProbs }, spec, clipped).loss.asScalar();
-  return [
-    ...tf
-      .grad(of as never)(tf.tensor1d(row.logProbs))
-      .dataSync(),
-  ];
+  return slopes(of, row.logProbs);
 };
 
 /** One token with this ratio, advantage and weight. */
@@ -175,14 +166,11 @@ describe('policyLoss', () => {
         advantages: [1.2, -0.7, 0.4, -1.5],
         weights: [0.4, 0.3, 0.2, 0.1],
       };
-      const spec: PolicyLossSpec = { ...plain, kl: { kind, weight: 0.7 } };
+      const spec = withKl(kind, 0.7);
       const h = 1e-2;
       gradient(row, spec).forEach((slope, i) => {
         const moved = (by: number): number =>
-          evaluate(
-            { ...row, logProbs: row.logProbs.map((value, j) => (j === i ? value + by : value)) },
-            spec,
-          ).loss;
+          evaluate({ ...row, logProbs: row.logProbs.with(i, row.logProbs[i]! + by) }, spec).loss;
         expect(slope).toBeCloseTo((moved(h) - moved(-h)) / (2 * h), 3);
       });
     },
@@ -201,26 +189,13 @@ describe('The KL terms in expectation', () => {
   const p = softmax(logits);
   const r = [0.5, 0.3, 0.2];
   const expectedGradient = (kind: 'k1' | 'k2' | 'k3'): number[] => {
-    const loss = (x: ReturnType<typeof tf.tensor1d>) =>
-      policyLoss(
-        {
-          ...tensors({
-            logProbs: p,
-            oldLogProbs: p.map(Math.log),
-            refLogProbs: r.map(Math.log),
-            advantages: [0, 0, 0],
-            weights: p,
-          }),
-          logProbs: tf.logSoftmax(x),
-        },
-        withKl(kind),
-        clipped,
-      ).loss.asScalar();
-    return [
-      ...tf
-        .grad(loss as never)(tf.tensor1d(logits))
-        .dataSync(),
-    ];
+    const references = { oldLogProbs: p.map(Math.log), refLogProbs: r.map(Math.log) };
+    const row = { logProbs: p, ...references, advantages: [0, 0, 0], weights: p };
+    const loss = (x: Tensor) => {
+      const inputs = { ...tensors(row), logProbs: tf.logSoftmax(x) };
+      return policyLoss(inputs, withKl(kind), clipped).loss.asScalar();
+    };
+    return slopes(loss, logits);
   };
 
   test.each(['k1', 'k2'] as const)('%s descends KL(policy || reference)', (kind) => {

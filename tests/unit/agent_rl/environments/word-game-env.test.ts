@@ -72,21 +72,17 @@ describe('The word game', () => {
     },
   );
 
-  test('allows longer hints if the settings do', async () => {
-    expect((await played('many stones', 'old road', { maxHintWords: 2 })).told).toBe(
-      'Words: sea, old road, Tree. Hint: many stones. Which word is it?',
-    );
-  });
-
-  test('keeps the hint from the guesser in the control', async () => {
-    const { told } = await played('stones', 'sea', { hints: 'blank' });
-    expect(told).toBe('Words: sea, old road, Tree. Hint: . Which word is it?');
+  test.each([
+    ['a longer hint that the settings allow', { maxHintWords: 2 }, 'many stones', 'many stones'],
+    ['no hint in the control', { hints: 'blank' }, 'stones', ''],
+  ] as const)('tells the guesser %s', async (_, settings, hint, shown) => {
+    const { told } = await played(hint, 'sea', settings);
+    expect(told).toBe(`Words: sea, old road, Tree. Hint: ${shown}. Which word is it?`);
   });
 
   test('counts guesses of words that are not on the table', async () => {
-    expect((await played('stones', 'path')).verdicts['guesser']?.metrics).toEqual({
-      saidAnotherWord: 1,
-    });
+    const { verdicts } = await played('stones', 'path');
+    expect(verdicts['guesser']?.metrics).toEqual({ saidAnotherWord: 1 });
   });
 
   test.each([
@@ -104,7 +100,8 @@ describe('The word game', () => {
 
 describe('The data of the word game', () => {
   test('contains no duplicates, and only valid hints', async () => {
-    const data = await makeWordGame(1, { train: 40, eval: 20, games: 40 });
+    const sizes = { train: 40, eval: 20, games: 40 };
+    const data = await makeWordGame(1, sizes);
     const games = [...data.train, ...data.eval].map(({ words, secret }) =>
       [...words.toSorted(), secret].join(' '),
     );
@@ -116,9 +113,7 @@ describe('The data of the word game', () => {
     // A hint against the rules would leave the guesser nothing to be told.
     const said = data.conversations.map(({ messages }) => messages.map(({ role }) => role));
     expect(said).toEqual(Array.from({ length: 80 }, () => ['user', 'assistant']));
-    const again = await makeWordGame(1, { train: 40, eval: 20, games: 40 });
-    expect(again).toEqual(data);
-    const other = await makeWordGame(2, { train: 40, eval: 20, games: 40 });
-    expect(other.train).not.toEqual(data.train);
+    expect(await makeWordGame(1, sizes)).toEqual(data);
+    expect((await makeWordGame(2, sizes)).train).not.toEqual(data.train);
   });
 });

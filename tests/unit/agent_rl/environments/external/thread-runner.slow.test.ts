@@ -15,6 +15,7 @@ afterAll(async () => {
 });
 
 const played = async (prompt: string) => agent.play(prompt).answer;
+const saidBy = async (answer: Promise<unknown>) => String(await thrownOf(answer));
 const aborting = (ms: number) => AbortSignal.timeout(ms);
 
 describe('An agent in a thread', () => {
@@ -33,14 +34,10 @@ describe('An agent in a thread', () => {
   test('reaches the model of its rollout at any host', async () => {
     const { baseURL } = stub;
     expect(await agent.play('ask', { baseURL, apiKey: 'k1' }).answer).toBe('42');
-    expect(await agent.play('request', { baseURL, apiKey: 'k2' }).answer).toEqual({
-      url: '/v1/models',
-      own: 'yes',
-    });
-    expect(stub.asked).toEqual([
-      'POST /v1/chat/completions?x=1 Bearer k1',
-      'GET /v1/models Bearer k2',
-    ]);
+    const answer = await agent.play('request', { baseURL, apiKey: 'k2' }).answer;
+    expect(answer).toEqual({ url: '/v1/models', own: 'yes' });
+    const chat = 'POST /v1/chat/completions?x=1 Bearer k1';
+    expect(stub.asked).toEqual([chat, 'GET /v1/models Bearer k2']);
   });
 
   test('separates rollouts with concurrent requests', async () => {
@@ -80,38 +77,28 @@ describe('An agent in a thread', () => {
   });
 
   test('must answer with JSON', async () => {
-    expect(await thrownOf(played('cyclic'))).toMatchObject({
-      message: expect.stringContaining('circular'),
-    });
+    expect(await saidBy(played('cyclic'))).toContain('circular');
   });
 
   test('is abandoned at its deadline if it hangs, and the others continue', async () => {
     const hanging = agent.play('hang', { signal: aborting(200) });
-    expect(await thrownOf(hanging.answer)).toMatchObject({
-      message: expect.stringMatching(/timeout/),
-    });
+    expect(await saidBy(hanging.answer)).toContain('timeout');
     expect(await played('z')).toMatchObject({ prompt: 'z' });
   });
 
   test('fails its rollouts if the thread dies, and the next one has a new thread', async () => {
     const hanging = agent.play('hang');
-    const both = await Promise.all([thrownOf(played('die')), thrownOf(hanging.answer)]);
-    for (const thrown of both)
-      expect(thrown).toMatchObject({
-        message: expect.stringMatching(/^The thread of the agent .* ended: .*code 3/),
-      });
+    const both = await Promise.all([saidBy(played('die')), saidBy(hanging.answer)]);
+    for (const said of both) expect(said).toMatch(/The thread of the agent .* ended: .*code 3/);
     expect(await played('after')).toMatchObject({ prompt: 'after' });
   });
 
   test('is ended if it blocks the thread past a deadline, and the next one has a new thread', async () => {
     const looping = agent.play('loop', { signal: aborting(200) });
     const other = agent.play('hang');
-    expect(await thrownOf(looping.answer)).toMatchObject({
-      message: expect.stringMatching(/timeout/),
-    });
-    expect(await thrownOf(other.answer)).toMatchObject({
-      message: expect.stringMatching(/ended: it was blocked when a rollout had to end/),
-    });
+    expect(await saidBy(looping.answer)).toContain('timeout');
+    const blocked = 'ended: it was blocked when a rollout had to end';
+    expect(await saidBy(other.answer)).toContain(blocked);
     expect(await played('after')).toMatchObject({ prompt: 'after' });
   }, 30_000);
 

@@ -1,10 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
+import { Value } from 'typebox/value';
 
 import type { Turn, Verdict } from '#agent_rl/core/plugins/environment.ts';
 import type { QuestionTask } from '#agent_rl/core/tasks/question-task.ts';
 import { QuestionEnv } from '#agent_rl/environments/question/question-env.ts';
 import { answerProblem } from '#agent_rl/environments/question/right-answer.ts';
-import type { QuestionSettings } from '#agent_rl/environments/question/settings.ts';
+import { QuestionSettings } from '#agent_rl/environments/question/settings.ts';
 import { describeEnvironmentContract } from '#tests/contracts/environment-contract.ts';
 
 const task: QuestionTask = {
@@ -15,14 +16,7 @@ const task: QuestionTask = {
   metadata: {},
 };
 
-const defaults: QuestionSettings = {
-  match: 'whole',
-  maxAnswerWords: 4,
-  successReward: 1,
-  solvedAt: 1,
-  noAnswerPenalty: 0,
-  turnLimitPenalty: 0,
-};
+const defaults = Value.Default(QuestionSettings, { maxAnswerWords: 4 }) as QuestionSettings;
 
 const make = (settings: Partial<QuestionSettings> = {}, of = task): QuestionEnv =>
   new QuestionEnv({ task: of, settings: { ...defaults, ...settings } });
@@ -36,8 +30,9 @@ const saying = (content: string): Turn => ({
 async function answered(
   content: string,
   settings: Partial<QuestionSettings> = {},
+  of = task,
 ): Promise<Verdict> {
-  const environment = make(settings);
+  const environment = make(settings, of);
   await environment.start();
   const { done } = await environment.step(saying(content));
   return environment.finish(done ? 'done' : 'turn-limit');
@@ -94,53 +89,42 @@ describe('A final message', () => {
     ['rewards', '24', false],
   ] as const)('judged by %s: %j is right: %j', async (match, said, right) => {
     const aliases = match === 'number' ? [] : task.aliases;
-    const environment = make({ match }, { ...task, aliases });
-    await environment.start();
-    await environment.step(saying(said));
-    expect(await environment.finish('done')).toMatchObject({
-      success: right,
-      outcome: right ? 'completed' : 'wrong-answer',
-      reward: right ? 1 : 0,
-    });
+    const outcome = right ? 'completed' : 'wrong-answer';
+    const verdict = await answered(said, { match }, { ...task, aliases });
+    expect(verdict).toMatchObject({ success: right, outcome, reward: right ? 1 : 0 });
   });
 
   test.each([
-    ['x + 1', 'x - 1', false],
-    ['x - 1', 'x + 1', false],
-    ['x - 1', 'x − 1', true],
-    ['x+1', 'The answer is **x + 1**.', true],
-    ['x > 3', 'x < 3', false],
-    ['x > 3', 'x >= 3', false],
-    ['x >= 3', '$x ≥ 3$', true],
-    ['10^-3', '10^3', false],
-    ['10^3', '10^{3}', true],
-    ['±3', '3', false],
-    ['3', '±3', false],
-    ['√2', '2', false],
-    ['2', '√2', false],
-    ['5-3', '5+3', false],
-    ['5*3', '5 × 3', true],
-    ['5*3', '5-3', false],
-    ['3', '3!', false],
-    ['Yahoo!', 'yahoo', true],
-    ['A+', 'The answer is A+!', true],
-    ['X-ray', 'X ray', true],
-    ['1990-1995', '1990–1995', true],
-    ['Paris', '**Paris**!', true],
-    ['AT&T', '> AT&T', true],
-    ['-5', '−5', true],
-    ['+5', '5', true],
-  ])('is judged by whole: for %j, %j is right: %j', async (answer, said, right) => {
-    const environment = make({ match: 'whole' }, { ...task, answer, aliases: [] });
-    await environment.start();
-    await environment.step(saying(said));
-    expect(await environment.finish('done')).toMatchObject({ success: right });
+    ['x + 1', [], ['x - 1']],
+    ['x - 1', ['x − 1'], ['x + 1']],
+    ['x+1', ['The answer is **x + 1**.'], []],
+    ['x > 3', [], ['x < 3', 'x >= 3']],
+    ['x >= 3', ['$x ≥ 3$'], []],
+    ['10^-3', [], ['10^3']],
+    ['10^3', ['10^{3}'], []],
+    ['±3', [], ['3']],
+    ['3', [], ['±3', '3!']],
+    ['√2', [], ['2']],
+    ['2', [], ['√2']],
+    ['5-3', [], ['5+3']],
+    ['5*3', ['5 × 3'], ['5-3']],
+    ['Yahoo!', ['yahoo'], []],
+    ['A+', ['The answer is A+!'], []],
+    ['X-ray', ['X ray'], []],
+    ['1990-1995', ['1990–1995'], []],
+    ['Paris', ['**Paris**!'], []],
+    ['AT&T', ['> AT&T'], []],
+    ['-5', ['−5'], []],
+    ['+5', ['5'], []],
+  ])('judged by whole for %j is right for %j and wrong for %j', async (answer, right, wrong) => {
+    const judged = async (said: string) =>
+      [said, (await answered(said, {}, { ...task, answer, aliases: [] })).success] as const;
+    for (const said of right) expect(await judged(said)).toEqual([said, true]);
+    for (const said of wrong) expect(await judged(said)).toEqual([said, false]);
   });
 
   test('leaves the success to the rewards, but is never a success when missing', async () => {
-    expect(await answered('24', { match: 'rewards', solvedAt: 0.5 })).toMatchObject({
-      solvedAt: 0.5,
-    });
+    expect((await answered('24', { match: 'rewards', solvedAt: 0.5 })).solvedAt).toBe(0.5);
     expect((await answered('  ', { match: 'rewards' })).solvedAt).toBeUndefined();
   });
 
@@ -152,16 +136,10 @@ describe('A final message', () => {
     ['\\boxed{24}', false],
     ['I do not know', false],
   ])('%j is undecided: %j', async (said, undecided) => {
-    const environment = make({ match: 'number' }, { ...task, aliases: [] });
-    await environment.step(saying(said));
-    expect(await environment.finish('done')).toMatchObject({
-      metrics: { undecided: Number(undecided) },
-      reward: Number(said === '\\boxed{24}'),
-    });
-  });
-
-  test('can only be undecided if numbers are compared', async () => {
-    expect(await answered('\\boxed{24')).not.toHaveProperty('metrics.undecided');
+    const verdict = await answered(said, { match: 'number' }, { ...task, aliases: [] });
+    const reward = Number(said === '\\boxed{24}');
+    expect(verdict).toMatchObject({ metrics: { undecided: Number(undecided) }, reward });
+    expect(await answered(said)).not.toHaveProperty('metrics.undecided');
   });
 
   test('counts as missing when empty, with a penalty', async () => {
@@ -180,21 +158,14 @@ test('an episode continues while the policy calls tools, also after a malformed 
     { role: 'user', content: task.prompt },
   ]);
   const call = { id: 'c', name: 'calculator', arguments: {} };
-  const result = { content: '24' };
-  const calls = [{ call, result, status: 'ok', wallMs: 1 }] as const;
+  const calls = [{ call, result: { content: '24' }, status: 'ok', wallMs: 1 }] as const;
   expect(await environment.step({ ...saying('24'), calls })).toEqual({ done: false });
   const malformedCalls = [{ id: 'c', text: '{', problem: 'cut' }];
-  const unread: Turn = {
-    index: 1,
-    message: { role: 'assistant', content: '24', malformedCalls },
-    calls: [],
-  };
+  const { message, ...turn } = saying('24');
+  const unread = { ...turn, message: { ...message, malformedCalls } };
   expect(await environment.step(unread)).toEqual({ done: false });
-  expect(await environment.finish('turn-limit')).toMatchObject({
-    outcome: 'truncated-turns',
-    reward: -0.5,
-    success: false,
-  });
+  const cut = { outcome: 'truncated-turns', reward: -0.5, success: false };
+  expect(await environment.finish('turn-limit')).toMatchObject(cut);
 });
 
 describe('A task with an incomparable answer', () => {
@@ -213,9 +184,8 @@ describe('A task with an incomparable answer', () => {
 
   test('is accepted if rewards judge, or if numbers are compared with a worked solution', () => {
     const { answer: _own, ...unanswered } = task;
-    expect(
-      answerProblem({ ...unanswered, aliases: [] } as QuestionTask, { match: 'rewards' }),
-    ).toBeUndefined();
+    const open = { ...unanswered, aliases: [] } as QuestionTask;
+    expect(answerProblem(open, { match: 'rewards' })).toBeUndefined();
     const worked = { ...task, aliases: [], answer: '3 * 8\n#### 24' };
     expect(answerProblem(worked, { match: 'number' })).toBeUndefined();
   });

@@ -1,9 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
+import { Value } from 'typebox/value';
 
 import type { ExecutedCall, Turn, Verdict } from '#agent_rl/core/plugins/environment.ts';
 import type { SearchTask } from '#agent_rl/core/tasks/search-task.ts';
 import { SearchEnv } from '#agent_rl/environments/search/search-env.ts';
-import type { SearchSettings } from '#agent_rl/environments/search/settings.ts';
+import { SearchSettings } from '#agent_rl/environments/search/settings.ts';
 import { describeEnvironmentContract } from '#tests/contracts/environment-contract.ts';
 
 const task: SearchTask = {
@@ -16,20 +17,7 @@ const task: SearchTask = {
   metadata: {},
 };
 
-const defaults: SearchSettings = {
-  match: 'contains',
-  openings: ['it is'],
-  maxAnswerWords: 40,
-  successReward: 1,
-  requireSearch: true,
-  searchPenalty: 0,
-  freeSearches: 2,
-  repeatPenalty: 0,
-  noAnswerPenalty: 0,
-  timeoutPenalty: 0,
-  turnLimitPenalty: 0,
-};
-
+const defaults = Value.Default(SearchSettings, { match: 'contains' }) as SearchSettings;
 const make = (settings: Partial<SearchSettings> = {}, of: SearchTask = task): SearchEnv =>
   new SearchEnv({ task: of, settings: { ...defaults, ...settings } });
 
@@ -95,30 +83,20 @@ describe('An answer that must be whole', () => {
   ])('%s is right: %s', async (answer, right) => {
     expect((await play(make(whole), [[found]], answer)).success).toBe(right);
   });
-
-  test('may be in a sentence if it need not be whole', async () => {
-    expect((await play(make(), [[found]], 'I think it is 5895 metres.')).success).toBe(true);
-  });
 });
 
 describe('A query with a form of the answer', () => {
   const who = { ...task, prompt: 'Who is mayor?', answer: 'Pelrina', aliases: [] };
 
-  test.each(['Pelrina', 'Pelrinas', "Pelrina's town", 'mayor PELRINAN'])(
-    'forfeits the reward: %s',
-    async (query) => {
+  test.each([
+    ['forfeits the reward', 1, ['Pelrina', 'Pelrinas', "Pelrina's town", 'mayor PELRINAN']],
+    ['is told from other words', 0, ['mayor of Pel', 'Velrina', 'Pelrinaburgh']],
+  ])('%s', async (_, quotedAnswer, queries) => {
+    for (const query of queries) {
       const verdict = await play(make({}, who), [[{ query, found: 'Mayor: Pelrina' }]], 'Pelrina');
-      expect(verdict).toMatchObject({ success: false, metrics: { quotedAnswer: 1 } });
-    },
-  );
-
-  test.each(['mayor of Pel', 'Velrina', 'Pelrinaburgh'])(
-    'does not contain it: %s',
-    async (query) => {
-      const verdict = await play(make({}, who), [[{ query, found: 'Mayor: Pelrina' }]], 'Pelrina');
-      expect(verdict).toMatchObject({ success: true, metrics: { quotedAnswer: 0 } });
-    },
-  );
+      expect(verdict).toMatchObject({ success: quotedAnswer === 0, metrics: { quotedAnswer } });
+    }
+  });
 });
 
 test('a result that only repeats the call does not allow queries with the answer', async () => {
@@ -178,6 +156,8 @@ describe('The answer of a search episode', () => {
 
 describe('The statement that no answer exists', () => {
   const settings = { match: 'whole', absentAnswer: 'not stated' } as const;
+  const absences = ({ metrics = {} }: Verdict) =>
+    Object.keys(metrics).filter((name) => name.includes('Absent'));
   const nowhere = { ...task, answer: 'not stated', aliases: [], metadata: { absent: true } };
 
   test.each([
@@ -188,14 +168,12 @@ describe('The statement that no answer exists', () => {
   ] as const)('is counted when it is %s', async (_, of, answer, [success, metrics]) => {
     const verdict = await play(make(settings, of), [[found]], answer);
     expect(verdict).toMatchObject({ success, metrics });
-    expect(Object.keys(verdict.metrics ?? {}).filter((name) => /Absent/u.test(name))).toEqual(
-      Object.keys(metrics),
-    );
+    expect(absences(verdict)).toEqual(Object.keys(metrics));
   });
 
   test('is only counted if the settings define it', async () => {
-    const { metrics = {} } = await play(make({}, nowhere), [[found]], 'It is not stated.');
-    expect(Object.keys(metrics).filter((name) => /Absent/u.test(name))).toEqual([]);
+    const verdict = await play(make({}, nowhere), [[found]], 'It is not stated.');
+    expect(absences(verdict)).toEqual([]);
   });
 });
 
@@ -221,14 +199,9 @@ describe('Quoting the answer in a query', () => {
 
 describe('The verdict of a search episode', () => {
   test('has penalties as named parts of the reward', async () => {
-    const settings = {
-      freeSearches: 1,
-      searchPenalty: 0.1,
-      repeatPenalty: 0.2,
-      noAnswerPenalty: 0.3,
-      timeoutPenalty: 0.4,
-      turnLimitPenalty: 0.5,
-    };
+    const ofSearches = { freeSearches: 1, searchPenalty: 0.1, repeatPenalty: 0.2 };
+    const ofEnds = { noAnswerPenalty: 0.3, timeoutPenalty: 0.4, turnLimitPenalty: 0.5 };
+    const settings = { ...ofSearches, ...ofEnds };
     const late: Search = { query: 'Height, of velmora', status: 'timeout' };
     const verdict = await play(make(settings), [[found], [late]]);
     expect(verdict.components).toEqual({
@@ -249,17 +222,9 @@ describe('The verdict of a search episode', () => {
 
   test('records the searches with their hits', async () => {
     const { record } = await play(make(), [[found]], '5895');
-    expect(record).toEqual({
-      search_history: [
-        {
-          query: 'height of Velmora',
-          status: 'ok',
-          documentIds: ['velmora'],
-          quotedAnswer: false,
-          repeated: false,
-          foundAnswer: true,
-        },
-      ],
-    });
+    const { query } = found;
+    const judged = { quotedAnswer: false, repeated: false, foundAnswer: true };
+    const search = { query, status: 'ok', documentIds: ['velmora'], ...judged };
+    expect(record).toEqual({ search_history: [search] });
   });
 });

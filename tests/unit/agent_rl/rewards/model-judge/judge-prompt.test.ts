@@ -6,10 +6,7 @@ import { judgePrompt } from '#agent_rl/rewards/model-judge/judge-prompt.ts';
 import { ModelJudgeSettings } from '#agent_rl/rewards/model-judge/settings.ts';
 
 const settings = (changes: Partial<ModelJudgeSettings> = {}): ModelJudgeSettings => ({
-  ...(Value.Default(ModelJudgeSettings, {
-    url: 'http://127.0.0.1:1/v1',
-    model: 'judge',
-  }) as ModelJudgeSettings),
+  ...(Value.Default(ModelJudgeSettings, { url: 'http://a/v1', model: 'm' }) as ModelJudgeSettings),
   ...changes,
 });
 const task = { taskId: 't', prompt: 'Capital of France?', metadata: {}, answer: 'Paris' };
@@ -66,9 +63,8 @@ describe('The prompt of a judge', () => {
   test('is absent for a task without an answer if the template uses one', () => {
     const open = { ...task, answer: '' };
     const messages = [says('Paris')];
-    expect(
-      judgePrompt({ task: { taskId: 't', prompt: 'p', metadata: {} }, messages }, settings()),
-    ).toBeUndefined();
+    const plain = { taskId: 't', prompt: 'p', metadata: {} };
+    expect(judgePrompt({ task: plain, messages }, settings())).toBeUndefined();
     const template = 'Is it polite? {answer}';
     expect(judgePrompt({ task: open, messages }, settings({ template }))).toBeDefined();
   });
@@ -136,14 +132,10 @@ describe('Hostile text', () => {
   });
 
   test('loses its middle when it is too long, with a count', () => {
-    const { user, leftOut } = shownTo([says(`start${'x'.repeat(1000)}end`)], {
-      template: '{answer}',
-      maxChars: 200,
-    });
+    const long = says(`start${'x'.repeat(1000)}end`);
+    const { user, leftOut } = shownTo([long], { template: '{answer}', maxChars: 200 });
     expect(leftOut).toBe(808);
-    const { ANSWER } = partsIn(user);
-    expect(ANSWER).toMatch(
-      /^startx{95}\n {2}\[\.\.\. 808 characters left out \.\.\.\]\n {2}x{97}end$/,
-    );
+    const shortened = /^startx{95}\n {2}\[\.\.\. 808 characters .*\]\n {2}x{97}end$/;
+    expect(partsIn(user)['ANSWER']).toMatch(shortened);
   });
 });
