@@ -15,14 +15,12 @@ const close = (values: readonly RewardGroup[], expected: readonly RewardGroup[])
   expect(values).toEqual(near);
 };
 
-describe('The group-relative advantage', () => {
-  test('compares each group separately', () => {
-    // Deviations ±1 and ±2 about the means; sample deviations √2 and 2√2.
-    const groups = rows([3, 1], [0, 4]);
-    const half = Math.SQRT1_2;
-    close(groupRelative(groups, { std: 'sample', eps: 0 }), rows([half, -half], [-half, half]));
-    expect(groupRelative(groups, { std: 'none', eps: 0 })).toEqual(rows([1, -1], [-2, 2]));
-  });
+test('the group-relative advantage compares each group separately', () => {
+  // Deviations ±1 and ±2 about the means; sample deviations √2 and 2√2.
+  const groups = rows([3, 1], [0, 4]);
+  const half = Math.SQRT1_2;
+  close(groupRelative(groups, { std: 'sample', eps: 0 }), rows([half, -half], [-half, half]));
+  expect(groupRelative(groups, { std: 'none', eps: 0 })).toEqual(rows([1, -1], [-2, 2]));
 });
 
 describe('The RLOO advantage', () => {

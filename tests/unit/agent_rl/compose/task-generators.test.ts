@@ -148,17 +148,15 @@ describe('The tasks of a generator', () => {
   });
 });
 
-describe('The inputs of a run with a generator', () => {
-  test('the inputs contain its name, version, settings and seed, without files', async () => {
-    const { loaded, chosen } = await preparedWith({ datasets: [generator({ leak: 99 })] });
-    const model = { layers: { base: folder, adapters: [] } };
-    const run = { config: loaded.config, chosen, model, frozen: { agents: new Map() } };
-    expect(sourcesOf(run as unknown as Parameters<typeof sourcesOf>[0])).toMatchObject({
-      trainFiles: [],
-      evalFiles: [],
-      readings: [{ format: 'question' }],
-      generators: [{ datasets: 0, name: 'doubles', version: 4, settings: { leak: 99 }, seed: 9 }],
-    });
+test('the inputs of a run with a generator contain its name, version, settings and seed, without files', async () => {
+  const { loaded, chosen } = await preparedWith({ datasets: [generator({ leak: 99 })] });
+  const model = { layers: { base: folder, adapters: [] } };
+  const run = { config: loaded.config, chosen, model, frozen: { agents: new Map() } };
+  expect(sourcesOf(run as unknown as Parameters<typeof sourcesOf>[0])).toMatchObject({
+    trainFiles: [],
+    evalFiles: [],
+    readings: [{ format: 'question' }],
+    generators: [{ datasets: 0, name: 'doubles', version: 4, settings: { leak: 99 }, seed: 9 }],
   });
 });
 

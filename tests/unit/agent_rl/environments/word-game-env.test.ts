@@ -98,22 +98,20 @@ describe('The word game', () => {
   });
 });
 
-describe('The data of the word game', () => {
-  test('contains no duplicates, and only valid hints', async () => {
-    const sizes = { train: 40, eval: 20, games: 40 };
-    const data = await makeWordGame(1, sizes);
-    const games = [...data.train, ...data.eval].map(({ words, secret }) =>
-      [...words.toSorted(), secret].join(' '),
-    );
-    expect(new Set(games).size).toBe(60);
-    for (const { words, secret } of data.train) {
-      expect(words).toHaveLength(6);
-      expect(words).toContain(secret);
-    }
-    // A hint against the rules would leave the guesser nothing to be told.
-    const said = data.conversations.map(({ messages }) => messages.map(({ role }) => role));
-    expect(said).toEqual(Array.from({ length: 80 }, () => ['user', 'assistant']));
-    expect(await makeWordGame(1, sizes)).toEqual(data);
-    expect((await makeWordGame(2, sizes)).train).not.toEqual(data.train);
-  });
+test('The data of the word game contains no duplicates, and only valid hints', async () => {
+  const sizes = { train: 40, eval: 20, games: 40 };
+  const data = await makeWordGame(1, sizes);
+  const games = [...data.train, ...data.eval].map(({ words, secret }) =>
+    [...words.toSorted(), secret].join(' '),
+  );
+  expect(new Set(games).size).toBe(60);
+  for (const { words, secret } of data.train) {
+    expect(words).toHaveLength(6);
+    expect(words).toContain(secret);
+  }
+  // A hint against the rules would leave the guesser nothing to be told.
+  const said = data.conversations.map(({ messages }) => messages.map(({ role }) => role));
+  expect(said).toEqual(Array.from({ length: 80 }, () => ['user', 'assistant']));
+  expect(await makeWordGame(1, sizes)).toEqual(data);
+  expect((await makeWordGame(2, sizes)).train).not.toEqual(data.train);
 });

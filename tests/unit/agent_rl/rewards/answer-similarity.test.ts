@@ -115,13 +115,11 @@ describe('The reward answer_similarity', () => {
   });
 });
 
-describe('The word embedder', () => {
-  test('gives the same words in another order the same vector, of length 1', async () => {
-    const texts = ['The blue whale', 'whale: blue, the', 'a red fox', '?'];
-    const [a, b, c, none] = await wordEmbedder.embed(texts, 'query');
-    expect(b).toEqual(a);
-    expect(cosine(a as Float32Array, a as Float32Array)).toBeCloseTo(1, 6);
-    expect(cosine(a as Float32Array, c as Float32Array)).toBe(0);
-    expect(cosine(none as Float32Array, none as Float32Array)).toBe(0);
-  });
+test('The word embedder gives the same words in another order the same vector, of length 1', async () => {
+  const texts = ['The blue whale', 'whale: blue, the', 'a red fox', '?'];
+  const [a, b, c, none] = await wordEmbedder.embed(texts, 'query');
+  expect(b).toEqual(a);
+  expect(cosine(a as Float32Array, a as Float32Array)).toBeCloseTo(1, 6);
+  expect(cosine(a as Float32Array, c as Float32Array)).toBe(0);
+  expect(cosine(none as Float32Array, none as Float32Array)).toBe(0);
 });

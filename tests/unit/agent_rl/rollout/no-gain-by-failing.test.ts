@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 
 import { echoing, play, type Setting } from '#tests/support/play-episode.ts';
 import { says, type Script } from '#tests/support/scripted-policy.ts';
@@ -52,10 +52,8 @@ const ways: readonly [name: string, setting: Setting][] = [
   ['fills the context', { script: () => ({ message: says('and so on'), stop: 'context-full' }) }],
 ];
 
-describe('A policy gains nothing when it', () => {
-  test.each(ways)('%s', async (_, setting) => {
-    const { episode } = await play({ ...setting, environment: { finish: lost } });
-    expect(episode).toMatchObject({ reward: 0, success: false });
-    expect(episode.failure).toBeUndefined();
-  });
+test.each(ways)('A policy gains nothing when it %s', async (_, setting) => {
+  const { episode } = await play({ ...setting, environment: { finish: lost } });
+  expect(episode).toMatchObject({ reward: 0, success: false });
+  expect(episode.failure).toBeUndefined();
 });

@@ -121,28 +121,26 @@ describe('A plugin', () => {
   });
 });
 
-describe('A reward', () => {
-  const episode = { turns: [1, 2] } as unknown as EpisodeView;
-  const scorer = (plugin: unknown, settings: unknown) =>
-    construct<Scoring>(run, making(plugin, { settings }), 'score');
+const episode = { turns: [1, 2] } as unknown as EpisodeView;
+const scorer = (plugin: unknown, settings: unknown) =>
+  construct<Scoring>(run, making(plugin, { settings }), 'score');
 
-  test.each([
-    [
-      'a function of the episode and its settings',
-      ({ turns }: EpisodeView, { perTurn }: { perTurn: number }) => -perTurn * turns.length,
-    ],
-    [
-      'a class with a score method',
-      class PerTurn {
-        constructor(private readonly given: { settings: { perTurn: number } }) {}
-        score({ turns }: EpisodeView) {
-          return -this.given.settings.perTurn * turns.length;
-        }
-      },
-    ],
-  ])('may be %s', (_, plugin) => {
-    expect(scorer(plugin, { perTurn: 2 }).score(episode)).toBe(-4);
-  });
+test.each([
+  [
+    'a function of the episode and its settings',
+    ({ turns }: EpisodeView, { perTurn }: { perTurn: number }) => -perTurn * turns.length,
+  ],
+  [
+    'a class with a score method',
+    class PerTurn {
+      constructor(private readonly given: { settings: { perTurn: number } }) {}
+      score({ turns }: EpisodeView) {
+        return -this.given.settings.perTurn * turns.length;
+      }
+    },
+  ],
+])('a reward may be %s', (_, plugin) => {
+  expect(scorer(plugin, { perTurn: 2 }).score(episode)).toBe(-4);
 });
 
 describe('A reward manager', () => {

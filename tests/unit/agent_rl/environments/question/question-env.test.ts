@@ -72,56 +72,38 @@ describe('The recorded answer', () => {
 
 describe('A final message', () => {
   test.each([
-    ['whole', '24.0', true],
-    ['whole', 'Two dozen.', true],
-    ['whole', 'Eight times three.\nThe answer is **24**.', true],
-    ['whole', 'So $\\boxed{24}$.', true],
-    ['whole', '#### 24', true],
-    ['whole', 'I think 24', false],
-    ['whole', 'The answer is 23. No, 24', false],
-    ['number', 'I think 24 legs', true],
-    ['number', 'From 24 to 25', false],
-    ['number', 'The answer is 24 legs, of 3 spiders', true],
-    ['number', 'two dozen', false],
-    ['contains', 'They have 24 legs', true],
-    ['contains', '22, 23, 24, 25, 26', false],
-    ['contains', '240 legs', false],
-    ['rewards', '24', false],
-  ] as const)('judged by %s: %j is right: %j', async (match, said, right) => {
+    ['whole', true, ['24.0', 'Two dozen.', 'Eight times three.\nThe answer is **24**.']],
+    ['whole', true, ['So $\\boxed{24}$.', '#### 24']],
+    ['whole', false, ['I think 24', 'The answer is 23. No, 24']],
+    ['number', true, ['I think 24 legs', 'The answer is 24 legs, of 3 spiders']],
+    ['number', false, ['From 24 to 25', 'two dozen']],
+    ['contains', true, ['They have 24 legs']],
+    ['contains', false, ['22, 23, 24, 25, 26', '240 legs']],
+    ['rewards', false, ['24']],
+  ] as const)('judged by %s is right (%j): %j', async (match, success, messages) => {
     const aliases = match === 'number' ? [] : task.aliases;
-    const outcome = right ? 'completed' : 'wrong-answer';
-    const verdict = await answered(said, { match }, { ...task, aliases });
-    expect(verdict).toMatchObject({ success: right, outcome, reward: right ? 1 : 0 });
+    const outcome = success ? 'completed' : 'wrong-answer';
+    for (const said of messages) {
+      const verdict = await answered(said, { match }, { ...task, aliases });
+      expect([said, verdict]).toMatchObject([said, { success, outcome, reward: Number(success) }]);
+    }
   });
 
   test.each([
-    ['x + 1', [], ['x - 1']],
-    ['x - 1', ['x − 1'], ['x + 1']],
-    ['x+1', ['The answer is **x + 1**.'], []],
-    ['x > 3', [], ['x < 3', 'x >= 3']],
-    ['x >= 3', ['$x ≥ 3$'], []],
-    ['10^-3', [], ['10^3']],
-    ['10^3', ['10^{3}'], []],
-    ['±3', [], ['3']],
-    ['3', [], ['±3', '3!']],
-    ['√2', [], ['2']],
-    ['2', [], ['√2']],
-    ['5-3', [], ['5+3']],
-    ['5*3', ['5 × 3'], ['5-3']],
-    ['Yahoo!', ['yahoo'], []],
-    ['A+', ['The answer is A+!'], []],
-    ['X-ray', ['X ray'], []],
-    ['1990-1995', ['1990–1995'], []],
-    ['Paris', ['**Paris**!'], []],
-    ['AT&T', ['> AT&T'], []],
-    ['-5', ['−5'], []],
-    ['+5', ['5'], []],
-  ])('judged by whole for %j is right for %j and wrong for %j', async (answer, right, wrong) => {
-    const judged = async (said: string) =>
-      [said, (await answered(said, {}, { ...task, answer, aliases: [] })).success] as const;
-    for (const said of right) expect(await judged(said)).toEqual([said, true]);
-    for (const said of wrong) expect(await judged(said)).toEqual([said, false]);
-  });
+    [true, 'x - 1 ~ x − 1', 'x+1 ~ The answer is **x + 1**.', 'x >= 3 ~ $x ≥ 3$', '10^3 ~ 10^{3}'],
+    [true, '5*3 ~ 5 × 3', 'Yahoo! ~ yahoo', 'A+ ~ The answer is A+!', 'X-ray ~ X ray'],
+    [true, '1990-1995 ~ 1990–1995', 'Paris ~ **Paris**!', 'AT&T ~ > AT&T', '-5 ~ −5', '+5 ~ 5'],
+    [false, 'x + 1 ~ x - 1', 'x - 1 ~ x + 1', 'x > 3 ~ x < 3', 'x > 3 ~ x >= 3', '10^-3 ~ 10^3'],
+    [false, '±3 ~ 3', '3 ~ ±3', '3 ~ 3!', '√2 ~ 2', '2 ~ √2', '5-3 ~ 5+3', '5*3 ~ 5-3'],
+  ] as [boolean, ...string[]][])(
+    'judged by whole is right (%j) for the answer in %j, …',
+    async (right, ...pairs) => {
+      for (const [answer = '', said = ''] of pairs.map((pair) => pair.split(' ~ '))) {
+        const verdict = await answered(said, {}, { ...task, answer, aliases: [] });
+        expect([said, verdict.success]).toEqual([said, right]);
+      }
+    },
+  );
 
   test('leaves the success to the rewards, but is never a success when missing', async () => {
     expect((await answered('24', { match: 'rewards', solvedAt: 0.5 })).solvedAt).toBe(0.5);
@@ -129,17 +111,15 @@ describe('A final message', () => {
   });
 
   test.each([
-    ['\\boxed{x > 24}', true],
-    ['\\boxed{24', true],
-    ['\\boxed{2^{10^9}}', true],
-    ['\\boxed{25}', false],
-    ['\\boxed{24}', false],
-    ['I do not know', false],
-  ])('%j is undecided: %j', async (said, undecided) => {
-    const verdict = await answered(said, { match: 'number' }, { ...task, aliases: [] });
-    const reward = Number(said === '\\boxed{24}');
-    expect(verdict).toMatchObject({ metrics: { undecided: Number(undecided) }, reward });
-    expect(await answered(said)).not.toHaveProperty('metrics.undecided');
+    [1, ['\\boxed{x > 24}', '\\boxed{24', '\\boxed{2^{10^9}}']],
+    [0, ['\\boxed{25}', '\\boxed{24}', 'I do not know']],
+  ])('is undecided (%d): %j', async (undecided, messages) => {
+    for (const said of messages) {
+      const verdict = await answered(said, { match: 'number' }, { ...task, aliases: [] });
+      const reward = Number(said === '\\boxed{24}');
+      expect([said, verdict]).toMatchObject([said, { metrics: { undecided }, reward }]);
+      expect(await answered(said)).not.toHaveProperty('metrics.undecided');
+    }
   });
 
   test('counts as missing when empty, with a penalty', async () => {

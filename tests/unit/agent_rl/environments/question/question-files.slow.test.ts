@@ -68,31 +68,22 @@ describe('A question with an answer pattern', () => {
   });
 });
 
-describe('A question with an incomparable label', () => {
-  test('is refused with file and line, for any kind of file', async () => {
-    // Which labels are refused is tested with the reader of labels.
-    const labels = [
-      '5 feet 3 inches',
-      'x > 3',
-      '2 million',
-      '3:15',
-      '\\text{(C)}\\ 17',
-      '2^{10^9}',
-    ];
-    const lines = ['25 cm^2', ...labels].map((answer) =>
-      JSON.stringify({ question: answer, answer }),
-    );
-    const text = ['{"question": "small", "answer": 1e-7}', ...lines].join('\n');
-    writeBelow(folder, 'labels/eval.jsonl', text);
-    const datasets = [{ dir: `${folder}/labels` }];
-    const asking = ask({ environment, datasets }, { split: 'eval', answer: () => '1' });
-    const { code, message } = await rejectionOf(asking);
-    const [first, second, , , , , more] = message.split('\n');
-    expect([code, first]).toEqual(['DATASET_INVALID', '6 of 8 tasks cannot be judged:']);
-    const third = `${folder}/labels/eval.jsonl:3 Task "labels-eval-3": its answer "5 feet 3 inches" `;
-    expect(second).toContain(third);
-    expect(more).toBe('  …');
-  });
+test('a question with an incomparable label is refused with file and line, for any kind of file', async () => {
+  // Which labels are refused is tested with the reader of labels.
+  const labels = ['5 feet 3 inches', 'x > 3', '2 million', '3:15', '\\text{(C)}\\ 17', '2^{10^9}'];
+  const lines = ['25 cm^2', ...labels].map((answer) =>
+    JSON.stringify({ question: answer, answer }),
+  );
+  const text = ['{"question": "small", "answer": 1e-7}', ...lines].join('\n');
+  writeBelow(folder, 'labels/eval.jsonl', text);
+  const datasets = [{ dir: `${folder}/labels` }];
+  const asking = ask({ environment, datasets }, { split: 'eval', answer: () => '1' });
+  const { code, message } = await rejectionOf(asking);
+  const [first, second, , , , , more] = message.split('\n');
+  expect([code, first]).toEqual(['DATASET_INVALID', '6 of 8 tasks cannot be judged:']);
+  const third = `${folder}/labels/eval.jsonl:3 Task "labels-eval-3": its answer "5 feet 3 inches" `;
+  expect(second).toContain(third);
+  expect(more).toBe('  …');
 });
 
 describe('A folder of questions', () => {
@@ -121,26 +112,24 @@ describe('A folder of questions', () => {
   });
 });
 
-describe('Questions judged only by rewards', () => {
-  const settings = {
-    environment: { type: 'question', match: 'rewards' },
-    rewards: [{ type: 'numeric' }],
-    datasets: [{ dir: fixtures }],
-  };
+const settings = {
+  environment: { type: 'question', match: 'rewards' },
+  rewards: [{ type: 'numeric' }],
+  datasets: [{ dir: fixtures }],
+};
 
-  test.each([
-    ['right', 1],
-    ['wrong', 0],
-  ] as const)(
-    'a question is solved if the weighted sum of the rewards says so: %s',
-    async (name, rate) => {
-      const played = await ask(settings, { split: 'gsm8k', answer: policies[name] });
-      expect(successRate(played)).toBe(rate);
-      expect(played[0]?.parts[0]).toMatchObject({
-        reward: rate,
-        outcome: rate === 1 ? 'completed' : 'wrong-answer',
-        scores: { environment: 0, numeric: rate },
-      });
-    },
-  );
-});
+test.each([
+  ['right', 1],
+  ['wrong', 0],
+] as const)(
+  'Questions judged only by rewards a question is solved if the weighted sum of the rewards says so: %s',
+  async (name, rate) => {
+    const played = await ask(settings, { split: 'gsm8k', answer: policies[name] });
+    expect(successRate(played)).toBe(rate);
+    expect(played[0]?.parts[0]).toMatchObject({
+      reward: rate,
+      outcome: rate === 1 ? 'completed' : 'wrong-answer',
+      scores: { environment: 0, numeric: rate },
+    });
+  },
+);

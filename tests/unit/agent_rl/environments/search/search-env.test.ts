@@ -69,34 +69,30 @@ test('the verdict has the answer, without the opening if the answer must be whol
   expect(await said({})).toBeUndefined();
 });
 
-describe('An answer that must be whole', () => {
-  const whole = { match: 'whole' } as const;
-
-  test.each([
-    ['5895', true],
-    ['It is 5,895.', true],
-    ['5.9 kilometres', true],
-    ['4810 5895 3776', false],
-    ['not 5895', false],
-    ['It is 4810 or 5895.', false],
-    ['It is', false],
-  ])('%s is right: %s', async (answer, right) => {
-    expect((await play(make(whole), [[found]], answer)).success).toBe(right);
-  });
+test.each([
+  ['whole', true, ['5895', 'It is 5,895.', '5.9 kilometres']],
+  ['whole', false, ['4810 5895 3776', 'not 5895', 'It is 4810 or 5895.', 'It is']],
+  ['contains', true, ['It is 5895 metres.', 'About 5.9 kilometres.', 'I think it is 5895 metres.']],
+  // Within a longer number and a decimal.
+  ['contains', false, ['It is 15895.', 'It is 5895.5.', '']],
+] as const)('an answer that must match as %s is right (%j): %j', async (match, right, answers) => {
+  for (const answer of answers)
+    expect([answer, (await play(make({ match }), [[found]], answer)).success]).toEqual([
+      answer,
+      right,
+    ]);
 });
 
-describe('A query with a form of the answer', () => {
-  const who = { ...task, prompt: 'Who is mayor?', answer: 'Pelrina', aliases: [] };
+const who = { ...task, prompt: 'Who is mayor?', answer: 'Pelrina', aliases: [] };
 
-  test.each([
-    ['forfeits the reward', 1, ['Pelrina', 'Pelrinas', "Pelrina's town", 'mayor PELRINAN']],
-    ['is told from other words', 0, ['mayor of Pel', 'Velrina', 'Pelrinaburgh']],
-  ])('%s', async (_, quotedAnswer, queries) => {
-    for (const query of queries) {
-      const verdict = await play(make({}, who), [[{ query, found: 'Mayor: Pelrina' }]], 'Pelrina');
-      expect(verdict).toMatchObject({ success: quotedAnswer === 0, metrics: { quotedAnswer } });
-    }
-  });
+test.each([
+  ['forfeits the reward', 1, ['Pelrina', 'Pelrinas', "Pelrina's town", 'mayor PELRINAN']],
+  ['is told from other words', 0, ['mayor of Pel', 'Velrina', 'Pelrinaburgh']],
+])('a query with a form of the answer %s', async (_, quotedAnswer, queries) => {
+  for (const query of queries) {
+    const verdict = await play(make({}, who), [[{ query, found: 'Mayor: Pelrina' }]], 'Pelrina');
+    expect(verdict).toMatchObject({ success: quotedAnswer === 0, metrics: { quotedAnswer } });
+  }
 });
 
 test('a result that only repeats the call does not allow queries with the answer', async () => {
@@ -124,16 +120,6 @@ describe('The prompt of a search episode', () => {
 });
 
 describe('The answer of a search episode', () => {
-  test.each([
-    ['the number in another form', 'It is 5895 metres.', true],
-    ['an alias', 'About 5.9 kilometres.', true],
-    ['the number inside a longer one', 'It is 15895.', false],
-    ['the number inside a decimal', 'It is 5895.5.', false],
-    ['nothing', '', false],
-  ])('%s', async (_, answer, success) => {
-    expect((await play(make(), [[found]], answer)).success).toBe(success);
-  });
-
   test('is never a message with a call', async () => {
     const environment = make();
     await environment.start();
@@ -177,25 +163,26 @@ describe('The statement that no answer exists', () => {
   });
 });
 
-describe('Quoting the answer in a query', () => {
-  const guess: Search = { query: 'is Velmora 5,895 high', found: 'Velmora is 5895 m high.' };
-  const check: Search = { query: 'mountains of 5895 metres' };
-  const failed: Search = { query: 'height', found: 'Error: 5895 is no host', status: 'error' };
-  const asked = { ...task, prompt: 'Is it 12 or 5895?' };
+const guess: Search = { query: 'is Velmora 5,895 high', found: 'Velmora is 5895 m high.' };
+const check: Search = { query: 'mountains of 5895 metres' };
+const failed: Search = { query: 'height', found: 'Error: 5895 is no host', status: 'error' };
+const asked = { ...task, prompt: 'Is it 12 or 5895?' };
 
-  test.each([
-    ['before the question or a result shows it', task, [[guess]], false],
-    ['after a search showed it', task, [[found], [check]], true],
-    ['in the same turn as the search that shows it', task, [[found, check]], false],
-    ['after another tool showed it', task, [[{ ...found, name: 'open_page' }], [check]], true],
-    ['that is in the question', asked, [[{ query: '12 or 5895' }]], true],
-    ['after a failed search showed it', task, [[failed], [{ query: '5895' }]], false],
-  ])('%s is allowed or forfeits the reward', async (_, of, turns, isAllowed) => {
+test.each([
+  ['before the question or a result shows it', task, [[guess]], false],
+  ['after a search showed it', task, [[found], [check]], true],
+  ['in the same turn as the search that shows it', task, [[found, check]], false],
+  ['after another tool showed it', task, [[{ ...found, name: 'open_page' }], [check]], true],
+  ['that is in the question', asked, [[{ query: '12 or 5895' }]], true],
+  ['after a failed search showed it', task, [[failed], [{ query: '5895' }]], false],
+])(
+  'Quoting the answer in a query %s is allowed or forfeits the reward',
+  async (_, of, turns, isAllowed) => {
     const { success, reward, metrics } = await play(make({}, of), turns, '5895');
     expect([success, reward]).toEqual([isAllowed, isAllowed ? 1 : 0]);
     expect(metrics?.['quotedAnswer']).toBe(isAllowed ? 0 : 1);
-  });
-});
+  },
+);
 
 describe('The verdict of a search episode', () => {
   test('has penalties as named parts of the reward', async () => {

@@ -79,43 +79,41 @@ interface Drawn {
   penalty: number;
 }
 
-describe('A built-in manager, for any group in any order,', () => {
-  const score = fc.integer({ min: -20, max: 20 }).map((value) => value / 10);
-  const member = fc.record({ environment: score, brevity: fc.option(score), penalty: score });
-  const terms = ['environment', 'brevity'].map((name) => ({ name, weight: 1 }));
-  const task = { taskId: 't', prompt: '', metadata: {} };
+const score = fc.integer({ min: -20, max: 20 }).map((value) => value / 10);
+const member = fc.record({ environment: score, brevity: fc.option(score), penalty: score });
+const terms = ['environment', 'brevity'].map((name) => ({ name, weight: 1 }));
+const task = { taskId: 't', prompt: '', metadata: {} };
 
-  /** As an episode has it: its scores and its penalty added up. */
-  const memberOf = ({ environment, brevity, penalty }: Drawn): RewardedPart => {
-    if (penalty > 1.6) return part({ outcome: 'infrastructure-error' });
-    const invalidCalls = Math.min(0, penalty);
-    return part({
-      reward: environment + (brevity ?? 0) + invalidCalls,
-      scores: { environment, ...(brevity !== null && { brevity }) },
-      components: invalidCalls < 0 ? { invalidCalls } : {},
-    });
-  };
+/** As an episode has it: its scores and its penalty added up. */
+const memberOf = ({ environment, brevity, penalty }: Drawn): RewardedPart => {
+  if (penalty > 1.6) return part({ outcome: 'infrastructure-error' });
+  const invalidCalls = Math.min(0, penalty);
+  return part({
+    reward: environment + (brevity ?? 0) + invalidCalls,
+    scores: { environment, ...(brevity !== null && { brevity }) },
+    components: invalidCalls < 0 ? { invalidCalls } : {},
+  });
+};
 
-  test.each(builtInRewardManagers.map((plugin) => [rewardManagers.specOf(plugin)?.name, plugin]))(
-    '%s gives each episode the same',
-    async (name, plugin) => {
-      const manager = { assign: assigning(plugin as RewardManagerFunction) };
-      const rewarding = { name: String(name), manager, terms };
-      const rewardsOf = async (members: readonly RewardedPart[]) =>
-        (await groupRewards(task, members, { rewarding, signal })).rewards;
-      const groups = fc.array(member, { minLength: 1, maxLength: 8 });
-      await fc.assert(
-        fc.asyncProperty(groups, fc.nat(7), async (drawn, first) => {
-          const members = drawn.map(memberOf);
-          const rewards = await rewardsOf(members);
-          const turn = <Item>(of: readonly Item[]) => [...of.slice(first), ...of.slice(0, first)];
-          const turned = await rewardsOf(turn(members).toReversed());
-          for (const [at, reward] of turn(rewards).toReversed().entries()) {
-            expect(turned[at] === undefined).toBe(reward === undefined);
-            expect(turned[at] ?? 0).toBeCloseTo(reward ?? 0, 6);
-          }
-        }),
-      );
-    },
-  );
-});
+test.each(builtInRewardManagers.map((plugin) => [rewardManagers.specOf(plugin)?.name, plugin]))(
+  'A built-in manager, for any group in any order, %s gives each episode the same',
+  async (name, plugin) => {
+    const manager = { assign: assigning(plugin as RewardManagerFunction) };
+    const rewarding = { name: String(name), manager, terms };
+    const rewardsOf = async (members: readonly RewardedPart[]) =>
+      (await groupRewards(task, members, { rewarding, signal })).rewards;
+    const groups = fc.array(member, { minLength: 1, maxLength: 8 });
+    await fc.assert(
+      fc.asyncProperty(groups, fc.nat(7), async (drawn, first) => {
+        const members = drawn.map(memberOf);
+        const rewards = await rewardsOf(members);
+        const turn = <Item>(of: readonly Item[]) => [...of.slice(first), ...of.slice(0, first)];
+        const turned = await rewardsOf(turn(members).toReversed());
+        for (const [at, reward] of turn(rewards).toReversed().entries()) {
+          expect(turned[at] === undefined).toBe(reward === undefined);
+          expect(turned[at] ?? 0).toBeCloseTo(reward ?? 0, 6);
+        }
+      }),
+    );
+  },
+);
