@@ -56,10 +56,7 @@ describe('The scheme for four episodes with three rewards', () => {
 
 test('normalised adds deviations, each on its own scale and times its weight', () => {
   // Deviations of 1, 0 are 1, -1 in units of 1/2; of 10, 30 are -1, 1 in units of 10. Weights 1 and 3: -2 and 2.
-  const weighed = [
-    { name: 'mrr', weight: 1 },
-    { name: 'similarity', weight: 3 },
-  ];
+  const weighed = ['mrr', 'similarity'].map((name, i) => ({ name, weight: 1 + 2 * i }));
   const { rewards, weights } = combineGroupRewards(group([1, 0], [10, 30]), weighed, 'normalised');
   expectClose(rewards, [-2, 2]);
   expect(weights).toEqual({ mrr: 1, similarity: 3 });
@@ -203,10 +200,10 @@ describe('For any group', () => {
         fc.property(full, (scores) => {
           const { rewards } = combineGroupRewards(scores, terms, scheme);
           const pairs = scores.flatMap((a, i) => scores.map((b, j) => ({ a, b, i, j })));
+          const isBelow = (a: (typeof scores)[number], b: (typeof scores)[number]) =>
+            names.every((name) => a[name as 'mrr'] <= b[name as 'mrr']);
           const reversed = pairs.filter(
-            ({ a, b, i, j }) =>
-              names.every((name) => a[name as 'mrr'] <= b[name as 'mrr']) &&
-              (rewards[i] ?? NaN) > (rewards[j] ?? NaN) + 1e-9,
+            ({ a, b, i, j }) => isBelow(a, b) && (rewards[i] ?? NaN) > (rewards[j] ?? NaN) + 1e-9,
           );
           expect(reversed).toEqual([]);
         }),

@@ -29,10 +29,7 @@ const lossAndGradient =
     return { loss: value, gradient: grads[0] as Tensor, ...of(given.logProbs).sums };
   };
 
-const eagerly = (
-  body: ProgramBody,
-  inputs: Record<string, TensorData>,
-): Record<string, number[]> => {
+const eagerly = (body: ProgramBody, inputs: Record<string, TensorData>) => {
   const tensors = Object.entries(inputs).map(([name, data]) => [name, tf.tensor1d(data)] as const);
   const outputs = Object.entries(body(Object.fromEntries(tensors)));
   return Object.fromEntries(outputs.map(([name, tensor]) => [name, [...tensor.dataSync()]]));

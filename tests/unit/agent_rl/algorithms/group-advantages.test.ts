@@ -8,30 +8,13 @@ const s = Math.sqrt(1.5);
 describe('groupAdvantages', () => {
   test.each([
     // Rewards 1, 0, 0, 3: mean 1, deviations 0, -1, -1, 2, squares sum to 6.
-    [
-      'the sample deviation, sqrt(6 / 3)',
-      'sample',
-      0,
-      [1, 0, 0, 3],
-      [0, -1 / SQRT2, -1 / SQRT2, SQRT2],
-    ],
-    [
-      'the population deviation, sqrt(6 / 4)',
-      'population',
-      0,
-      [1, 0, 0, 3],
-      [0, -1 / s, -1 / s, 2 / s],
-    ],
+    ['the sample deviation', 'sample', 0, [1, 0, 0, 3], [0, -1 / SQRT2, -1 / SQRT2, SQRT2]],
+    // The population deviation is sqrt(6 / 4).
+    ['the population deviation', 'population', 0, [1, 0, 0, 3], [0, -1 / s, -1 / s, 2 / s]],
     ['nothing for Dr. GRPO', 'none', 5, [1, 0, 0, 3], [0, -1, -1, 2]],
     // Mean 1, sample deviation sqrt(2); with eps = sqrt(2) the divisor doubles.
     ['the deviation and eps', 'sample', SQRT2, [0, 2], [-1 / (2 * SQRT2), 1 / (2 * SQRT2)]],
-    [
-      'the deviation of members with a reward',
-      'population',
-      0,
-      [2, undefined, 4],
-      [-1, undefined, 1],
-    ],
+    ['what members with a reward have', 'population', 0, [2, undefined, 4], [-1, undefined, 1]],
   ] as const)('divides by %s', (_, std, eps, rewards, expected) => {
     const { advantages, mean } = groupAdvantages(rewards, { std, eps });
     expect(advantages).toEqual(

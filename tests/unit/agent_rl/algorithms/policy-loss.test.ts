@@ -57,12 +57,8 @@ const token = (ratio: number, advantage: number, weight = 1): Row => ({
 
 describe('policyLoss', () => {
   test('is minus weight times advantage while the policy is unchanged', () => {
-    const row = {
-      logProbs: [-1, -2],
-      oldLogProbs: [-1, -2],
-      advantages: [2, -1],
-      weights: [0.5, 0.25],
-    };
+    const logProbs = [-1, -2];
+    const row = { logProbs, oldLogProbs: logProbs, advantages: [2, -1], weights: [0.5, 0.25] };
     expect(evaluate(row, plain).loss).toBeCloseTo(-(0.5 * 2 - 0.25), 6);
     expect(gradient(row, plain)).toEqual([-1, 0.25]);
   });
@@ -80,12 +76,9 @@ describe('policyLoss', () => {
   });
 
   test('counts the weight of clipped tokens, not their number', () => {
-    const row = {
-      logProbs: [Math.log(1.5), 0, Math.log(1.5)],
-      oldLogProbs: [0, 0, 0],
-      advantages: [1, 1, -1],
-      weights: [0.25, 0.5, 0.25],
-    };
+    const logProbs = [Math.log(1.5), 0, Math.log(1.5)];
+    const advantages = [1, 1, -1];
+    const row = { logProbs, oldLogProbs: [0, 0, 0], advantages, weights: [0.25, 0.5, 0.25] };
     const { sums } = evaluate(row, plain);
     expect(sums['clipFraction']).toBeCloseTo(0.25, 6);
     expect(sums['ratio']).toBeCloseTo(0.25 * 1.5 + 0.5 + 0.25 * 1.5, 6);
@@ -95,12 +88,9 @@ describe('policyLoss', () => {
   });
 
   // Policy twice as likely as the reference: d = log 2.
-  const pulled = {
-    ...token(1, 0),
-    logProbs: [Math.log(0.5)],
-    oldLogProbs: [Math.log(0.5)],
-    refLogProbs: [Math.log(0.25)],
-  };
+  const half = [Math.log(0.5)];
+  const quarter = [Math.log(0.25)];
+  const pulled = { ...token(1, 0), logProbs: half, oldLogProbs: half, refLogProbs: quarter };
   const d = Math.log(2);
   test.each([
     ['k1', d, d],
@@ -135,13 +125,8 @@ describe('policyLoss', () => {
   });
 
   test('cuts a huge difference to 20 nats, counts it, and gives it no gradient', () => {
-    const row = {
-      logProbs: [-200, -1],
-      oldLogProbs: [-1, -1],
-      refLogProbs: [-1, -1],
-      advantages: [0, 0],
-      weights: [0.25, 0.5],
-    };
+    const old = { oldLogProbs: [-1, -1], refLogProbs: [-1, -1] };
+    const row = { logProbs: [-200, -1], ...old, advantages: [0, 0], weights: [0.25, 0.5] };
     const { loss, sums } = evaluate(row, withKl('k3', 1e-9));
     expect(loss).toBeCloseTo(0.25 * 1e-9 * Math.exp(20), 3);
     expect(sums['guarded']).toBe(0.25);

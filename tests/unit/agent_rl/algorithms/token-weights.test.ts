@@ -14,12 +14,11 @@ describe('tokenWeights', () => {
     // 2 sequences times 8 tokens.
     ['constant', 'each of the tokens that there could be', 1 / 16, 1 / 16],
   ] as const)('%s weighs %s alike', (aggregation, _, first, second) => {
-    const expected = [
-      [0, first, first, first],
+    expect(weights(aggregation)[0]).toEqual([0, first, first, first]);
+    expect(weights(aggregation).slice(1)).toEqual([
       [0, second],
       [0, 0],
-    ];
-    expect(weights(aggregation)).toEqual(expected);
+    ]);
   });
 
   test('refuses a constant of 0', () => {

@@ -54,9 +54,8 @@ describe('A run with plugins of a program', () => {
 
   test('needs all plugins otherwise, and names the missing ones at once', async () => {
     const says = /the environment "stage", the reward "pleased", .* and the tool "calculator" /;
-    expect(await rejectionOf(prepareRun(everything))).toMatchObject(
-      errorOf('PLUGIN_UNKNOWN', says),
-    );
+    const { code, message } = await rejectionOf(prepareRun(everything));
+    expect([code, message]).toEqual(['PLUGIN_UNKNOWN', expect.stringMatching(says)]);
   });
 
   test('always needs its policy', async () => {

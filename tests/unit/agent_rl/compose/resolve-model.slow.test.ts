@@ -42,11 +42,8 @@ describe('The starting weights of a run', () => {
   });
 
   test('a checkpoint is complete without the adapters of the config', async () => {
-    const settings = [
-      `model.path=${at('base')}`,
-      `model.adapters=[${at('first')}]`,
-      'model.lora.rank=2',
-    ];
+    const paths = [`model.path=${at('base')}`, `model.adapters=[${at('first')}]`];
+    const settings = [...paths, 'model.lora.rank=2'];
     expect(await weightsOf(settings)).toMatchObject({
       layers: { base: at('base'), adapters: [at('first')] },
       newAdapter: { rank: 2 },

@@ -10,11 +10,8 @@ import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts'
 import { errorOf, thrownBy } from '#tests/support/thrown.ts';
 
 const folder = temporaryFolder();
-const file = writeBelow(
-  folder,
-  'run.yaml',
-  'environment: {type: code_exec}\ntools: [{type: code_exec}]\ndatasets: [{dir: tasks}]\n',
-);
+const plugins = 'environment: {type: code_exec}\ntools: [{type: code_exec}]\n';
+const file = writeBelow(folder, 'run.yaml', `${plugins}datasets: [{dir: tasks}]\n`);
 const preparedWith = (type: string) => prepareRun({ file, overrides: [`policy.type=${type}`] });
 
 test('a policy with its own generator is refused for training, with its place', async () => {

@@ -21,15 +21,9 @@ const row = { task_id: 't', prompt: 'sea', words: ['sea', 'road'], secret: 'sea'
 for (const split of ['train', 'eval'])
   writeBelow(folder, `tasks/${split}.jsonl`, JSON.stringify({ ...row, task_id: split }));
 
+const game = { environment: { type: 'word_game' }, datasets: [{ dir: `${folder}/tasks` }] };
 const prepared = (agents: readonly object[] = []) =>
-  prepareRun({
-    file: 'run.yaml',
-    settings: {
-      environment: { type: 'word_game' },
-      datasets: [{ dir: `${folder}/tasks` }],
-      ...(agents.length > 0 && { agents }),
-    },
-  });
+  prepareRun({ file: 'run.yaml', settings: { ...game, ...(agents.length > 0 && { agents }) } });
 
 describe('The agents of an environment', () => {
   test('an agent learns by default', async () => {

@@ -18,10 +18,8 @@ write('maths/eval.csv', 'question,answer\nTwo and two?,4\n');
 write('words/eval.csv', 'question,answer\nOf what is cheese made?,milk\n');
 write('own/eval.jsonl', '{"question":"Q","answer":"4","metadata":{"environment":"numbers"}}\n');
 
-const worlds = [
-  { type: 'question', name: 'numbers', match: 'number', successReward: 2 },
-  { type: 'question', name: 'texts' },
-];
+const numbers = { type: 'question', name: 'numbers', match: 'number', successReward: 2 };
+const worlds = [numbers, { type: 'question', name: 'texts' }];
 const folders = {
   maths: { dir: `${folder}/maths`, environment: 'numbers' },
   words: { dir: `${folder}/words`, environment: 'texts' },
@@ -32,15 +30,12 @@ const answer: Answer = ({ answer: right }) => `The answer is ${right}, I think, 
 describe('A run with several environments', () => {
   const played = async (datasets: readonly object[]) =>
     (await ask({ environment: worlds, datasets }, { split: 'eval', answer })).map(
-      ({ taskId, parts: [part], judgedBy }) => [taskId, part?.reward, judgedBy?.environment],
+      ({ taskId, parts: [part], judgedBy }) => `${taskId} ${part?.reward} ${judgedBy?.environment}`,
     );
 
   test('plays each task in the environment of its metadata or its folder', async () => {
-    expect(await played(Object.values(folders))).toEqual([
-      ['maths-eval-2', 2, 'numbers'],
-      ['words-eval-2', 0, 'texts'],
-      ['own-eval-1', 2, 'numbers'],
-    ]);
+    const expected = ['maths-eval-2 2 numbers', 'words-eval-2 0 texts', 'own-eval-1 2 numbers'];
+    expect(await played(Object.values(folders))).toEqual(expected);
   });
 
   test('refuses tasks without an environment or with an unknown one', async () => {
@@ -61,10 +56,8 @@ describe('The names of environments', () => {
   test('each name is unique, and datasets refer to existing ones', async () => {
     const environment = [{ type: 'question' }, { type: 'question' }];
     const datasets = [{ dir: 'a', environment: 'chess' }];
-    expect(await problemsOf({ environment, datasets })).toEqual([
-      'environment.1',
-      'datasets.0.environment',
-    ]);
+    const wrong = ['environment.1', 'datasets.0.environment'];
+    expect(await problemsOf({ environment, datasets })).toEqual(wrong);
   });
 
   test('a dataset needs a name if the environments read different formats', async () => {

@@ -17,15 +17,13 @@ interface Settings {
   blank?: number;
 }
 
+const index = { type: 'integer' };
 @taskGenerator({
   name: 'doubles',
   description: 'Numbers that are to be doubled.',
   version: 4,
   taskFormat: 'question',
-  settings: {
-    type: 'object',
-    properties: { leak: { type: 'integer' }, blank: { type: 'integer' } },
-  },
+  settings: { type: 'object', properties: { leak: index, blank: index } },
 })
 class Doubles implements TaskGenerator {
   readonly #settings: Settings;
@@ -53,16 +51,11 @@ writeBelow(folder, 'maths/eval.jsonl', row('b'));
 
 const both: TaskRequest = { train: 'train', evaluation: 'eval' };
 
+const length = { rollout: { tasksPerStep: 3 }, train: { iterations: 4 } };
 const preparedWith = (settings: object) =>
   prepareRun({
     file: 'run.yaml',
-    settings: {
-      environment: { type: 'question' },
-      rollout: { tasksPerStep: 3 },
-      train: { iterations: 4 },
-      run: { seed: 9 },
-      ...settings,
-    },
+    settings: { environment: { type: 'question' }, ...length, run: { seed: 9 }, ...settings },
     exported: [Doubles],
   });
 

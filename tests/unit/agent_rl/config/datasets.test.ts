@@ -45,10 +45,7 @@ describe('The datasets of a run', () => {
 });
 
 describe('A task generator', () => {
-  const made = (settings: object = {}) => ({
-    generator: { type: 'doubles', ...settings },
-    weight: 1,
-  });
+  const made = (more: object = {}) => ({ generator: { type: 'doubles', ...more }, weight: 1 });
 
   test('may be the only source or one of several', () => {
     expect(read('datasets: [{generator: {type: doubles}}]\n').datasets).toEqual([made()]);
@@ -69,11 +66,9 @@ describe('A task generator', () => {
     const text = 'datasets: [{generator: {type: doubles, most: 3}}]\n';
     const both = read(text, ['datasets.0.generator.least=1', 'datasets.0.weight=3']).datasets;
     expect(both).toEqual([{ ...made({ most: 3, least: 1 }), weight: 3 }]);
-    for (const name of [
-      'datasets.0.generator={type: sums}',
-      'datasets=[{generator: {type: sums}}]',
-      'datasets.0={generator: {type: sums}}',
-    ]) {
+    const sums = '{type: sums}';
+    const lists = [`datasets=[{generator: ${sums}}]`, `datasets.0={generator: ${sums}}`];
+    for (const name of [`datasets.0.generator=${sums}`, ...lists]) {
       const [first] = read(text, [name, 'datasets.0.generator.most=4']).datasets;
       expect(first?.generator).toEqual({ type: 'sums', most: 4 });
     }

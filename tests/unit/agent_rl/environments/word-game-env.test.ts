@@ -7,21 +7,15 @@ import { WordGameEnv } from '#agent_rl/environments/word-game/word-game-env.ts';
 import { makeWordGame } from '#scripts/word-game/word-game-data.ts';
 import { describeMultiAgentEnvironmentContract } from '#tests/contracts/multi-agent-environment-contract.ts';
 
-const task = {
-  taskId: 't',
-  prompt: 'sea',
-  metadata: { words: ['sea', 'old road', 'Tree'], secret: 'old road' },
-};
+const metadata = { words: ['sea', 'old road', 'Tree'], secret: 'old road' };
+const task = { taskId: 't', prompt: 'sea', metadata };
 const defaults: WordGameSettings = { maxHintWords: 1, hints: 'shown', successReward: 2 };
 
 const make = (settings: Partial<WordGameSettings> = {}): WordGameEnv =>
   new WordGameEnv({ task, settings: { ...defaults, ...settings } });
 
-const saying = (content: string): Turn => ({
-  index: 0,
-  message: { role: 'assistant', content },
-  calls: [],
-});
+const message = (content: string) => ({ role: 'assistant', content }) as const;
+const saying = (content: string): Turn => ({ index: 0, message: message(content), calls: [] });
 
 /** Plays a game with a hint and a guess; returns the messages to the guesser. */
 async function played(

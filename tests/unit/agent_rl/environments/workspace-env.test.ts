@@ -23,11 +23,8 @@ const defaults = Value.Default(WorkspaceSettings, { successReward: 2 }) as Works
 const make = (settings: Partial<WorkspaceSettings> = {}): WorkspaceEnv =>
   new WorkspaceEnv({ task, settings: { ...defaults, ...settings } });
 
-const saying = (content: string): Turn => ({
-  index: 0,
-  message: { role: 'assistant', content },
-  calls: [],
-});
+const message = (content: string) => ({ role: 'assistant', content }) as const;
+const saying = (content: string): Turn => ({ index: 0, message: message(content), calls: [] });
 
 const call = { id: 'call_0_0', name: 'code_exec', arguments: { code: 'print(zof)' } };
 
@@ -40,22 +37,16 @@ const running = (status: 'ok' | 'error' | 'rejected', name = call.name): Turn =>
   };
 };
 
-async function played(
-  turns: readonly Turn[],
-  settings: Partial<WorkspaceSettings> = {},
-  end?: EpisodeEnd,
-): Promise<Verdict> {
+type Settings = Partial<WorkspaceSettings>;
+async function played(turns: readonly Turn[], settings: Settings = {}, end?: EpisodeEnd) {
   const environment = make(settings);
   let isDone = false;
   for (const turn of turns) ({ done: isDone } = await environment.step(turn));
   return environment.finish(end ?? (isDone ? 'done' : 'turn-limit'));
 }
 
-describeEnvironmentContract('WorkspaceEnv', {
-  plugin: WorkspaceEnv,
-  create: () => make(),
-  winningTurns: [running('ok'), saying('It is Kalpeno.')],
-});
+const winningTurns = [running('ok'), saying('It is Kalpeno.')];
+describeEnvironmentContract('WorkspaceEnv', { plugin: WorkspaceEnv, create: make, winningTurns });
 
 test('differently worded equal answers have the same canonical form', async () => {
   for (const said of ['Kalpeno', 'It is Kalpeno.', 'the answer is  KALPENO'])

@@ -125,11 +125,9 @@ describe('The reward valid_code', () => {
   });
 
   test('is the share of programs that ran to their end, whatever the output', () => {
-    const view = episodeOf({}, [
-      { calls: [program('error', 'error'), program('timeout', 'timeout')] },
-      { calls: [program('ok'), program(undefined, 'rejected')] },
-      { said: 'done' },
-    ]);
+    const failed = { calls: [program('error', 'error'), program('timeout', 'timeout')] };
+    const ran = { calls: [program('ok'), program(undefined, 'rejected')] };
+    const view = episodeOf({}, [failed, ran, { said: 'done' }]);
     expect(validCode(view)).toBe(1 / 4);
   });
 

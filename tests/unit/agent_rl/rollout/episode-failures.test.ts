@@ -39,10 +39,7 @@ describe('An episode with a failure', () => {
   ] as const)(
     'fails when the environment hangs in %s',
     async (_, environment, outcome, setting) => {
-      const { episode } = await play({
-        environment,
-        limits: { deadlines },
-      });
+      const { episode } = await play({ environment, limits: { deadlines } });
       const failure = { owner: 'plugin', retryable: false };
       expect(episode).toMatchObject({ outcome, reward: undefined, failure });
       expect(episode.problem).toContain(`longer than 0.02 s`);
@@ -66,8 +63,9 @@ describe('An episode with a failure', () => {
     expect(episode).toMatchObject({
       outcome: 'completed',
       reward: 1,
-      calls: [{ status: 'error', problem: expect.stringMatching(problem) }],
+      calls: [{ status: 'error' }],
     });
+    expect(episode.calls[0]?.problem).toMatch(problem);
     // What the tool threw may quote what is hidden.
     expect(policy.observed[0]).toMatchObject({ content: 'Error: echo failed on this call.' });
   });
@@ -150,27 +148,18 @@ describe('An episode with a failure', () => {
     const { episode } = await play({
       environment: { finish: async () => unjudged('agent-failed', { problem: 'it hung' }) },
     });
-    expect(episode).toMatchObject({
-      outcome: 'agent-failed',
-      reward: undefined,
-      problem: 'it hung',
-      failure: passing,
-    });
+    const failed = { outcome: 'agent-failed', reward: undefined, problem: 'it hung' };
+    expect(episode).toMatchObject({ ...failed, failure: passing });
   });
 
   test('has a real reward if its agent threw because of the model, and other rewards pay nothing', async () => {
+    const ofModel = verdict('agent-error', { success: false, components: {} });
     const { episode } = await play({
-      environment: {
-        finish: async () => verdict('agent-error', { success: false, components: {} }),
-      },
+      environment: { finish: async () => ofModel },
       parts: { rewards: [{ name: 'generous', weight: 2, score: () => 1 }] },
     });
-    expect(episode).toMatchObject({
-      outcome: 'agent-error',
-      reward: 0,
-      failure: undefined,
-      unpaid: { generous: 1 },
-    });
+    expect(episode).toMatchObject({ outcome: 'agent-error', reward: 0, unpaid: { generous: 1 } });
+    expect(episode.failure).toBeUndefined();
   });
 
   test('keeps no more of a long tool result than maxEpisodeTokens has room for, and ends', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 
 import { AgentRlError } from '#agent_rl/core/errors.ts';
 import type { Environment } from '#agent_rl/core/plugins/environment.ts';
+import type { EpisodeView } from '#agent_rl/core/plugins/reward.ts';
 import { user } from '#agent_rl/core/message.ts';
 import { drawnMasks } from '#agent_rl/core/transcript.ts';
 import { runEpisode } from '#agent_rl/rollout/run-episode.ts';
@@ -26,9 +27,8 @@ describe('runEpisode', () => {
       malformedCalls: 0,
     });
     expect(episode.problem).toBeUndefined();
-    expect(policy.observed).toEqual([
-      { role: 'tool', name: 'echo', callId: 'call_0_0', content: 'x' },
-    ]);
+    const result = { role: 'tool', name: 'echo', callId: 'call_0_0', content: 'x' };
+    expect(policy.observed).toEqual([result]);
     expect(environment.ends).toEqual(['done']);
     expect(policy.offered).toEqual([['echo']]);
     expect(policy.released).toHaveLength(1);
@@ -41,8 +41,8 @@ describe('runEpisode', () => {
         script: calling(['echo', { text: 'planted-canary' }]),
         environment: {
           start: async () => [user('a task of planted-canary')],
-          step: async ({ calls }) => ({
-            done: calls.length === 0,
+          step: async ({ calls: { length } }) => ({
+            done: length === 0,
             messages: [user('planted-canary?')],
           }),
         },
@@ -71,28 +71,21 @@ describe('runEpisode', () => {
     expect(drawnMasks(episode.sequences).map((mask) => Array.from(mask))).toEqual([
       [0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1, 1],
     ]);
-    expect(sequence?.logProbs).toEqual([
-      0, 0, 0, 0, -1, -0.07, -0.02, 0, 0, 0, -1.01, -0.07, -0.02,
-    ]);
+    const drawn = [0, 0, 0, 0, -1, -0.07, -0.02, 0, 0, 0, -1.01, -0.07, -0.02];
+    expect(sequence?.logProbs).toEqual(drawn);
   });
 
   test('runs all calls of a turn in order, and answers malformed ones in their place', async () => {
     const call = (id: string) => ({ id, name: 'echo', arguments: { text: `text of ${id}` } });
-    const turn = {
-      ...says(''),
-      toolCalls: ['call_0_0', 'call_0_2'].map(call),
-      malformedCalls: [{ id: 'call_0_1', text: '{', problem: 'not JSON' }],
-    };
+    const malformedCalls = [{ id: 'call_0_1', text: '{', problem: 'not JSON' }];
+    const toolCalls = ['call_0_0', 'call_0_2'].map(call);
+    const turn = { ...says(''), toolCalls, malformedCalls };
     const { policy, episode } = await play({
       script: ({ key }) => ({ message: key.turn === 0 ? turn : says('done') }),
     });
     expect(policy.observed).toMatchObject([
       { name: 'echo', callId: 'call_0_0', content: 'text of call_0_0' },
-      {
-        name: 'unreadable_call',
-        callId: 'call_0_1',
-        content: expect.stringMatching(/: not JSON$/),
-      },
+      { name: 'unreadable_call', callId: 'call_0_1', content: expect.stringMatching(/not JSON$/) },
       { name: 'echo', callId: 'call_0_2', content: 'text of call_0_2' },
     ]);
     expect(episode.malformedCalls).toBe(1);
@@ -111,14 +104,11 @@ describe('runEpisode', () => {
 
   test("adds weighted rewards, which see the agent's last message as the answer", async () => {
     const answers: unknown[] = [];
+    const score = ({ answer }: EpisodeView) => void answers.push(answer);
+    const turns = { name: 'turns', weight: 0.5, score: (view: EpisodeView) => view.turns.length };
     const { episode } = await play({
       script: echoing(),
-      parts: {
-        rewards: [
-          { name: 'turns', weight: 0.5, score: ({ turns }) => turns.length },
-          { name: 'seen', weight: 9, score: ({ answer }) => void answers.push(answer) },
-        ],
-      },
+      parts: { rewards: [turns, { name: 'seen', weight: 9, score }] },
     });
     expect(episode.reward).toBe(2);
     expect(episode.components).toEqual({ solved: 1, turns: 1 });
@@ -152,51 +142,37 @@ describe('runEpisode', () => {
   );
 
   test('shows messages of the environment after the tool results', async () => {
-    const { policy } = await play({
-      script: echoing(),
-      environment: {
-        step: async (turn) => ({ done: turn.index === 1, messages: [user('go on')] }),
-      },
+    const step: Environment['step'] = async ({ index }) => ({
+      done: index === 1,
+      messages: [user('on')],
     });
+    const { policy } = await play({ script: echoing(), environment: { step } });
     expect(policy.observed.map(({ role }) => role)).toEqual(['tool', 'user']);
   });
 
+  const gaveUp = () => ({ message: says(''), stop: 'aborted' as const });
   const fails = (): never => {
     throw new Error('out of order');
   };
+  const own = { environmentName: 'own' };
+  const silent = { step: async () => ({ done: false }) };
+  const failedIn = (method: string) =>
+    new RegExp(`^Environment( "own")? failed in ${method} \\(tests.*:\\d+:\\d+\\): out of order$`);
   test.each([
-    [
-      'the environment cannot start',
-      { environment: { start: fails } },
-      /^Environment failed in start \(tests.*:\d+:\d+\): out of order$/,
-    ],
-    [
-      'the environment cannot step',
-      { environment: { step: fails }, parts: { environmentName: 'own' } },
-      /^Environment "own" failed in step \(tests.*:\d+:\d+\): out of order$/,
-    ],
+    ['the environment cannot start', { environment: { start: fails } }, failedIn('start')],
+    ['the environment cannot step', { environment: { step: fails }, parts: own }, failedIn('step')],
     [
       'a hidden input cannot be had',
       { environment: { toolInputs: fails } },
-      /failed in toolInputs \(tests.*:\d+:\d+\): out of order$/,
+      failedIn('toolInputs'),
     ],
     ['the policy cannot act', { script: fails }, 'out of order'],
     ['the prompt leaves no room', { promptTokens: 100 }, 'The prompt has 100 tokens'],
-    [
-      'the environment goes silent',
-      { script: calling(), environment: { step: async () => ({ done: false }) } },
-      'neither ended the episode nor',
-    ],
-    [
-      'the generator gives up',
-      { script: () => ({ message: says(''), stop: 'aborted' as const }) },
-      'aborted a turn',
-    ],
+    ['the environment goes silent', { script: calling(), environment: silent }, 'neither ended'],
+    ['the generator gives up', { script: gaveUp }, 'aborted a turn'],
   ])('has no reward and names the problem when %s', async (_, setting, problem) => {
-    const { episode, policy, environment } = await play({
-      script: echoing(),
-      ...(setting as Partial<Setting>),
-    });
+    const given = setting as Partial<Setting>;
+    const { episode, policy, environment } = await play({ script: echoing(), ...given });
     const outcome = 'infrastructure-error';
     expect(episode).toMatchObject({ outcome, success: false, reward: undefined });
     expect(episode.problem).toMatch(problem);
@@ -227,18 +203,14 @@ describe('runEpisode', () => {
     });
   });
 
+  const blamed = 'grader-error';
   const solved = { outcome: 'completed', reward: 1, components: {}, success: true };
   const failed = 'infrastructure-error';
   const unrewarded = { outcome: failed, reward: undefined, components: {}, success: false };
   test.each([
     ['throws', fails, 'grader-error', 'out of order'],
     ['has no number', { ...solved, reward: NaN }, 'grader-error', 'verdict.reward is NaN'],
-    [
-      'blames the system but has a reward',
-      { ...solved, outcome: 'grader-error' },
-      'grader-error',
-      'The environment reported grader-error.',
-    ],
+    ['blames the system', { ...solved, outcome: blamed }, blamed, `reported ${blamed}.`],
     ['has its own problem', { ...unrewarded, problem: 'no answer' }, failed, 'no answer'],
   ] as const)('has no reward when the verdict %s', async (_, given, outcome, problem) => {
     const finish = typeof given === 'function' ? given : async () => given;

@@ -3,11 +3,8 @@ import { expect, test } from '@jest/globals';
 import { LongestFirst } from '#agent_rl/rollout/longest-first.ts';
 import { played } from '#tests/support/rollouts.ts';
 
-const task = (taskId: string, metadata: Readonly<Record<string, unknown>> = {}) => ({
-  taskId,
-  prompt: '',
-  metadata,
-});
+type Metadata = Readonly<Record<string, unknown>>;
+const task = (taskId: string, metadata: Metadata = {}) => ({ taskId, prompt: '', metadata });
 
 const named = (...ids: readonly string[]) => ids.map((id) => task(id));
 
@@ -40,11 +37,8 @@ test('an unknown task is estimated by its family, or by its slice', () => {
   order.note(task('1', deep), sampled(30));
   order.note(task('2', { family: 'flat', slice: 'trained' }), sampled(10));
   // Of the slice, a mean of 20.
-  const tasks = [
-    task('3', { family: 'flat', slice: 'trained' }),
-    task('4', { family: 'new', slice: 'trained' }),
-    task('5', deep),
-  ];
+  const flat = { family: 'flat', slice: 'trained' };
+  const tasks = [task('3', flat), task('4', { family: 'new', slice: 'trained' }), task('5', deep)];
   expect(orderOf(order, tasks)).toEqual([2, 1, 0]);
 });
 

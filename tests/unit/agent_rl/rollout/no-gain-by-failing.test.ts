@@ -15,7 +15,8 @@ const lost = async () => wrong;
 const once =
   (turn: object): Script =>
   ({ key }) => ({ message: says('done'), ...(key.turn === 0 && turn) });
-const unread = { id: 'call_0_0', text: '{', problem: 'not JSON' };
+const malformedCalls = [{ id: 'call_0_0', text: '{', problem: 'not JSON' }];
+const unreadable = { ...says(''), malformedCalls };
 const calls = (...call: Parameters<typeof says>[1][]) => ({ message: says('', ...call) });
 
 const overflows = (): never => {
@@ -28,10 +29,7 @@ const throwsNull = (): never => {
 
 const ways: readonly [name: string, setting: Setting][] = [
   ['answers nothing', { script: once({ message: says('') }) }],
-  [
-    'writes a call that cannot be read',
-    { script: once({ message: { ...says(''), malformedCalls: [unread] } }) },
-  ],
+  ['writes a call that cannot be read', { script: once({ message: unreadable }) }],
   ['calls a tool that is not there', { script: once(calls(['ech', {}])) }],
   ['gives no arguments', { script: once(calls(['echo', {}])) }],
   ['gives arguments of another type', { script: once(calls(['echo', { text: 1 }])) }],
@@ -42,10 +40,7 @@ const ways: readonly [name: string, setting: Setting][] = [
   ['makes a tool throw', { script: echoing(), tool: overflows }],
   ['makes a tool throw something else than an error', { script: echoing(), tool: throwsNull }],
   ['makes a tool answer with nothing', { script: echoing(), tool: () => undefined }],
-  [
-    'makes a tool print more than there is room for',
-    { script: echoing(), limits: { maxEpisodeTokens: 8 } },
-  ],
+  ['makes a tool print too much', { script: echoing(), limits: { maxEpisodeTokens: 8 } }],
   ['calls endlessly', { script: () => calls(['echo', { text: 'x' }]) }],
   ['makes endless invalid calls', { script: () => calls(['ech', {}]) }],
   ['fills its turn', { script: () => ({ message: says('and so on'), stop: 'max-tokens' }) }],

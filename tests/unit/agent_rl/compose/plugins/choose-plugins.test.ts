@@ -27,16 +27,14 @@ ${more}
 `;
 const good = runWith({});
 const manager = (type: string) => `rewardManager: {type: ${type}}`;
+const twoRewards = '[{type: brevity}, {type: manners, weight: 0}]';
 /** A run file with the strategy of evaluations, and a reward that sees no answers. */
 const evaluating = (text: string) =>
-  runWith({
-    rewards: '[{type: brevity}, {type: manners, weight: 0}]',
-    more: `eval: {samples: 4, temperature: 1, ${text}}`,
-  });
+  runWith({ rewards: twoRewards, more: `eval: {samples: 4, temperature: 1, ${text}}` });
 const format = (value: string) => runWith({ thinking: `toolCallFormat: ${value}` });
 const trackers = (list: string) => runWith({ more: `trackers: ${list}` });
 
-const environmentTwice = 'algorithm: {environmentWeight: 2}';
+const twice = `${manager('l2')}\nalgorithm: {environmentWeight: 2}`;
 
 /** The settings that are refused. */
 const refused = (read: () => unknown) => {
@@ -117,10 +115,7 @@ rewards: [{type: brevity, wieght: 2}]
     [runWith({ rewards: '[{type: brevity, name: invalidCalls}]' }), 'rewards.0'],
     [runWith({ rewards: '[]', more: manager('pca') }), 'rewardManager.type'],
     [runWith({ more: manager('std') }), 'rewardManager.type'],
-    [
-      runWith({ rewards: '[{type: brevity}]', more: `${manager('l2')}\n${environmentTwice}` }),
-      'rewardManager.type',
-    ],
+    [runWith({ rewards: '[{type: brevity}]', more: twice }), 'rewardManager.type'],
     [runWith({ more: manager('ranking, ties: 1') }), 'rewardManager.ties'],
     [format('{type: shouted, limt: 3}'), 'policy.toolCallFormat.limt'],
     [format('{type: auto, limit: 3}'), 'policy.toolCallFormat'],
@@ -137,10 +132,8 @@ rewards: [{type: brevity, wieght: 2}]
 test('a strategy of evaluations may be best-of-n with the log-probability or a blind reward', () => {
   expect(() => chosen(evaluating('strategy: best-of-n'))).not.toThrow();
   const { rewards: some } = chosen(evaluating('strategy: best-of-n, selector: manners'));
-  expect(some.map(({ name, blind }) => [name, blind])).toEqual([
-    ['brevity', false],
-    ['manners', true],
-  ]);
+  const blind = some.map((one) => `${one.name} ${one.blind}`);
+  expect(blind).toEqual(['brevity false', 'manners true']);
 });
 
 test('a reward is named by type and tool, or by the run file', () => {
@@ -184,7 +177,6 @@ test('each tracker has its settings and limits, and TensorBoard is the default',
     { settings: { limit: 3 }, limits: { queue: 1000, deadlineS: 10, closeS: 2 } },
   ]);
   const limits = { queue: 1000, deadlineS: 10, closeS: 30 };
-  expect(chosen(good).trackers).toMatchObject([
-    { entry: { spec: { name: 'tensorboard' } }, limits },
-  ]);
+  const usual = { entry: { spec: { name: 'tensorboard' } }, limits };
+  expect(chosen(good).trackers).toMatchObject([usual]);
 });

@@ -11,10 +11,9 @@ const none = registriesOf([], 'built in');
 const request = (specifier: string) => ({ specifier, folder, namedBy: 'run.yaml:3' });
 
 // Marked as another copy of this package would mark it: by the agreed symbol.
-const more: Readonly<Record<string, string>> = {
-  tool: `parameters: { type: 'object' }`,
-  environment: `taskFormat: 'plain'`,
-};
+const taskFormat = `taskFormat: 'plain'`;
+const parameters = `parameters: { type: 'object' }`;
+const more: Record<string, string> = { tool: parameters, environment: taskFormat };
 const marked = (kind: string, name: string) => `
   class Plugin { call() {} start() {} step() {} finish() {} }
   Object.defineProperty(Plugin, Symbol.for('agent_rl.plugin'), {
@@ -46,10 +45,7 @@ describe('The plugin loader', () => {
     ['waits', /waits\.mjs \(named by run\.yaml:3\) .*0\.05 s/],
     ['empty', /exports no plugin\. Export a class marked with @tool/],
     ['mute', /^The tool Plugin from .*mute\.mjs cannot be used:\n {2}call: /],
-    [
-      'none',
-      /none\.mjs \(named by run\.yaml:3\) does not exist\. A name with \.\/ is relative to /,
-    ],
+    ['none', /none\.mjs \(named by run\.yaml:3\) does not exist\. A name with \.\/ is relative/],
   ])('names the file %s.mjs, which cannot be loaded, with the cause', async (file, says) => {
     const loading = loadPlugins([request(`${folder}/${file}.mjs`)], none, { seconds: 0.05 });
     expect(await rejectionOf(loading)).toMatchObject(errorOf('PLUGIN_LOAD_FAILED', says));

@@ -20,11 +20,8 @@ const chosen = (more: object = {}) => ({
   entry: { plugin: Plain, spec: { ...spec, ...more }, source: './thing.ts' },
   settings: { unit: 'g' },
 });
-const run = (plugins: object): Partial<ChosenPlugins> => ({
-  policy: chosen(),
-  tools: [chosen()],
-  ...plugins,
-});
+const usual = { policy: chosen(), tools: [chosen()] };
+const run = (plugins: object): Partial<ChosenPlugins> => ({ ...usual, ...plugins });
 
 describe('A service', () => {
   const needing = chosen({ needs: ['sandbox'] });
@@ -65,14 +62,14 @@ const sandbox = scriptedSandbox(() => ({}));
 const weak = {
   capabilities: () => ({ ...sandbox.capabilities(), unsupported: ['judge', 'sessions'] as const }),
 };
-const task = (tests: CodeTask['tests']): CodeTask => ({
+const plain = {
   taskId: 'a task',
   metadata: {},
   prompt: '',
   starterCode: '',
   compare: 'exact',
-  tests,
-});
+} as const;
+const task = (tests: CodeTask['tests']): CodeTask => ({ ...plain, tests });
 const byCalls = task({ kind: 'calls', entry: 'f', cases: [] });
 const byStatements = task({ kind: 'asserts', code: ['assert f(1) == 2'] });
 

@@ -8,20 +8,14 @@ import { type ToolContext, tools } from '#agent_rl/core/plugins/tool.ts';
 import { thrownBy } from '#tests/support/thrown.ts';
 
 const face = { name: 'add', description: 'Adds two numbers.' };
-const context: ToolContext = {
-  signal: new AbortController().signal,
-  inputs: { hidden: 1 },
-  random: new KeyedRng(1),
-};
+const { signal } = new AbortController();
+const context: ToolContext = { signal, inputs: { hidden: 1 }, random: new KeyedRng(1) };
 const call = async (plugin: ToolPlugin, args: object) => new plugin().call(args, context);
 /** The result of a tool without parameters that executes this. */
 const giving = (execute: (input: unknown, called: ToolContext) => unknown) =>
   call(defineTool({ ...face, inputSchema: { type: 'object' }, execute }), {});
-const numbers = {
-  type: 'object',
-  properties: { a: { type: 'number' }, b: { type: 'number' } },
-  required: ['a', 'b'],
-};
+const properties = { a: { type: 'number' }, b: { type: 'number' } };
+const numbers = { type: 'object', properties, required: ['a', 'b'] };
 
 describe('The schema of a defined tool', () => {
   test.each([
@@ -48,16 +42,13 @@ describe('The schema of a defined tool', () => {
     });
     const tool = defineTool({ ...face, inputSchema, execute: ({ to, word }) => `${word} ${to}` });
     expect(await call(tool, { word: 'up' })).toEqual({ content: 'up 7' });
-    expect(await call(tool, { word: 'no' })).toEqual({
-      content: 'Error: word: must not be no',
-      isError: true,
-    });
+    const problem = { content: 'Error: word: must not be no', isError: true };
+    expect(await call(tool, { word: 'no' })).toEqual(problem);
   });
 
   test('is refused without a JSON Schema, or if it is invalid', () => {
-    const old = {
-      '~standard': { version: 1, vendor: 'zod', validate: () => ({ value: 1 }) },
-    } as const;
+    const standard = { version: 1, vendor: 'zod', validate: () => ({ value: 1 }) };
+    const old = { '~standard': standard };
     const refusal = (inputSchema: never) =>
       thrownBy(() => defineTool({ ...face, inputSchema, execute: () => 1 })).message;
     expect(refusal(old as never)).toMatch(

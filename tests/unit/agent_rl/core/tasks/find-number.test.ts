@@ -145,12 +145,12 @@ describe('The number of a final message', () => {
         expect(wanted).toBe(
           fractionKey({ numerator: BigInt(`${minus}${total}`), denominator: 1000n }),
         );
+        const sentences = (spelling: string) => [
+          `The answer is ${spelling} apples.`,
+          `It is ${spelling}`,
+        ];
         for (const spelling of spellings)
-          for (const said of [
-            `\\boxed{${spelling}}`,
-            `The answer is ${spelling} apples.`,
-            `It is ${spelling}`,
-          ])
+          for (const said of [`\\boxed{${spelling}}`, ...sentences(spelling)])
             expect([said, read(said)]).toEqual([said, wanted]);
       }),
       { numRuns: 60 },

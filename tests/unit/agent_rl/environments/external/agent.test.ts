@@ -27,6 +27,7 @@ const context = (more: Partial<AgentContext> = {}): AgentContext => ({
 const made = (plugin: Class<ExternalEnvironment>, settings: object = {}) =>
   new plugin({ task: questionOf('q'), settings: { ...defaults, ...settings } });
 
+const rightAnswer = '42';
 const polite = agent({
   name: 'polite',
   description,
@@ -43,10 +44,11 @@ class Counting {
   }
 }
 
+const create = () => made(polite);
 describeExternalEnvironmentContract('A function marked by agent', {
   plugin: polite,
-  create: () => made(polite),
-  rightAnswer: '42',
+  create,
+  rightAnswer,
 });
 describeExternalEnvironmentContract('A class marked by agent', {
   plugin: Counting,

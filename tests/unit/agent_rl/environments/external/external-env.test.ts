@@ -25,11 +25,8 @@ const judged = (answer: unknown, settings: Partial<ExternalSettings> = {}, stder
   return new ExternalEnv(given);
 };
 
-describeExternalEnvironmentContract('ExternalEnv', {
-  plugin: ExternalEnv,
-  create: () => judged(undefined),
-  rightAnswer: '42',
-});
+const kept = { plugin: ExternalEnv, create: () => judged(undefined), rightAnswer: '42' };
+describeExternalEnvironmentContract('ExternalEnv', kept);
 
 describe('An answer of an external agent', () => {
   test.each([
@@ -88,10 +85,7 @@ describe('An error of an external agent', () => {
   test.each([
     ['agents.exceptions.ModelBehaviorError: Tool x not found', 'ModelBehaviorError'],
     ['Traceback …\nagents.exceptions.MaxTurnsExceeded: Max turns (10)', 'MaxTurnsExceeded'],
-    [
-      'throw x\n^\n\nAI_NoSuchToolError: nope\n    at a.js:1:1\n\nNode.js v20',
-      'AI_NoSuchToolError',
-    ],
+    ['throw x\n^\n\nAI_NoSuchToolError: nope\n    at a.js:1:1\n\nNode.js v2', 'AI_NoSuchToolError'],
     ['ModelBehaviorError: handled\nKeyError: mine', 'KeyError'],
     ['about a ModelBehaviorError: it was handled', undefined],
     ['', undefined],

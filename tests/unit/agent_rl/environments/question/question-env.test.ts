@@ -8,41 +8,26 @@ import { answerProblem } from '#agent_rl/environments/question/right-answer.ts';
 import { QuestionSettings } from '#agent_rl/environments/question/settings.ts';
 import { describeEnvironmentContract } from '#tests/contracts/environment-contract.ts';
 
-const task: QuestionTask = {
-  taskId: 't',
-  prompt: 'How many legs have three spiders?',
-  answer: '24',
-  aliases: ['two dozen'],
-  metadata: {},
-};
+const question = { taskId: 't', prompt: 'How many legs have three spiders?', metadata: {} };
+const task: QuestionTask = { ...question, answer: '24', aliases: ['two dozen'] };
 
 const defaults = Value.Default(QuestionSettings, { maxAnswerWords: 4 }) as QuestionSettings;
 
 const make = (settings: Partial<QuestionSettings> = {}, of = task): QuestionEnv =>
   new QuestionEnv({ task: of, settings: { ...defaults, ...settings } });
 
-const saying = (content: string): Turn => ({
-  index: 0,
-  message: { role: 'assistant', content },
-  calls: [],
-});
+const message = (content: string) => ({ role: 'assistant', content }) as const;
+const saying = (content: string): Turn => ({ index: 0, message: message(content), calls: [] });
 
-async function answered(
-  content: string,
-  settings: Partial<QuestionSettings> = {},
-  of = task,
-): Promise<Verdict> {
+async function answered(content: string, settings: Partial<QuestionSettings> = {}, of = task) {
   const environment = make(settings, of);
   await environment.start();
   const { done } = await environment.step(saying(content));
   return environment.finish(done ? 'done' : 'turn-limit');
 }
 
-describeEnvironmentContract('QuestionEnv', {
-  plugin: QuestionEnv,
-  create: () => make(),
-  winningTurns: [saying('24')],
-});
+const winningTurns = [saying('24')];
+describeEnvironmentContract('QuestionEnv', { plugin: QuestionEnv, create: make, winningTurns });
 
 describe('The recorded answer', () => {
   test.each([
@@ -123,26 +108,21 @@ describe('A final message', () => {
   });
 
   test('counts as missing when empty, with a penalty', async () => {
-    expect(await answered(' ', { noAnswerPenalty: 0.25 })).toMatchObject({
-      reward: -0.25,
-      components: { noAnswer: -0.25 },
-      metrics: { noAnswer: 1 },
-    });
+    const verdict = await answered(' ', { noAnswerPenalty: 0.25 });
+    expect(verdict).toMatchObject({ reward: -0.25, metrics: { noAnswer: 1 } });
+    expect(verdict.components).toEqual({ noAnswer: -0.25 });
   });
 });
 
 test('an episode continues while the policy calls tools, also after a malformed call', async () => {
   const environment = make({ systemPrompt: 'Be brief.', turnLimitPenalty: 0.5 });
-  expect(await environment.start()).toEqual([
-    { role: 'system', content: 'Be brief.' },
-    { role: 'user', content: task.prompt },
-  ]);
+  const system = { role: 'system', content: 'Be brief.' };
+  expect(await environment.start()).toEqual([system, { role: 'user', content: task.prompt }]);
   const call = { id: 'c', name: 'calculator', arguments: {} };
   const calls = [{ call, result: { content: '24' }, status: 'ok', wallMs: 1 }] as const;
   expect(await environment.step({ ...saying('24'), calls })).toEqual({ done: false });
   const malformedCalls = [{ id: 'c', text: '{', problem: 'cut' }];
-  const { message, ...turn } = saying('24');
-  const unread = { ...turn, message: { ...message, malformedCalls } };
+  const unread = { ...saying('24'), message: { ...message('24'), malformedCalls } };
   expect(await environment.step(unread)).toEqual({ done: false });
   const cut = { outcome: 'truncated-turns', reward: -0.5, success: false };
   expect(await environment.finish('turn-limit')).toMatchObject(cut);

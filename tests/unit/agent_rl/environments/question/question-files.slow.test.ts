@@ -16,9 +16,9 @@ const rows = readFileSync(join(fixtures, 'gsm8k.jsonl'), 'utf8')
   .trim()
   .split('\n')
   .map((line) => JSON.parse(line) as TableRow);
-const renamed = rows.map(({ question: problem = '', answer: solution = '' }) => ({
-  problem,
-  solution,
+const renamed = rows.map((row) => ({
+  problem: row['question'] ?? '',
+  solution: row['answer'] ?? '',
 }));
 writeBelow(folder, 'csv.csv', csvOf(renamed));
 writeBelow(folder, 'parquet.parquet', parquetOf(renamed));
@@ -47,10 +47,8 @@ describe.each(sources)('The questions of $split', ({ split, rows: count, dataset
 });
 
 describe('A question with an answer pattern', () => {
-  const settings = {
-    environment: { type: 'question' },
-    datasets: [{ dir: folder, columns, answerPattern: '#### (.+)' }],
-  };
+  const datasets = [{ dir: folder, columns, answerPattern: '#### (.+)' }];
+  const settings = { environment: { type: 'question' }, datasets };
 
   test('is compared with the matched answer', async () => {
     const answer = policies.right;
@@ -112,11 +110,11 @@ describe('A folder of questions', () => {
   });
 });
 
-const settings = {
+const judged = {
   environment: { type: 'question', match: 'rewards' },
   rewards: [{ type: 'numeric' }],
-  datasets: [{ dir: fixtures }],
 };
+const settings = { ...judged, datasets: [{ dir: fixtures }] };
 
 test.each([
   ['right', 1],
@@ -126,10 +124,8 @@ test.each([
   async (name, rate) => {
     const played = await ask(settings, { split: 'gsm8k', answer: policies[name] });
     expect(successRate(played)).toBe(rate);
-    expect(played[0]?.parts[0]).toMatchObject({
-      reward: rate,
-      outcome: rate === 1 ? 'completed' : 'wrong-answer',
-      scores: { environment: 0, numeric: rate },
-    });
+    const outcome = rate === 1 ? 'completed' : 'wrong-answer';
+    const scores = { environment: 0, numeric: rate };
+    expect(played[0]?.parts[0]).toMatchObject({ reward: rate, outcome, scores });
   },
 );

@@ -40,11 +40,8 @@ const turnOf = (index: number, searches: readonly Search[], content = ''): Turn 
 });
 
 /** Plays turns of searches, then says the answer, if there is one. */
-async function play(
-  environment: SearchEnv,
-  turns: readonly (readonly Search[])[],
-  answer?: string,
-): Promise<Verdict> {
+type Searches = readonly (readonly Search[])[];
+async function play(environment: SearchEnv, turns: Searches, answer?: string) {
   await environment.start();
   for (const [index, searches] of turns.entries()) await environment.step(turnOf(index, searches));
   if (answer === undefined) return environment.finish('turn-limit');
@@ -54,11 +51,8 @@ async function play(
 
 const found: Search = { query: 'height of Velmora', found: 'Velmora is 5895 m high.' };
 
-describeEnvironmentContract('SearchEnv', {
-  plugin: SearchEnv,
-  create: () => make(),
-  winningTurns: [turnOf(0, [found]), turnOf(1, [], 'It is 5895.')],
-});
+const winningTurns = [turnOf(0, [found]), turnOf(1, [], 'It is 5895.')];
+describeEnvironmentContract('SearchEnv', { plugin: SearchEnv, create: () => make(), winningTurns });
 
 test('the verdict has the answer, without the opening if the answer must be whole', async () => {
   const said = async (settings: Partial<SearchSettings>, answer?: string) =>
@@ -77,10 +71,7 @@ test.each([
   ['contains', false, ['It is 15895.', 'It is 5895.5.', '']],
 ] as const)('an answer that must match as %s is right (%j): %j', async (match, right, answers) => {
   for (const answer of answers)
-    expect([answer, (await play(make({ match }), [[found]], answer)).success]).toEqual([
-      answer,
-      right,
-    ]);
+    expect((await play(make({ match }), [[found]], answer)).success).toBe(right);
 });
 
 const who = { ...task, prompt: 'Who is mayor?', answer: 'Pelrina', aliases: [] };
@@ -191,13 +182,8 @@ describe('The verdict of a search episode', () => {
     const settings = { ...ofSearches, ...ofEnds };
     const late: Search = { query: 'Height, of velmora', status: 'timeout' };
     const verdict = await play(make(settings), [[found], [late]]);
-    expect(verdict.components).toEqual({
-      searches: -0.1,
-      repeats: -0.2,
-      noAnswer: -0.3,
-      timeout: -0.4,
-      turnLimit: -0.5,
-    });
+    const parts = { searches: -0.1, repeats: -0.2, noAnswer: -0.3, timeout: -0.4, turnLimit: -0.5 };
+    expect(verdict.components).toEqual(parts);
     expect(verdict.reward).toBeCloseTo(-1.5, 12);
     expect(verdict.outcome).toBe('truncated-turns');
   });

@@ -10,6 +10,7 @@ import { ranking, rankShares } from '#agent_rl/rewards/managers/ranking.ts';
 import { describeRewardManagerContract } from '../../../../contracts/reward-manager-contract.ts';
 
 const { signal } = new AbortController();
+const task = { taskId: 't', prompt: '', metadata: {} };
 const assigning = (plugin: RewardManagerFunction) => (group: JudgedGroup) =>
   plugin(group, {}, signal);
 
@@ -60,15 +61,10 @@ test('the ranking manager ranks the weighted sum and reports it', () => {
     reward,
     metrics: {},
   });
-  const group = {
-    task: { taskId: 't', prompt: '', metadata: {} },
-    terms: [{ name: 'environment', weight: -1 }],
-    episodes: [episode(2), episode(8)],
-  };
-  expect(ranking(group)).toEqual({
-    rewards: [0, 1],
-    components: [{ weightedSum: 2 }, { weightedSum: 8 }],
-  });
+  const terms = [{ name: 'environment', weight: -1 }];
+  const group = { task, terms, episodes: [episode(2), episode(8)] };
+  const components = [{ weightedSum: 2 }, { weightedSum: 8 }];
+  expect(ranking(group)).toEqual({ rewards: [0, 1], components });
 });
 
 interface Drawn {
@@ -82,7 +78,6 @@ interface Drawn {
 const score = fc.integer({ min: -20, max: 20 }).map((value) => value / 10);
 const member = fc.record({ environment: score, brevity: fc.option(score), penalty: score });
 const terms = ['environment', 'brevity'].map((name) => ({ name, weight: 1 }));
-const task = { taskId: 't', prompt: '', metadata: {} };
 
 /** As an episode has it: its scores and its penalty added up. */
 const memberOf = ({ environment, brevity, penalty }: Drawn): RewardedPart => {

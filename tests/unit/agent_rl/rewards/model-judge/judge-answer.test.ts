@@ -18,11 +18,8 @@ describe("The score of a judge's answer", () => {
   });
 
   test.each([
-    [
-      json,
-      'it is not JSON',
-      ['', 'Score: 10', '```json\n{"score": 10}\n```', '{"score": 1} {"score": 10}'],
-    ],
+    [json, 'it is not JSON', ['', 'Score: 10', '```json\n{"score": 10}\n```']],
+    [json, 'it is not JSON', ['{"score": 1} {"score": 10}']],
     [json, 'it is not an object of reason and score', ['[10]', '{"score": 10, "final": true}']],
     [json, 'its score is nothing and not a number', ['{"reason": "right"}']],
     [json, 'its score is "10" and not a number', ['{"score": "10"}']],

@@ -28,13 +28,10 @@ const partsIn = (text: string) =>
 
 describe('The prompt of a judge', () => {
   test('contains task, reference and conversation, each between marks', () => {
+    const search = { id: 'a', name: 'search', arguments: { query: 'France' } };
     const { user, system } = shownTo([
       { role: 'user', content: 'Capital of France?' },
-      {
-        role: 'assistant',
-        content: 'I look.',
-        toolCalls: [{ id: 'a', name: 'search', arguments: { query: 'France' } }],
-      },
+      { role: 'assistant', content: 'I look.', toolCalls: [search] },
       { role: 'tool', callId: 'a', name: 'search', content: 'Paris is\nits capital.' },
       says('Paris.'),
     ]);
@@ -96,12 +93,9 @@ describe('Hostile text', () => {
     const heads = conversation
       .split(/[\n\r\u2028\u2029\v\f\u0085]/)
       .filter((line) => !line.startsWith('  '));
-    expect(heads).toEqual([
-      ...breaks.map(() => '[agent]'),
-      '[agent]',
-      '[agent calls x???tool?search]',
-      '[agent makes a call that cannot be read]',
-    ]);
+    const last = ['[agent]', '[agent calls x???tool?search]'];
+    const unread = '[agent makes a call that cannot be read]';
+    expect(heads).toEqual([...breaks.map(() => '[agent]'), ...last, unread]);
   });
 
   test('cannot imitate another message by its shortened middle', () => {

@@ -63,15 +63,13 @@ describe('The reward model_judge', () => {
     const [{ method, path, headers, body } = {} as GotRequest] = server.requests;
     expect([method, path]).toEqual(['POST', '/v1/chat/completions']);
     expect(headers.authorization).toBe(`Bearer ${key}`);
+    const required = ['reason', 'score'];
     expect(body).toMatchObject({
       model: 'judge',
       temperature: 0,
       max_tokens: 512,
       messages: [{ role: 'system' }, { role: 'user' }],
-      response_format: {
-        type: 'json_schema',
-        json_schema: { strict: true, schema: { required: ['reason', 'score'] } },
-      },
+      response_format: { type: 'json_schema', json_schema: { strict: true, schema: { required } } },
     });
     const tokens = { promptTokens: 181, completionTokens: 23 };
     expect(client.report()).toMatchObject({ judged: 1, requests: 1, networkCalls: 1, ...tokens });
@@ -121,11 +119,8 @@ describe("A judge's answer", () => {
     expect(file).not.toContain(key);
     await first.client.close();
     // A replay needs neither a key nor a server.
-    const replayed = settingsOf({
-      url: `${first.server.url}/v1/`,
-      apiKeyEnv: 'JUDGE_KEY',
-      cassette: cassette('replay'),
-    });
+    const url = `${first.server.url}/v1/`;
+    const replayed = settingsOf({ url, apiKeyEnv: 'JUDGE_KEY', cassette: cassette('replay') });
     const again = new JudgeClient(replayed, {});
     opened.push(again);
     const reward = new ModelJudge({ shared: again, settings: replayed });

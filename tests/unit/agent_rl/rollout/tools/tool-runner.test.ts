@@ -79,9 +79,7 @@ describe('ToolRunner', () => {
     });
     const result = { content: 'Error: adder failed on this call.', isError: true };
     expect(thrown).toMatchObject({ status: 'error', result });
-    expect(thrown.problem).toMatch(
-      /^Tool "adder" failed \(.*runner\.test\.ts:\d+:\d+\): disk gone$/,
-    );
+    expect(thrown.problem).toMatch(/^Tool "adder" failed \(.*test\.ts:\d+:\d+\): disk gone$/);
     const none = 'must answer with { content: string }; got';
     const problemOf = async (answer: unknown) => (await runWith(() => answer)).problem;
     expect(await problemOf(42)).toContain(`${none} 42`);
@@ -130,12 +128,8 @@ describe('ToolRunner', () => {
 describe('An isolated tool', () => {
   const fixtures = new URL('../../../../fixtures/isolated-tools/', import.meta.url);
   const url = new URL('patient-tool.mjs', fixtures).href;
-  const isolated = {
-    name: 'patient',
-    description: 'Misbehaves on request',
-    parameters: Type.Object({ do: Type.String() }),
-    deadlineS: 1,
-  };
+  const parameters = Type.Object({ do: Type.String() });
+  const isolated = { name: 'patient', description: 'Misbehaves.', parameters, deadlineS: 1 };
   const never = new AbortController().signal;
   const call = async (runner: ToolRunner, what: string, signal = never, name = 'patient') =>
     runner.run(
