@@ -164,10 +164,8 @@ describe('For any group', () => {
   const each = { mrr: score, similarity: score, format: score };
   const some = fc.record(each, { requiredKeys: [] });
   const size = { minLength: 2, maxLength: 8 };
-  const members: fc.Arbitrary<(Scores | undefined)[]> = fc.array(
-    fc.option(some, { nil: undefined, freq: 8 }) as fc.Arbitrary<Scores | undefined>,
-    size,
-  );
+  const member: fc.Arbitrary<Scores | undefined> = fc.option(some, { nil: undefined, freq: 8 });
+  const members = fc.array(member, size);
   const full = fc.array(fc.record(each), size);
 
   test.each(schemes)('%s is finite where there are scores, and absent where not', (scheme) => {
@@ -227,8 +225,8 @@ describe('For any group', () => {
       fc.property(members, (scores) => {
         const { weights } = combineGroupRewards(scores, terms, 'pca');
         const values = Object.values(weights);
-        const size = Math.hypot(...values);
-        expect(Math.abs(size - 1) < 1e-9 || size === 0).toBe(true);
+        const norm = Math.hypot(...values);
+        expect(Math.abs(norm - 1) < 1e-9 || norm === 0).toBe(true);
         expect(values.reduce((sum, value) => sum + value, 0)).toBeGreaterThanOrEqual(-1e-6);
       }),
     );

@@ -37,9 +37,8 @@ describe('A built-in correction', () => {
   });
 });
 
-const settings: Record<string, object> = {
-  ...{ tis: { cap: 2 }, masked: { low: 0.5, high: 2 }, sequence: { cap: 2 } },
-};
+const masked = { low: 0.5, high: 2 };
+const settings: Record<string, object> = { tis: { cap: 2 }, masked, sequence: { cap: 2 } };
 for (const plugin of builtinCorrections) {
   const { name } = corrections.specOf(plugin)!;
   const factorsOf = (given: CorrectionTokens) => named(name)(given, settings[name] ?? {});

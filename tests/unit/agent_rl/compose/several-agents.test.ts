@@ -76,7 +76,7 @@ describe('The agents of an environment', () => {
   test('agent-rl plugins attack refuses several agents', async () => {
     const run = await prepared();
     const attacking = attack({ ...run, print: () => undefined, signal });
-    const says = 'word_game has several agents (speaker, guesser)';
-    expect(await rejectionOf(attacking)).toMatchObject(errorOf('CONFIG_INVALID', says));
+    const problem = errorOf('CONFIG_INVALID', 'word_game has several agents (speaker, guesser)');
+    expect(await rejectionOf(attacking)).toMatchObject(problem);
   });
 });

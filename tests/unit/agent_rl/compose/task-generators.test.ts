@@ -17,13 +17,13 @@ interface Settings {
   blank?: number;
 }
 
-const index = { type: 'integer' };
+const integer = { type: 'integer' };
 @taskGenerator({
   name: 'doubles',
   description: 'Numbers that are to be doubled.',
   version: 4,
   taskFormat: 'question',
-  settings: { type: 'object', properties: { leak: index, blank: index } },
+  settings: { type: 'object', properties: { leak: integer, blank: integer } },
 })
 class Doubles implements TaskGenerator {
   readonly #settings: Settings;

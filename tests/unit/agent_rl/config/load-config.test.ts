@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
-import { loadConfig, pluginRequests, resolvedYaml, shippedNotes } from '#agent_rl/config/index.ts';
+import { loadConfig, pluginRequests, shippedNotes } from '#agent_rl/config/index.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { problemPlaces } from '#tests/support/problem-places.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';

@@ -85,8 +85,9 @@ describe('The word game', () => {
     [{ words: ['a', 'A!'], secret: 'a' }, 'distinct words'],
     [{ words: ['a', '?'], secret: 'a' }, 'a letter or digit'],
     [{ words: ['a', 'b'], secret: 'c' }, '"c" is not among its words'],
-  ])('refuses a task with %j', (metadata, problem) => {
-    const found = environments.specOf(WordGameEnv)?.taskProblem?.({ ...task, metadata }, {});
+  ])('refuses a task with %j', (wrong, problem) => {
+    const given = { ...task, metadata: wrong };
+    const found = environments.specOf(WordGameEnv)?.taskProblem?.(given, {});
     expect(found).toContain(problem);
     expect(environments.specOf(WordGameEnv)?.taskProblem?.(task, {})).toBeUndefined();
   });

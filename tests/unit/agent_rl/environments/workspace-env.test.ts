@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { Value } from 'typebox/value';
 
-import type { EpisodeEnd, Turn, Verdict } from '#agent_rl/core/plugins/environment.ts';
+import type { EpisodeEnd, Turn } from '#agent_rl/core/plugins/environment.ts';
 import { environments } from '#agent_rl/core/plugins/environment.ts';
 import type { QuestionTask } from '#agent_rl/core/tasks/question-task.ts';
 import { WorkspaceSettings } from '#agent_rl/environments/workspace/settings.ts';

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 
 import { rewards } from '#agent_rl/core/plugins/reward.ts';
 import { brevity } from '#agent_rl/rewards/brevity.ts';

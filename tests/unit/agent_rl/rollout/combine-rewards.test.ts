@@ -104,8 +104,8 @@ describe('The reward of an episode', () => {
 
 describe('A reward on one tool', () => {
   const both = [{ tool: 'search', content: 'hit' }, { tool: 'calculator' }];
-  const turns = [{ calls: both }, { calls: [{ tool: 'calculator' }] }, { said: 'so' }];
-  const view = judged(0, episodeOf({}, turns));
+  const all = [{ calls: both }, { calls: [{ tool: 'calculator' }] }, { said: 'so' }];
+  const view = judged(0, episodeOf({}, all));
   const seen = async (tool?: string): Promise<EpisodeView> => {
     const views: EpisodeView[] = [];
     const score = (given: EpisodeView): number => views.push(given);

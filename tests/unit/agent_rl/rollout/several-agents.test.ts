@@ -149,7 +149,7 @@ describe('A multi-agent episode', () => {
     const { problem, parts } = await runEpisode(make, request, new AbortController().signal);
     expect(problem).toBe('no sandbox');
     const outcome = 'infrastructure-error';
-    expect(parts.map(({ agent }) => agent)).toEqual(['speaker', 'guesser']);
+    expect(parts.map((one) => one.agent)).toEqual(['speaker', 'guesser']);
     expect(parts).toMatchObject([{ outcome }, { outcome }]);
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { Value } from 'typebox/value';
 
-import type { Turn, Verdict } from '#agent_rl/core/plugins/environment.ts';
+import type { Turn } from '#agent_rl/core/plugins/environment.ts';
 import type { QuestionTask } from '#agent_rl/core/tasks/question-task.ts';
 import { QuestionEnv } from '#agent_rl/environments/question/question-env.ts';
 import { answerProblem } from '#agent_rl/environments/question/right-answer.ts';

@@ -57,8 +57,8 @@ describe('A question with an answer pattern', () => {
   });
 
   test('is refused as a worked solution without the pattern', async () => {
-    const datasets = [{ dir: folder, columns }];
-    const asking = ask({ ...settings, datasets }, { split: 'csv', answer: policies.right });
+    const unmatched = { ...settings, datasets: [{ dir: folder, columns }] };
+    const asking = ask(unmatched, { split: 'csv', answer: policies.right });
     const error = await rejectionOf(asking);
     expect(error).toMatchObject(errorOf('DATASET_INVALID', '12 of 12 tasks cannot be judged:'));
     expect(error.message).toContain("datasets[].answerPattern: '#### (.+)', or set");

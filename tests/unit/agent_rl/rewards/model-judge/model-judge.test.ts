@@ -190,8 +190,7 @@ describe('Opening a judge refuses', () => {
     [{ url: 'http://' }, 'is not a URL'],
     [{ budget: { maxCost: 1, costPerCall: 0 } }, 'budget.costPerCall'],
   ])('%j', (changes, problem) => {
-    const settings = settingsOf(changes as Partial<ModelJudgeSettings>);
-    expect(() => new JudgeClient(settings, {})).toThrow(problem);
+    expect(() => new JudgeClient(settingsOf(changes), {})).toThrow(problem);
   });
 
   test('an unset key', async () => {

@@ -22,7 +22,8 @@ describe('keepLedger', () => {
     expect(sampled).toBe(21);
     const booked = { trained: 5, 'zero-advantage': 3, masked: 4, undelivered: 7 };
     expect(tokens).toMatchObject({ ...booked, infrastructure: 2 });
-    expect(Object.values(tokens).toSorted()).toEqual([0, 0, 0, 0, 0, 2, 3, 4, 5, 7]);
+    const others = Object.values(tokens).filter((count) => count > 0);
+    expect(others).toHaveLength(5);
   });
 
   test('does not balance when a part is booked twice or other tokens were trained', () => {
