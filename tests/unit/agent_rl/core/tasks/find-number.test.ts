@@ -101,7 +101,7 @@ describe('The number of a final message', () => {
     ['', 'from 10-12', '12\'6"', '18th', 'A frame of 8 x 10', '2020-12-01', '12:30', '1.2.3'],
     ['', '1/2/3', '1/2x', '10_2', '0x10', '٢٥', '10000000!', '2^{10^9}', '1e99999'],
     ['', "**Answer:** 25'", `\\boxed{${'9'.repeat(1001)}}`],
-  ])('is none in %j with any of the ends %j, …', (beginning, ...ends) => {
+  ])('does not exist in %j with any of the ends %j, …', (beginning, ...ends) => {
     const texts = ends.map((end) => `${beginning}${end}`);
     expect(texts.filter((text) => read(text) !== 'no number')).toEqual([]);
   });

@@ -78,7 +78,7 @@ const who = { ...task, prompt: 'Who is mayor?', answer: 'Pelrina', aliases: [] }
 
 test.each([
   ['forfeits the reward', 1, ['Pelrina', 'Pelrinas', "Pelrina's town", 'mayor PELRINAN']],
-  ['is told from other words', 0, ['mayor of Pel', 'Velrina', 'Pelrinaburgh']],
+  ['does not contain it', 0, ['mayor of Pel', 'Velrina', 'Pelrinaburgh']],
 ])('a query with a form of the answer %s', async (_, quotedAnswer, queries) => {
   for (const query of queries) {
     const verdict = await play(make({}, who), [[{ query, found: 'Mayor: Pelrina' }]], 'Pelrina');
