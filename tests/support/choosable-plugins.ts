@@ -12,7 +12,7 @@ import { builtInRewardManagers } from '#agent_rl/rewards/index.ts';
 import { HermesFormat } from '#agent_rl/policies/index.ts';
 import { builtinTrackers } from '#agent_rl/trackers/index.ts';
 
-export const description = 'For tests.';
+const description = 'For tests.';
 
 /** A class with methods of these names. */
 const classWith = (...methods: readonly string[]): object => {

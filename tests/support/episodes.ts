@@ -1,5 +1,5 @@
 import type { ExecutedCall, Turn } from '#agent_rl/core/plugins/environment.ts';
-import { type Message, user } from '#agent_rl/core/message.ts';
+import { type MalformedCall, type Message, user } from '#agent_rl/core/message.ts';
 import type { EpisodeView } from '#agent_rl/core/plugins/reward.ts';
 import type { SandboxStatus } from '#agent_rl/core/services/sandbox.ts';
 import type { SearchHit } from '#agent_rl/core/services/search.ts';
@@ -9,6 +9,8 @@ export interface SaidTurn {
   said?: string;
   thought?: string;
   calls?: readonly SaidCall[];
+  /** Calls that cannot be read. */
+  malformed?: number;
 }
 
 export interface SaidCall {
@@ -37,6 +39,9 @@ const executed = (
   wallMs: 0,
 });
 
+const unread = (count: number): MalformedCall[] =>
+  Array.from({ length: count }, () => ({ id: '', text: '', problem: '' }));
+
 /** An episode of a task that begins with a question. */
 export function episodeOf(
   task: Readonly<Record<string, unknown>>,
@@ -52,6 +57,7 @@ export function episodeOf(
         content: turn.said ?? '',
         ...(turn.thought !== undefined && { reasoning: turn.thought }),
         ...(calls.length > 0 && { toolCalls: calls.map(({ call }) => call) }),
+        ...(turn.malformed && { malformedCalls: unread(turn.malformed) }),
       },
     };
   });

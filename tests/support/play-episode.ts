@@ -31,17 +31,19 @@ export const limits = {
 };
 
 export interface Setting {
-  script: Script;
+  /** Answers at once by default. */
+  script?: Script;
   environment?: Partial<Environment>;
   parts?: Partial<EpisodeParts>;
+  limits?: Partial<typeof limits> & Partial<EpisodeParts['limits']>;
   tool?: (args: { text: string }) => unknown;
   promptTokens?: number;
   signal?: AbortSignal;
 }
 
 /** Plays one episode with one tool, `echo`. What came of it is seen together: the rollout and its one part. */
-export const play = async (setting: Setting) => {
-  const policy = new ScriptedPolicy(setting.script, setting.promptTokens);
+export const play = async (setting: Setting = {}) => {
+  const policy = new ScriptedPolicy(setting.script ?? calling(), setting.promptTokens);
   const environment = new ScriptedEnvironment(setting.environment);
   const call = setting.tool ?? (({ text }) => ({ content: text }));
   const parts = {
@@ -51,7 +53,7 @@ export const play = async (setting: Setting) => {
     toolRunner: new ToolRunner([echo]),
     rewards: [],
     invalidCallPenalty: 0,
-    limits,
+    limits: { ...limits, ...setting.limits },
     ...setting.parts,
   };
   const signal = setting.signal ?? new AbortController().signal;
@@ -59,6 +61,10 @@ export const play = async (setting: Setting) => {
   const { part } = memberOf(rollout);
   return { policy, environment, rollout, episode: { ...rollout, ...part } };
 };
+
+/** Calls the tool on the first turns, once by default, then answers. */
+export const echoing = (turns = 1): Script =>
+  calling(...Array.from({ length: turns }, () => ['echo', { text: 'x' }] as const));
 
 /** Calls on the first turns what is listed, then answers. */
 export const calling =

@@ -7,32 +7,20 @@ import { rloo } from '#agent_rl/algorithms/advantages/rloo.ts';
 import type { RewardGroup } from '#agent_rl/core/algorithm/advantage.ts';
 import { describeAdvantageContract } from '#tests/contracts/advantage-contract.ts';
 
+const rows = (...groups: readonly RewardGroup[]) => groups;
 const close = (values: readonly RewardGroup[], expected: readonly RewardGroup[]): void => {
-  expect(values.map((group) => group.map((value) => value !== undefined))).toEqual(
-    expected.map((group) => group.map((value) => value !== undefined)),
+  const near = expected.map((group) =>
+    group.map((value) => (value === undefined ? undefined : expect.closeTo(value, 9))),
   );
-  for (const [g, group] of expected.entries())
-    for (const [i, value] of group.entries())
-      if (value !== undefined) expect(values[g]?.[i]).toBeCloseTo(value, 9);
+  expect(values).toEqual(near);
 };
 
-describe('The group-relative advantage', () => {
-  test('compares each group separately', () => {
-    // Deviations ±1 and ±2 about the means; sample deviations √2 and 2√2.
-    const groups = [
-      [3, 1],
-      [0, 4],
-    ];
-    const half = Math.SQRT1_2;
-    close(groupRelative(groups, { std: 'sample', eps: 0 }), [
-      [half, -half],
-      [-half, half],
-    ]);
-    expect(groupRelative(groups, { std: 'none', eps: 0 })).toEqual([
-      [1, -1],
-      [-2, 2],
-    ]);
-  });
+test('the group-relative advantage compares each group separately', () => {
+  // Deviations ±1 and ±2 about the means; sample deviations √2 and 2√2.
+  const groups = rows([3, 1], [0, 4]);
+  const half = Math.SQRT1_2;
+  close(groupRelative(groups, { std: 'sample', eps: 0 }), rows([half, -half], [-half, half]));
+  expect(groupRelative(groups, { std: 'none', eps: 0 })).toEqual(rows([1, -1], [-2, 2]));
 });
 
 describe('The RLOO advantage', () => {
@@ -52,44 +40,21 @@ describe('The REINFORCE++ advantage', () => {
   test('normalises over the whole collection', () => {
     // Mean 2, population deviation √((1 + 1 + 4 + 4) / 4) = √2.5.
     const std = Math.sqrt(2.5);
-    close(
-      reinforcePlusPlus(
-        [
-          [1, 3],
-          [0, 4],
-        ],
-        { baseline: 'none', eps: 0 },
-      ),
-      [
-        [-1 / std, 1 / std],
-        [-2 / std, 2 / std],
-      ],
-    );
+    const found = reinforcePlusPlus(rows([1, 3], [0, 4]), { baseline: 'none', eps: 0 });
+    close(found, rows([-1 / std, 1 / std], [-2 / std, 2 / std]));
   });
 
   test("subtracts the group's mean first with the group baseline", () => {
     // Centred: ±1 and ±3; mean 0, deviation √5.
     const std = Math.sqrt(5);
-    close(
-      reinforcePlusPlus(
-        [
-          [10, 12],
-          [undefined, 3, -3],
-        ],
-        { baseline: 'group', eps: 0 },
-      ),
-      [
-        [-1 / std, 1 / std],
-        [undefined, 3 / std, -3 / std],
-      ],
-    );
+    const groups = rows([10, 12], [undefined, 3, -3]);
+    const found = reinforcePlusPlus(groups, { baseline: 'group', eps: 0 });
+    close(found, rows([-1 / std, 1 / std], [undefined, 3 / std, -3 / std]));
   });
 
   test('is exactly 0 without spread, and counts eps', () => {
-    expect(reinforcePlusPlus([[2, 2], [undefined]], { baseline: 'none', eps: 0 })).toEqual([
-      [0, 0],
-      [undefined],
-    ]);
+    const flat = reinforcePlusPlus([[2, 2], [undefined]], { baseline: 'none', eps: 0 });
+    expect(flat).toEqual([[0, 0], [undefined]]);
     expect(reinforcePlusPlus([[0.1 + 0.2, 0.3]], { baseline: 'group', eps: 0 })).toEqual([[0, 0]]);
     close(reinforcePlusPlus([[1, 3]], { baseline: 'none', eps: 1 }), [[-0.5, 0.5]]);
   });

@@ -27,21 +27,13 @@ test('a score of 1/2 counts as right', () => {
 });
 
 test('constant scores have no correlation, and an empty list has no figures', () => {
-  expect(calibrationOf(pairs([1, 0], [0.7, 0.7]))).toMatchObject({
-    accuracy: 0.5,
-    correlation: null,
-    correlation95: null,
-  });
-  expect(calibrationOf([])).toEqual({
-    n: 0,
-    accuracy: null,
-    accuracy95: [0, 1],
-    majorityAccuracy: null,
-    correlation: null,
-    correlation95: null,
-    meanDifference: null,
-    meanAbsoluteDifference: null,
-  });
+  const uncorrelated = { correlation: null, correlation95: null };
+  const constant = calibrationOf(pairs([1, 0], [0.7, 0.7]));
+  expect(constant).toMatchObject({ accuracy: 0.5, ...uncorrelated });
+  const { n, accuracy95, ...figures } = calibrationOf([]);
+  expect([n, accuracy95]).toEqual([0, [0, 1]]);
+  expect(figures).toMatchObject({ accuracy: null, majorityAccuracy: null, ...uncorrelated });
+  expect(figures).toMatchObject({ meanDifference: null, meanAbsoluteDifference: null });
 });
 
 test('equal scores and labels correlate fully; three have no interval', () => {

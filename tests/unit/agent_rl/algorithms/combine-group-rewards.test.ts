@@ -13,11 +13,10 @@ const terms = names.map((name) => ({ name, weight: 1 }));
 
 /** Members of a group from one list of values per reward; `undefined` where it does not apply. */
 const group = (...columns: (readonly (number | undefined)[])[]): Scores[] =>
-  (columns[0] ?? []).map((_, i) =>
-    Object.fromEntries(
-      columns.flatMap((values, k) => (values[i] === undefined ? [] : [[names[k], values[i]]])),
-    ),
-  );
+  (columns[0] ?? []).map((_, i) => {
+    const scores = columns.map((values, k) => [names[k], values[i]] as const);
+    return Object.fromEntries(scores.filter(([, value]) => value !== undefined)) as Scores;
+  });
 
 const expectClose = (found: readonly (number | undefined)[], wanted: readonly number[]): void => {
   expect(found).toHaveLength(wanted.length);
@@ -57,10 +56,7 @@ describe('The scheme for four episodes with three rewards', () => {
 
 test('normalised adds deviations, each on its own scale and times its weight', () => {
   // Deviations of 1, 0 are 1, -1 in units of 1/2; of 10, 30 are -1, 1 in units of 10. Weights 1 and 3: -2 and 2.
-  const weighed = [
-    { name: 'mrr', weight: 1 },
-    { name: 'similarity', weight: 3 },
-  ];
+  const weighed = ['mrr', 'similarity'].map((name, i) => ({ name, weight: 1 + 2 * i }));
   const { rewards, weights } = combineGroupRewards(group([1, 0], [10, 30]), weighed, 'normalised');
   expectClose(rewards, [-2, 2]);
   expect(weights).toEqual({ mrr: 1, similarity: 3 });
@@ -82,10 +78,8 @@ describe('Division by rounding noise', () => {
   });
 
   test('is avoided for rewards that cancel exactly', () => {
-    const members = group(
-      [0.1, 0.7, 0.2],
-      [0.2, 0.8, 0.3].map((value) => -3 * value),
-    );
+    const opposed = [0.2, 0.8, 0.3].map((value) => -3 * value);
+    const members = group([0.1, 0.7, 0.2], opposed);
     const { rewards } = combineGroupRewards(members, terms, 'normalised');
     expect(new Set(rewards).size).toBe(1);
   });
@@ -93,10 +87,8 @@ describe('Division by rounding noise', () => {
   test('is avoided for empty groups and groups of failed members', () => {
     for (const scheme of schemes) {
       expect(combineGroupRewards([], terms, scheme)).toEqual({ rewards: [], weights: {} });
-      expect(combineGroupRewards([undefined, undefined], terms, scheme)).toEqual({
-        rewards: [undefined, undefined],
-        weights: {},
-      });
+      const failed = { rewards: [undefined, undefined], weights: {} };
+      expect(combineGroupRewards([undefined, undefined], terms, scheme)).toEqual(failed);
     }
   });
 });
@@ -126,11 +118,8 @@ describe('An absent value', () => {
     const { weights } = combineGroupRewards(members, terms, 'std');
     expectClose(Object.values(weights), [0.702117, 0.297883]);
     // z of similarity is -1, 1 and 0; z of mrr is (1 - 2/3) / 0.471405 = 0.707107 and -1.414214.
-    expectClose(combineGroupRewards(members, terms, 'normalised').rewards, [
-      Math.SQRT1_2 - 1,
-      -Math.SQRT2 + 1,
-      Math.SQRT1_2,
-    ]);
+    const { rewards } = combineGroupRewards(members, terms, 'normalised');
+    expectClose(rewards, [Math.SQRT1_2 - 1, -Math.SQRT2 + 1, Math.SQRT1_2]);
   });
 });
 
@@ -138,12 +127,8 @@ describe('The sign of a combined reward', () => {
   test('is negative in l2 for negative rewards', () => {
     // sqrt(9 + 16); -sqrt(16 - 9); 3^2 - 3^2 = 0; a length of -100 is bad, not 100 times good.
     const members = group([3, 3, 3, 1], [4, -4, -3, -100]);
-    expectClose(combineGroupRewards(members, terms, 'l2').rewards, [
-      5,
-      -Math.sqrt(7),
-      0,
-      -Math.sqrt(9999),
-    ]);
+    const { rewards } = combineGroupRewards(members, terms, 'l2');
+    expectClose(rewards, [5, -Math.sqrt(7), 0, -Math.sqrt(9999)]);
   });
 
   test('follows the wider of two opposed rewards in pca', () => {
@@ -176,26 +161,19 @@ describe('The sign of a combined reward', () => {
 
 describe('For any group', () => {
   const score = fc.integer({ min: -20, max: 20 }).map((value) => value / 10);
-  const member = fc.option(
-    fc.record({ mrr: score, similarity: score, format: score }, { requiredKeys: [] }),
-    { nil: undefined, freq: 8 },
-  );
-  const members = fc.array(member, { minLength: 2, maxLength: 8 }) as fc.Arbitrary<
-    (Scores | undefined)[]
-  >;
-  const full = fc.array(fc.record({ mrr: score, similarity: score, format: score }), {
-    minLength: 2,
-    maxLength: 8,
-  });
+  const each = { mrr: score, similarity: score, format: score };
+  const some = fc.record(each, { requiredKeys: [] });
+  const size = { minLength: 2, maxLength: 8 };
+  const member: fc.Arbitrary<Scores | undefined> = fc.option(some, { nil: undefined, freq: 8 });
+  const members = fc.array(member, size);
+  const full = fc.array(fc.record(each), size);
 
   test.each(schemes)('%s is finite where there are scores, and absent where not', (scheme) => {
     fc.assert(
       fc.property(members, (scores) => {
         const { rewards, weights } = combineGroupRewards(scores, terms, scheme);
-        expect(rewards.map((reward) => reward === undefined)).toEqual(
-          scores.map((one) => one === undefined),
-        );
-        expect(rewards.every((reward = 0) => Number.isFinite(reward))).toBe(true);
+        for (const [i, one] of scores.entries())
+          expect(Number.isFinite(rewards[i])).toBe(one !== undefined);
         expect(Object.values(weights).every(Number.isFinite)).toBe(true);
       }),
     );
@@ -220,10 +198,10 @@ describe('For any group', () => {
         fc.property(full, (scores) => {
           const { rewards } = combineGroupRewards(scores, terms, scheme);
           const pairs = scores.flatMap((a, i) => scores.map((b, j) => ({ a, b, i, j })));
+          const isBelow = (a: (typeof scores)[number], b: (typeof scores)[number]) =>
+            names.every((name) => a[name as 'mrr'] <= b[name as 'mrr']);
           const reversed = pairs.filter(
-            ({ a, b, i, j }) =>
-              names.every((name) => a[name as 'mrr'] <= b[name as 'mrr']) &&
-              (rewards[i] ?? NaN) > (rewards[j] ?? NaN) + 1e-9,
+            ({ a, b, i, j }) => isBelow(a, b) && (rewards[i] ?? NaN) > (rewards[j] ?? NaN) + 1e-9,
           );
           expect(reversed).toEqual([]);
         }),
@@ -247,8 +225,8 @@ describe('For any group', () => {
       fc.property(members, (scores) => {
         const { weights } = combineGroupRewards(scores, terms, 'pca');
         const values = Object.values(weights);
-        const size = Math.hypot(...values);
-        expect(Math.abs(size - 1) < 1e-9 || size === 0).toBe(true);
+        const norm = Math.hypot(...values);
+        expect(Math.abs(norm - 1) < 1e-9 || norm === 0).toBe(true);
         expect(values.reduce((sum, value) => sum + value, 0)).toBeGreaterThanOrEqual(-1e-6);
       }),
     );

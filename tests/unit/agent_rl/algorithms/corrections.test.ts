@@ -1,7 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { builtinCorrections } from '#agent_rl/algorithms/corrections/index.ts';
-import { type CorrectionFunction, corrections } from '#agent_rl/core/algorithm/correction.ts';
+import {
+  type CorrectionFunction,
+  corrections,
+  type CorrectionTokens,
+} from '#agent_rl/core/algorithm/correction.ts';
 import { describeCorrectionContract } from '#tests/contracts/correction-contract.ts';
 
 const named = (name: string) =>
@@ -33,15 +37,10 @@ describe('A built-in correction', () => {
   });
 });
 
-const settings: Readonly<Record<string, object>> = {
-  tis: { cap: 2 },
-  masked: { low: 0.5, high: 2 },
-  sequence: { cap: 2 },
-};
+const masked = { low: 0.5, high: 2 };
+const settings: Record<string, object> = { tis: { cap: 2 }, masked, sequence: { cap: 2 } };
 for (const plugin of builtinCorrections) {
   const { name } = corrections.specOf(plugin)!;
-  describeCorrectionContract(name, {
-    plugin,
-    factorsOf: (given) => named(name)(given, settings[name] ?? {}),
-  });
+  const factorsOf = (given: CorrectionTokens) => named(name)(given, settings[name] ?? {});
+  describeCorrectionContract(name, { plugin, factorsOf });
 }

@@ -2,61 +2,57 @@ import { describe, expect, test } from '@jest/globals';
 
 import { groupAdvantages } from '#agent_rl/algorithms/group-advantages.ts';
 
-const close = (
-  values: readonly (number | undefined)[],
-  expected: readonly (number | undefined)[],
-) => {
-  expect(values).toHaveLength(expected.length);
-  values.forEach((value, i) => {
-    const wanted = expected[i];
-    if (wanted === undefined) expect(value).toBeUndefined();
-    else expect(value).toBeCloseTo(wanted, 12);
-  });
-};
+const { SQRT2 } = Math;
+const s = Math.sqrt(1.5);
+const close = (values: readonly (number | undefined)[]) =>
+  values.map((value) => (value === undefined ? undefined : expect.closeTo(value, 12)));
 
 describe('groupAdvantages', () => {
-  // Rewards 1, 0, 0, 3: mean 1, deviations 0, -1, -1, 2, squares sum to 6.
-  const rewards = [1, 0, 0, 3];
-
-  test('divides by the sample deviation, sqrt(6 / 3)', () => {
-    const { advantages, mean, std } = groupAdvantages(rewards, { std: 'sample', eps: 0 });
-    close(advantages, [0, -1 / Math.SQRT2, -1 / Math.SQRT2, Math.SQRT2]);
-    expect([mean, std]).toEqual([1, Math.SQRT2]);
-  });
-
-  test('divides by the population deviation, sqrt(6 / 4)', () => {
-    const { advantages } = groupAdvantages(rewards, { std: 'population', eps: 0 });
-    const s = Math.sqrt(1.5);
-    close(advantages, [0, -1 / s, -1 / s, 2 / s]);
-  });
-
-  test('does not divide at all for Dr. GRPO', () => {
-    const { advantages } = groupAdvantages(rewards, { std: 'none', eps: 5 });
-    close(advantages, [0, -1, -1, 2]);
-  });
-
-  test('adds eps to the deviation', () => {
-    // 0 and 2: mean 1, sample deviation sqrt(2); with eps = sqrt(2) the divisor doubles.
-    const { advantages } = groupAdvantages([0, 2], { std: 'sample', eps: Math.SQRT2 });
-    close(advantages, [-1 / (2 * Math.SQRT2), 1 / (2 * Math.SQRT2)]);
+  test.each([
+    // Rewards 1, 0, 0, 3: mean 1, deviations 0, -1, -1, 2, squares sum to 6.
+    [
+      'the sample deviation',
+      { std: 'sample', eps: 0 },
+      [1, 0, 0, 3],
+      [0, -1 / SQRT2, -1 / SQRT2, SQRT2],
+    ],
+    // The population deviation is sqrt(6 / 4).
+    [
+      'the population deviation',
+      { std: 'population', eps: 0 },
+      [1, 0, 0, 3],
+      [0, -1 / s, -1 / s, 2 / s],
+    ],
+    ['nothing for Dr. GRPO', { std: 'none', eps: 5 }, [1, 0, 0, 3], [0, -1, -1, 2]],
+    // Mean 1, sample deviation sqrt(2); with eps = sqrt(2) the divisor doubles.
+    [
+      'the deviation and eps',
+      { std: 'sample', eps: SQRT2 },
+      [0, 2],
+      [-1 / (2 * SQRT2), 1 / (2 * SQRT2)],
+    ],
+  ] as const)('divides by %s', (_, options, rewards, expected) => {
+    const { advantages, mean } = groupAdvantages(rewards, options);
+    expect(advantages).toEqual(close(expected));
+    expect(mean).toBe(1);
   });
 
   test('excludes members without a reward from mean and deviation', () => {
-    const { advantages, mean } = groupAdvantages([2, undefined, 4], { std: 'population', eps: 0 });
-    close(advantages, [-1, undefined, 1]);
+    const options = { std: 'population', eps: 0 } as const;
+    const { advantages, mean } = groupAdvantages([2, undefined, 4], options);
+    expect(advantages).toEqual(close([-1, undefined, 1]));
     expect(mean).toBe(3);
+    expect(groupAdvantages([1, 0, 0, 3], { std: 'sample', eps: 0 }).std).toBe(SQRT2);
   });
 
   test('gives exactly 0 and a flag for equal rewards', () => {
     const group = groupAdvantages([0.1, 0.1, 0.1], { std: 'sample', eps: 0 });
-    expect(group.advantages).toEqual([0, 0, 0]);
-    expect(group.zeroVariance).toBe(true);
+    expect(group).toMatchObject({ advantages: [0, 0, 0], zeroVariance: true });
   });
 
   test('treats a reward summed in two orders as equal', () => {
     const group = groupAdvantages([0.1 + 0.2 + 0.3, 0.3 + 0.2 + 0.1], { std: 'sample', eps: 0 });
-    expect(group.advantages).toEqual([0, 0]);
-    expect(group.zeroVariance).toBe(true);
+    expect(group).toMatchObject({ advantages: [0, 0], zeroVariance: true });
   });
 
   test('does not flag a small real difference', () => {

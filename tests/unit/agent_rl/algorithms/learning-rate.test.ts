@@ -2,22 +2,14 @@ import { describe, expect, test } from '@jest/globals';
 
 import { learningRateAt } from '#agent_rl/algorithms/learning-rate.ts';
 
-const constant = {
-  schedule: 'constant',
-  warmupSteps: 4,
-  totalSteps: 12,
-  peak: 8,
-  finalRatio: 0.5,
-} as const;
+const steps = { warmupSteps: 4, totalSteps: 12, peak: 8, finalRatio: 0.5 };
+const constant = { ...steps, schedule: 'constant' } as const;
 const cosine = { ...constant, schedule: 'cosine' } as const;
 
 describe('learningRateAt', () => {
-  test('rises in equal steps and reaches the peak with the last step of the warm-up', () => {
-    expect([0, 1, 2, 3, 4].map((step) => learningRateAt(step, constant))).toEqual([2, 4, 6, 8, 8]);
-  });
-
-  test('stays at the peak when constant', () => {
-    expect(learningRateAt(11, constant)).toBe(8);
+  test('rises in equal steps to the peak, and stays there when constant', () => {
+    const rates = [0, 1, 2, 3, 4, 11].map((step) => learningRateAt(step, constant));
+    expect(rates).toEqual([2, 4, 6, 8, 8, 8]);
   });
 
   test('falls along half a cosine towards the final share', () => {

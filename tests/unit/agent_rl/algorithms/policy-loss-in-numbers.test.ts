@@ -4,8 +4,8 @@ import { findLoss } from '#agent_rl/algorithms/losses/find-loss.ts';
 import { policyLossInNumbers } from '#agent_rl/algorithms/losses/policy-loss-in-numbers.ts';
 import { policyLoss } from '#agent_rl/algorithms/policy-loss.ts';
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
-import type { PolicyLossSpec } from '#agent_rl/core/services/learner.ts';
 import { tf } from '#agent_rl/engine/ops.ts';
+import { policyLossSpec } from '#tests/support/policy-loss-spec.ts';
 
 const length = 40;
 
@@ -29,8 +29,7 @@ test.each([
   ['gspo', { clipLow: 3e-4, clipHigh: 4e-4 }],
   ['reinforce', {}],
 ])("the plain value of %s %j equals the engine's", async (type, settings) => {
-  const kl = { kind: 'none', weight: 0 } as const;
-  const spec: PolicyLossSpec = { name: 'policy', type, settings, kl, temperature: 1 };
+  const spec = policyLossSpec({ type, settings });
   const { loss } = await findLoss(spec);
   const { logProbs, datum } = sequence();
   const { weights, advantages, oldLogProbs } = datum;

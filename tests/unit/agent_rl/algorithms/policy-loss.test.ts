@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 
 import { crossEntropyLoss, policyLoss } from '#agent_rl/algorithms/policy-loss.ts';
 import type { PolicyLossSpec } from '#agent_rl/core/services/learner.ts';
-import { tf } from '#agent_rl/engine/ops.ts';
-import { builtinLoss } from '#tests/support/algorithm-parts.ts';
+import { tf, type Tensor } from '#agent_rl/engine/ops.ts';
+import { builtinLoss, clippedSpec } from '#tests/support/algorithm-parts.ts';
 
 const clipped = builtinLoss('clipped');
 
@@ -15,17 +15,9 @@ interface Row {
   weights: number[];
 }
 
-const plain: PolicyLossSpec = {
-  name: 'policy',
-  type: 'clipped',
-  settings: { clipLow: 0.2, clipHigh: 0.3 },
-  kl: { kind: 'none', weight: 0 },
-  temperature: 1,
-};
-const withKl = (kind: 'k1' | 'k2' | 'k3', weight = 1): PolicyLossSpec => ({
-  ...plain,
-  kl: { kind, weight },
-});
+const plain = clippedSpec(0.2, 0.3);
+const withKl = (kind: 'none' | 'k1' | 'k2' | 'k3', weight = 1) =>
+  clippedSpec(0.2, 0.3, { kl: { kind, weight } });
 
 const tensors = ({ refLogProbs, ...row }: Row) => ({
   logProbs: tf.tensor1d(row.logProbs),
@@ -37,23 +29,22 @@ const tensors = ({ refLogProbs, ...row }: Row) => ({
 
 const evaluate = (row: Row, spec: PolicyLossSpec) => {
   const { loss, sums } = policyLoss(tensors(row), spec, clipped);
-  const values = Object.entries(sums).map(
-    ([name, sum]) => [name, sum.dataSync()[0] ?? NaN] as const,
-  );
-  return {
-    loss: loss.dataSync()[0] ?? NaN,
-    sums: Object.fromEntries(values) as Record<string, number>,
-  };
+  const values = Object.entries(sums).map(([name, sum]) => [name, sum.dataSync()[0] ?? NaN]);
+  const named = Object.fromEntries(values) as Record<string, number>;
+  return { loss: loss.dataSync()[0] ?? NaN, sums: named };
 };
 
+/** The gradient of a scalar at these values. */
+const slopes = (of: (at: Tensor) => Tensor, at: readonly number[]): number[] => [
+  ...tf
+    .grad(of as never)(tf.tensor1d([...at]))
+    .dataSync(),
+];
+
 const gradient = (row: Row, spec: PolicyLossSpec): number[] => {
-  const of = (logProbs: ReturnType<typeof tf.tensor1d>) =>
+  const of = (logProbs: Tensor) =>
     policyLoss({ ...tensors(row), logProbs }, spec, clipped).loss.asScalar();
-  return [
-    ...tf
-      .grad(of as never)(tf.tensor1d(row.logProbs))
-      .dataSync(),
-  ];
+  return slopes(of, row.logProbs);
 };
 
 /** One token with this ratio, advantage and weight. */
@@ -66,12 +57,8 @@ const token = (ratio: number, advantage: number, weight = 1): Row => ({
 
 describe('policyLoss', () => {
   test('is minus weight times advantage while the policy is unchanged', () => {
-    const row = {
-      logProbs: [-1, -2],
-      oldLogProbs: [-1, -2],
-      advantages: [2, -1],
-      weights: [0.5, 0.25],
-    };
+    const logProbs = [-1, -2];
+    const row = { logProbs, oldLogProbs: logProbs, advantages: [2, -1], weights: [0.5, 0.25] };
     expect(evaluate(row, plain).loss).toBeCloseTo(-(0.5 * 2 - 0.25), 6);
     expect(gradient(row, plain)).toEqual([-1, 0.25]);
   });
@@ -89,12 +76,9 @@ describe('policyLoss', () => {
   });
 
   test('counts the weight of clipped tokens, not their number', () => {
-    const row = {
-      logProbs: [Math.log(1.5), 0, Math.log(1.5)],
-      oldLogProbs: [0, 0, 0],
-      advantages: [1, 1, -1],
-      weights: [0.25, 0.5, 0.25],
-    };
+    const logProbs = [Math.log(1.5), 0, Math.log(1.5)];
+    const advantages = [1, 1, -1];
+    const row = { logProbs, oldLogProbs: [0, 0, 0], advantages, weights: [0.25, 0.5, 0.25] };
     const { sums } = evaluate(row, plain);
     expect(sums['clipFraction']).toBeCloseTo(0.25, 6);
     expect(sums['ratio']).toBeCloseTo(0.25 * 1.5 + 0.5 + 0.25 * 1.5, 6);
@@ -104,12 +88,9 @@ describe('policyLoss', () => {
   });
 
   // Policy twice as likely as the reference: d = log 2.
-  const pulled = {
-    ...token(1, 0),
-    logProbs: [Math.log(0.5)],
-    oldLogProbs: [Math.log(0.5)],
-    refLogProbs: [Math.log(0.25)],
-  };
+  const half = [Math.log(0.5)];
+  const quarter = [Math.log(0.25)];
+  const pulled = { ...token(1, 0), logProbs: half, oldLogProbs: half, refLogProbs: quarter };
   const d = Math.log(2);
   test.each([
     ['k1', d, d],
@@ -144,13 +125,8 @@ describe('policyLoss', () => {
   });
 
   test('cuts a huge difference to 20 nats, counts it, and gives it no gradient', () => {
-    const row = {
-      logProbs: [-200, -1],
-      oldLogProbs: [-1, -1],
-      refLogProbs: [-1, -1],
-      advantages: [0, 0],
-      weights: [0.25, 0.5],
-    };
+    const old = { oldLogProbs: [-1, -1], refLogProbs: [-1, -1] };
+    const row = { logProbs: [-200, -1], ...old, advantages: [0, 0], weights: [0.25, 0.5] };
     const { loss, sums } = evaluate(row, withKl('k3', 1e-9));
     expect(loss).toBeCloseTo(0.25 * 1e-9 * Math.exp(20), 3);
     expect(sums['guarded']).toBe(0.25);
@@ -175,14 +151,11 @@ describe('policyLoss', () => {
         advantages: [1.2, -0.7, 0.4, -1.5],
         weights: [0.4, 0.3, 0.2, 0.1],
       };
-      const spec: PolicyLossSpec = { ...plain, kl: { kind, weight: 0.7 } };
+      const spec = withKl(kind, 0.7);
       const h = 1e-2;
       gradient(row, spec).forEach((slope, i) => {
         const moved = (by: number): number =>
-          evaluate(
-            { ...row, logProbs: row.logProbs.map((value, j) => (j === i ? value + by : value)) },
-            spec,
-          ).loss;
+          evaluate({ ...row, logProbs: row.logProbs.with(i, row.logProbs[i]! + by) }, spec).loss;
         expect(slope).toBeCloseTo((moved(h) - moved(-h)) / (2 * h), 3);
       });
     },
@@ -201,26 +174,13 @@ describe('The KL terms in expectation', () => {
   const p = softmax(logits);
   const r = [0.5, 0.3, 0.2];
   const expectedGradient = (kind: 'k1' | 'k2' | 'k3'): number[] => {
-    const loss = (x: ReturnType<typeof tf.tensor1d>) =>
-      policyLoss(
-        {
-          ...tensors({
-            logProbs: p,
-            oldLogProbs: p.map(Math.log),
-            refLogProbs: r.map(Math.log),
-            advantages: [0, 0, 0],
-            weights: p,
-          }),
-          logProbs: tf.logSoftmax(x),
-        },
-        withKl(kind),
-        clipped,
-      ).loss.asScalar();
-    return [
-      ...tf
-        .grad(loss as never)(tf.tensor1d(logits))
-        .dataSync(),
-    ];
+    const references = { oldLogProbs: p.map(Math.log), refLogProbs: r.map(Math.log) };
+    const row = { logProbs: p, ...references, advantages: [0, 0, 0], weights: p };
+    const loss = (x: Tensor) => {
+      const inputs = { ...tensors(row), logProbs: tf.logSoftmax(x) };
+      return policyLoss(inputs, withKl(kind), clipped).loss.asScalar();
+    };
+    return slopes(loss, logits);
   };
 
   test.each(['k1', 'k2'] as const)('%s descends KL(policy || reference)', (kind) => {
@@ -240,9 +200,7 @@ describe('The KL terms in expectation', () => {
   });
 });
 
-describe('crossEntropyLoss', () => {
-  test('sums weighted negative log-probabilities and ignores weight 0', () => {
-    const loss = crossEntropyLoss(tf.tensor1d([-2, NaN, -1]), tf.tensor1d([0.5, 0, 0.25]));
-    expect(loss.dataSync()[0]).toBe(1.25);
-  });
+test('crossEntropyLoss sums weighted negative log-probabilities and ignores weight 0', () => {
+  const loss = crossEntropyLoss(tf.tensor1d([-2, NaN, -1]), tf.tensor1d([0.5, 0, 0.25]));
+  expect(loss.dataSync()[0]).toBe(1.25);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 
 import { overlongPenalty } from '#agent_rl/algorithms/overlong-penalty.ts';
 import { builtinSelections } from '#agent_rl/algorithms/selections/index.ts';
@@ -9,15 +9,13 @@ import { builtinSelection } from '#tests/support/algorithm-parts.ts';
 const membersOf = (settings: object, rewards: readonly (number | undefined)[]) =>
   builtinSelection('best-of', settings).of({ rewards, round: 0 }).members?.map(Number);
 
-describe('The best-of selection', () => {
-  test.each([
-    [{ above: 0 }, [1, 0, 0.5, undefined], [1, 0, 1, 0]],
-    [{ above: 0, keep: 1 }, [0.5, 1, 1, undefined], [0, 1, 0, 0]],
-    [{ above: -2, keep: 2 }, [-1, -3, 0, -1], [1, 0, 1, 0]],
-    [{ above: 5 }, [1, 2], [0, 0]],
-  ])('keeps the best with %j of %j', (settings, rewards, expected) => {
-    expect(membersOf(settings, rewards)).toEqual(expected);
-  });
+test.each([
+  [{ above: 0 }, [1, 0, 0.5, undefined], [1, 0, 1, 0]],
+  [{ above: 0, keep: 1 }, [0.5, 1, 1, undefined], [0, 1, 0, 0]],
+  [{ above: -2, keep: 2 }, [-1, -3, 0, -1], [1, 0, 1, 0]],
+  [{ above: 5 }, [1, 2], [0, 0]],
+])('the best-of selection keeps the best with %j of %j', (settings, rewards, expected) => {
+  expect(membersOf(settings, rewards)).toEqual(expected);
 });
 
 test('the dynamic selection resamples flat groups for a limited number of rounds', () => {

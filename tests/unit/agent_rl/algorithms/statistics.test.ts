@@ -24,13 +24,11 @@ describe('wilson95', () => {
   });
 });
 
-describe('worstCaseBounds', () => {
-  test('count attempts without a verdict as failures, then as successes', () => {
-    // 3 of 6, and 2 unknown: from 3 of 8 to 5 of 8.
-    expect(worstCaseBounds(3, 6, 2)).toEqual([3 / 8, 5 / 8]);
-    expect(worstCaseBounds(3, 6, 0)).toEqual([0.5, 0.5]);
-    expect(worstCaseBounds(0, 0, 0)).toEqual([0, 1]);
-  });
+test('the worst cases count attempts without a verdict as failures, then as successes', () => {
+  // 3 of 6, and 2 unknown: from 3 of 8 to 5 of 8.
+  expect(worstCaseBounds(3, 6, 2)).toEqual([3 / 8, 5 / 8]);
+  expect(worstCaseBounds(3, 6, 0)).toEqual([0.5, 0.5]);
+  expect(worstCaseBounds(0, 0, 0)).toEqual([0, 1]);
 });
 
 describe('passAtK', () => {

@@ -8,27 +8,15 @@ const weights = (aggregation: 'token-mean' | 'sequence-mean' | 'constant') =>
   tokenWeights(masks, { aggregation, maxTokensPerEpisode: 8 }).map((row) => Array.from(row));
 
 describe('tokenWeights', () => {
-  test('token-mean weighs each of the four tokens 1/4', () => {
-    expect(weights('token-mean')).toEqual([
-      [0, 0.25, 0.25, 0.25],
-      [0, 0.25],
-      [0, 0],
-    ]);
-  });
-
-  test('sequence-mean weighs each of the two sequences 1/2', () => {
-    const third = Math.fround(1 / 6);
-    expect(weights('sequence-mean')).toEqual([
-      [0, third, third, third],
-      [0, 0.5],
-      [0, 0],
-    ]);
-  });
-
-  test('constant weighs each token 1 / (2 sequences x 8 tokens)', () => {
-    expect(weights('constant')).toEqual([
-      [0, 1 / 16, 1 / 16, 1 / 16],
-      [0, 1 / 16],
+  test.each([
+    ['token-mean', 'each of the four tokens', 1 / 4, 1 / 4],
+    ['sequence-mean', 'each of the two sequences', Math.fround(1 / 6), 1 / 2],
+    // 2 sequences times 8 tokens.
+    ['constant', 'each of the tokens that there could be', 1 / 16, 1 / 16],
+  ] as const)('%s weighs %s alike', (aggregation, _, first, second) => {
+    expect(weights(aggregation)[0]).toEqual([0, first, first, first]);
+    expect(weights(aggregation).slice(1)).toEqual([
+      [0, second],
       [0, 0],
     ]);
   });

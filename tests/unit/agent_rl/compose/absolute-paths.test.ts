@@ -31,24 +31,17 @@ test('only settings marked as paths become absolute, at any depth', () => {
     inner: Type.Optional(Type.Object({ files: Type.Array(Type.String({ path: 'file' })) })),
     either: Type.Union([Type.Null(), Type.Object({ cassette: Type.String({ path: 'file' }) })]),
   });
-  const settings = {
-    path: 'a',
+  const given = (at: (path: string) => string, model: string) => ({
+    path: at('a'),
     name: 'a',
-    model: 'org/name',
-    inner: { files: ['b', 'c'] },
-    either: { cassette: 'd' },
-    unknown: 'a',
-  };
-  expect(withAbsolutePaths(schema, settings)).toEqual({
-    path: here('a'),
-    name: 'a',
-    model: 'org/name',
-    inner: { files: [here('b'), here('c')] },
-    either: { cassette: here('d') },
+    model,
+    inner: { files: [at('b'), at('c')] },
+    either: { cassette: at('d') },
     unknown: 'a',
   });
-  expect(withAbsolutePaths(schema, { ...settings, model: 'model/starter' })).toMatchObject({
-    model: here('model/starter'),
-  });
+  const settings = given(String, 'org/name');
+  expect(withAbsolutePaths(schema, settings)).toEqual(given(here, 'org/name'));
+  const local = given(here, here('model/starter'));
+  expect(withAbsolutePaths(schema, given(String, 'model/starter'))).toEqual(local);
   expect(withAbsolutePaths(undefined, settings)).toBe(settings);
 });

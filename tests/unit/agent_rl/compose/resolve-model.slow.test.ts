@@ -8,7 +8,7 @@ import { writeAdapter } from '#model/adapters/adapter-files.ts';
 import { smallModelConfig, writeSmallModel } from '#tests/support/small-model.ts';
 import { resolved } from '#tests/support/resolved.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
-import { rejectionOf } from '#tests/support/thrown.ts';
+import { errorOf, rejectionOf } from '#tests/support/thrown.ts';
 import { saveTinyAdapter, tinyAdapter, tinyAdapterWeights } from '#tests/support/tiny-adapter.ts';
 
 const folder = temporaryFolder();
@@ -42,11 +42,8 @@ describe('The starting weights of a run', () => {
   });
 
   test('a checkpoint is complete without the adapters of the config', async () => {
-    const settings = [
-      `model.path=${at('base')}`,
-      `model.adapters=[${at('first')}]`,
-      'model.lora.rank=2',
-    ];
+    const paths = [`model.path=${at('base')}`, `model.adapters=[${at('first')}]`];
+    const settings = [...paths, 'model.lora.rank=2'];
     expect(await weightsOf(settings)).toMatchObject({
       layers: { base: at('base'), adapters: [at('first')] },
       newAdapter: { rank: 2 },
@@ -60,19 +57,11 @@ describe('The starting weights of a run', () => {
   test.each(['rl', 'sft'])(
     'a missing adapter is refused at the start of a run (%s)',
     async (mode) => {
-      const error = await rejectionOf(
-        trainAgent({
-          config,
-          overrides: {
-            'model.path': at('base'),
-            'model.adapters': [at('missing')],
-            'train.mode': mode,
-          },
-          dryRun: true,
-        }),
-      );
-      expect(error.code).toBe('MODEL_INVALID');
-      expect(error.message).toContain(`${at('missing')} does not exist. model.adapters names it.`);
+      const model = { 'model.path': at('base'), 'model.adapters': [at('missing')] };
+      const overrides = { ...model, 'train.mode': mode };
+      const says = `${at('missing')} does not exist. model.adapters names it.`;
+      const error = await rejectionOf(trainAgent({ config, overrides, dryRun: true }));
+      expect(error).toMatchObject(errorOf('MODEL_INVALID', says));
     },
   );
 });

@@ -7,25 +7,18 @@ import { requireTrainablePolicy } from '#agent_rl/compose/resolve-run.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { resolved } from '#tests/support/resolved.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { thrownBy } from '#tests/support/thrown.ts';
+import { errorOf, thrownBy } from '#tests/support/thrown.ts';
 
 const folder = temporaryFolder();
-const file = writeBelow(
-  folder,
-  'run.yaml',
-  'environment: {type: code_exec}\ntools: [{type: code_exec}]\ndatasets: [{dir: tasks}]\n',
-);
+const plugins = 'environment: {type: code_exec}\ntools: [{type: code_exec}]\n';
+const file = writeBelow(folder, 'run.yaml', `${plugins}datasets: [{dir: tasks}]\n`);
 const preparedWith = (type: string) => prepareRun({ file, overrides: [`policy.type=${type}`] });
 
 test('a policy with its own generator is refused for training, with its place', async () => {
   const { loaded, chosen } = await preparedWith('transformers-js');
   const error = thrownBy(() => requireTrainablePolicy(loaded, chosen));
-  expect(error).toMatchObject({
-    code: 'CONFIG_INVALID',
-    message: expect.stringMatching(
-      /policy\.type=transformers-js policy\.type: policy transformers-js /,
-    ),
-  });
+  const says = /policy\.type=transformers-js policy\.type: policy transformers-js /;
+  expect(error).toMatchObject(errorOf('CONFIG_INVALID', says));
 });
 
 test.each(['minimind', 'huggingface'])('the policy %s can be trained', async (type) => {
@@ -40,9 +33,9 @@ test('paths in tool blocks are absolute in the config of a run and in the settin
   const inConfig = run.config.tools[0] as unknown as { corpus: Record<string, string> };
   const used = run.chosen.tools[0]?.settings as typeof inConfig;
   for (const { corpus } of [inConfig, used]) {
-    expect(corpus['path']).toBe(resolve('.cache/search_corpus'));
-    expect(corpus['documents']).toBe(
-      join(packageRoot(), 'dataset', 'search_corpus', 'documents.jsonl'),
-    );
+    expect(corpus).toMatchObject({
+      path: resolve('.cache/search_corpus'),
+      documents: join(packageRoot(), 'dataset', 'search_corpus', 'documents.jsonl'),
+    });
   }
 });

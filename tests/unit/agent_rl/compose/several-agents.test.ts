@@ -13,22 +13,17 @@ import { ToolRunner } from '#agent_rl/rollout/tools/tool-runner.ts';
 import { says, ScriptedPolicy } from '#tests/support/scripted-policy.ts';
 import { problemPaths } from '#tests/support/problem-places.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { rejectionOf } from '#tests/support/thrown.ts';
+import { errorOf, rejectionOf } from '#tests/support/thrown.ts';
 
+const { signal } = new AbortController();
 const folder = temporaryFolder();
 const row = { task_id: 't', prompt: 'sea', words: ['sea', 'road'], secret: 'sea' };
 for (const split of ['train', 'eval'])
-  writeBelow(folder, `tasks/${split}.jsonl`, `${JSON.stringify({ ...row, task_id: split })}\n`);
+  writeBelow(folder, `tasks/${split}.jsonl`, JSON.stringify({ ...row, task_id: split }));
 
+const game = { environment: { type: 'word_game' }, datasets: [{ dir: `${folder}/tasks` }] };
 const prepared = (agents: readonly object[] = []) =>
-  prepareRun({
-    file: 'run.yaml',
-    settings: {
-      environment: { type: 'word_game' },
-      datasets: [{ dir: `${folder}/tasks` }],
-      ...(agents.length > 0 && { agents }),
-    },
-  });
+  prepareRun({ file: 'run.yaml', settings: { ...game, ...(agents.length > 0 && { agents }) } });
 
 describe('The agents of an environment', () => {
   test('an agent learns by default', async () => {
@@ -42,11 +37,10 @@ describe('The agents of an environment', () => {
   test('the run file names known agents once, and at least one learns', async () => {
     const wrong = [{ name: 'judge' }, { name: 'speaker', train: false }, { name: 'speaker' }];
     const idle = ['speaker', 'guesser'].map((name) => ({ name, train: false }));
-    expect(problemPaths((await rejectionOf(prepared(wrong))).message)).toEqual([
-      'agents.0.name',
-      'agents.2.name',
-    ]);
-    expect(problemPaths((await rejectionOf(prepared(idle))).message)).toEqual(['agents']);
+    const problemsOf = async (agents: readonly object[]) =>
+      problemPaths((await rejectionOf(prepared(agents))).message);
+    expect(await problemsOf(wrong)).toEqual(['agents.0.name', 'agents.2.name']);
+    expect(await problemsOf(idle)).toEqual(['agents']);
     const agents = [{ name: 'a', train: true }];
     expect(agentProblems([{ name: 'question', agents: oneAgent }], { agents })).toMatchObject([
       { path: 'agents.0.name' },
@@ -70,11 +64,8 @@ describe('The agents of an environment', () => {
     const { words, secret } = row;
     const task = { taskId: 't', prompt: 'sea', metadata: { words, secret } };
     expect(make.agentsOf?.(task)?.map(({ name }) => name)).toEqual(['speaker', 'guesser']);
-    const played = await runEpisode(
-      make,
-      { task, key: keyOutsideRuns(), step: 0, seed: 1, sampling: unbiased },
-      new AbortController().signal,
-    );
+    const request = { task, key: keyOutsideRuns(), step: 0, seed: 1, sampling: unbiased };
+    const played = await runEpisode(make, request, signal);
     expect(played.parts.map(({ agent, learns, reward }) => [agent, learns, reward])).toEqual([
       ['speaker', false, 1],
       ['guesser', true, 1],
@@ -84,13 +75,8 @@ describe('The agents of an environment', () => {
 
   test('agent-rl plugins attack refuses several agents', async () => {
     const run = await prepared();
-    const attacking = attack({
-      ...run,
-      print: () => undefined,
-      signal: new AbortController().signal,
-    });
-    const error = await rejectionOf(attacking);
-    expect(error.code).toBe('CONFIG_INVALID');
-    expect(error.message).toContain('word_game has several agents (speaker, guesser)');
+    const attacking = attack({ ...run, print: () => undefined, signal });
+    const problem = errorOf('CONFIG_INVALID', 'word_game has several agents (speaker, guesser)');
+    expect(await rejectionOf(attacking)).toMatchObject(problem);
   });
 });

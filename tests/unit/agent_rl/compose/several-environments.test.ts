@@ -9,7 +9,7 @@ import { type Answer, ask } from '#tests/support/scripted-questions.ts';
 import { ScriptedEnvironment } from '#tests/support/scripted-environment.ts';
 import { problemPaths } from '#tests/support/problem-places.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { rejectionOf, thrownBy } from '#tests/support/thrown.ts';
+import { errorOf, rejectionOf, thrownBy } from '#tests/support/thrown.ts';
 
 const folder = temporaryFolder();
 const write = (path: string, text: string): string => writeBelow(folder, path, text);
@@ -18,10 +18,8 @@ write('maths/eval.csv', 'question,answer\nTwo and two?,4\n');
 write('words/eval.csv', 'question,answer\nOf what is cheese made?,milk\n');
 write('own/eval.jsonl', '{"question":"Q","answer":"4","metadata":{"environment":"numbers"}}\n');
 
-const worlds = [
-  { type: 'question', name: 'numbers', match: 'number', successReward: 2 },
-  { type: 'question', name: 'texts' },
-];
+const numbers = { type: 'question', name: 'numbers', match: 'number', successReward: 2 };
+const worlds = [numbers, { type: 'question', name: 'texts' }];
 const folders = {
   maths: { dir: `${folder}/maths`, environment: 'numbers' },
   words: { dir: `${folder}/words`, environment: 'texts' },
@@ -32,33 +30,21 @@ const answer: Answer = ({ answer: right }) => `The answer is ${right}, I think, 
 describe('A run with several environments', () => {
   const played = async (datasets: readonly object[]) =>
     (await ask({ environment: worlds, datasets }, { split: 'eval', answer })).map(
-      ({ taskId, parts: [part], judgedBy }) => [
-        taskId,
-        part?.reward,
-        part?.success,
-        judgedBy?.environment,
-      ],
+      ({ taskId, parts: [part], judgedBy }) => `${taskId} ${part?.reward} ${judgedBy?.environment}`,
     );
 
   test('plays each task in the environment of its metadata or its folder', async () => {
-    expect(await played(Object.values(folders))).toEqual([
-      ['maths-eval-2', 2, true, 'numbers'],
-      ['words-eval-2', 0, false, 'texts'],
-      ['own-eval-1', 2, true, 'numbers'],
-    ]);
+    const expected = ['maths-eval-2 2 numbers', 'words-eval-2 0 texts', 'own-eval-1 2 numbers'];
+    expect(await played(Object.values(folders))).toEqual(expected);
   });
 
   test('refuses tasks without an environment or with an unknown one', async () => {
     write('lost/eval.jsonl', '{"question":"Q","answer":"4","metadata":{"environment":"chess"}}\n');
     const { environment: _none, ...nameless } = folders.maths;
     const error = await rejectionOf(played([nameless, { dir: `${folder}/lost` }]));
-    expect(error.code).toBe('DATASET_INVALID');
-    const [first, ...lines] = error.message.split('\n');
-    expect(first).toMatch(/^2 of 2 tasks/);
-    expect(lines).toEqual([
-      expect.stringContaining(`${folder}/maths/eval.csv:2 Task "maths-eval-2": `),
-      expect.stringContaining(`${folder}/lost/eval.jsonl:1 Task "lost-eval-1": `),
-    ]);
+    expect(error).toMatchObject(errorOf('DATASET_INVALID', /^2 of 2 tasks/));
+    expect(error.message).toContain(`${folder}/maths/eval.csv:2 Task "maths-eval-2": `);
+    expect(error.message).toContain(`${folder}/lost/eval.jsonl:1 Task "lost-eval-1": `);
   });
 });
 
@@ -68,20 +54,16 @@ describe('The names of environments', () => {
   const tools = [{ type: 'search', mode: 'task' }, { type: 'code_exec' }];
 
   test('each name is unique, and datasets refer to existing ones', async () => {
-    const paths = await problemsOf({
-      environment: [{ type: 'question' }, { type: 'question' }],
-      datasets: [{ dir: 'a', environment: 'chess' }],
-    });
-    expect(paths).toEqual(['environment.1', 'datasets.0.environment']);
+    const environment = [{ type: 'question' }, { type: 'question' }];
+    const datasets = [{ dir: 'a', environment: 'chess' }];
+    const wrong = ['environment.1', 'datasets.0.environment'];
+    expect(await problemsOf({ environment, datasets })).toEqual(wrong);
   });
 
   test('a dataset needs a name if the environments read different formats', async () => {
-    const paths = await problemsOf({
-      environment: [{ type: 'search' }, { type: 'code_exec' }],
-      tools,
-      datasets: [{ dir: 'a' }, { dir: 'b', format: 'mbpp' }],
-    });
-    expect(paths).toEqual(['datasets.0']);
+    const environment = [{ type: 'search' }, { type: 'code_exec' }];
+    const datasets = [{ dir: 'a' }, { dir: 'b', format: 'mbpp' }];
+    expect(await problemsOf({ environment, tools, datasets })).toEqual(['datasets.0']);
   });
 });
 
@@ -91,26 +73,18 @@ describe('The setting environment', () => {
   const typesOf = (file: string, overrides: string[] = []) => {
     const { loaded, problems } = checkConfig({ file, overrides });
     expect(problems).toEqual([]);
-    return blocksOf(loaded.config, kinds.environments).map(({ path, value }) => [
-      path,
-      (value as { type: string }).type,
-    ]);
+    return blocksOf(loaded.config, kinds.environments).map(
+      ({ path, value }) => `${path} ${(value as { type: string }).type}`,
+    );
   };
 
   test('replaces a block by a list and a list by a block', () => {
     const above = write('above.yaml', `extends: ${below}\n${several}`);
     const again = write('again.yaml', `extends: ${above}\nenvironment: {type: question}\n`);
-    expect(typesOf(above)).toEqual([
-      ['environment.0', 'search'],
-      ['environment.1', 'question'],
-    ]);
-    expect(typesOf(again)).toEqual([['environment', 'question']]);
-    expect(typesOf(above, ['environment={type: code_exec}'])).toEqual([
-      ['environment', 'code_exec'],
-    ]);
-    expect(typesOf(below, ['environment=[{type: question}]'])).toEqual([
-      ['environment.0', 'question'],
-    ]);
+    expect(typesOf(above)).toEqual(['environment.0 search', 'environment.1 question']);
+    expect(typesOf(again)).toEqual(['environment question']);
+    expect(typesOf(above, ['environment={type: code_exec}'])).toEqual(['environment code_exec']);
+    expect(typesOf(below, ['environment=[{type: question}]'])).toEqual(['environment.0 question']);
   });
 
   test.each([

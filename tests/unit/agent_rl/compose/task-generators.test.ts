@@ -8,7 +8,7 @@ import { chooseSelection } from '#dataset/tasks/selection-tasks.ts';
 import { mostMadeAhead, planOf } from '#dataset/tasks/task-sets.ts';
 import { problemPaths } from '#tests/support/problem-places.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { rejectionOf, thrownBy } from '#tests/support/thrown.ts';
+import { errorOf, rejectionOf, thrownBy } from '#tests/support/thrown.ts';
 
 interface Settings {
   /** The index whose training task is also evaluated on; none by default. */
@@ -17,15 +17,13 @@ interface Settings {
   blank?: number;
 }
 
+const integer = { type: 'integer' };
 @taskGenerator({
   name: 'doubles',
   description: 'Numbers that are to be doubled.',
   version: 4,
   taskFormat: 'question',
-  settings: {
-    type: 'object',
-    properties: { leak: { type: 'integer' }, blank: { type: 'integer' } },
-  },
+  settings: { type: 'object', properties: { leak: integer, blank: integer } },
 })
 class Doubles implements TaskGenerator {
   readonly #settings: Settings;
@@ -47,25 +45,17 @@ class Doubles implements TaskGenerator {
 }
 
 const folder = temporaryFolder();
-for (const [split, id] of Object.entries({ train: 'a', eval: 'b' }))
-  writeBelow(
-    folder,
-    `maths/${split}.jsonl`,
-    `{"task_id":"${id}","question":"${id}?","answer":"4"}`,
-  );
+const row = (id: string) => `{"task_id":"${id}","question":"${id}?","answer":"4"}`;
+writeBelow(folder, 'maths/train.jsonl', row('a'));
+writeBelow(folder, 'maths/eval.jsonl', row('b'));
 
 const both: TaskRequest = { train: 'train', evaluation: 'eval' };
 
+const length = { rollout: { tasksPerStep: 3 }, train: { iterations: 4 } };
 const preparedWith = (settings: object) =>
   prepareRun({
     file: 'run.yaml',
-    settings: {
-      environment: { type: 'question' },
-      rollout: { tasksPerStep: 3 },
-      train: { iterations: 4 },
-      run: { seed: 9 },
-      ...settings,
-    },
+    settings: { environment: { type: 'question' }, ...length, run: { seed: 9 }, ...settings },
     exported: [Doubles],
   });
 
@@ -90,21 +80,16 @@ describe('The tasks of a generator', () => {
   });
 
   test('a short session also generates the planned tasks, up to a limit', async () => {
-    const { train } = await tasksWith({
-      datasets: [generator()],
-      train: { iterations: 4, maxIterations: 1 },
-    });
-    expect(train).toHaveLength(12);
-    const long = await tasksWith({ datasets: [generator()], train: { iterations: 10_000 } });
+    const datasets = [generator()];
+    const short = await tasksWith({ datasets, train: { iterations: 4, maxIterations: 1 } });
+    expect(short.train).toHaveLength(12);
+    const long = await tasksWith({ datasets, train: { iterations: 10_000 } });
     expect(long.train).toHaveLength(mostMadeAhead);
   });
 
   test('an evaluation task among them is refused before the run or when it is drawn', async () => {
     const early = await rejectionOf(tasksWith({ datasets: [generator({ leak: 7 })] }));
-    expect([early.code, early.message]).toEqual([
-      'DATASET_INVALID',
-      expect.stringContaining('"e0" (same prompt as "t7")'),
-    ]);
+    expect(early).toMatchObject(errorOf('DATASET_INVALID', '"e0" (same prompt as "t7")'));
     const { sets } = await tasksWith({ datasets: [generator({ leak: 12 })] });
     const plan = planOf(sets, { seed: 9 });
     expect(ids(plan.tasksAt(9, 3))).toEqual(['t9', 't10', 't11']);
@@ -119,29 +104,22 @@ describe('The tasks of a generator', () => {
     expect(together.message).toContain('Task "t7":');
     const { sets } = await tasksWith({ datasets: [generator({ blank: 12 })] });
     const late = thrownBy(() => planOf(sets, { seed: 9 }).tasksAt(12, 1));
-    expect([late.code, late.message]).toEqual([
-      'DATASET_INVALID',
-      expect.stringContaining('Task "t12":'),
-    ]);
+    expect(late).toMatchObject(errorOf('DATASET_INVALID', 'Task "t12":'));
   });
 
   test('each split can be evaluated by its name', async () => {
-    const trained = await tasksWith({ datasets: [generator()] }, { evaluation: 'train' });
-    expect(ids(trained.evaluation)).toHaveLength(12);
-    const held = await tasksWith({ datasets: [generator()] }, { evaluation: 'eval' });
-    expect(ids(held.evaluation)).toEqual(['e0']);
-    const other = rejectionOf(tasksWith({ datasets: [generator()] }, { evaluation: 'test' }));
-    expect((await other).code).toBe('CONFIG_INVALID');
+    const of = (evaluation: string) => tasksWith({ datasets: [generator()] }, { evaluation });
+    expect((await of('train')).evaluation).toHaveLength(12);
+    expect(ids((await of('eval')).evaluation)).toEqual(['e0']);
+    expect((await rejectionOf(of('test'))).code).toBe('CONFIG_INVALID');
   });
 
   test('the weights mix them with tasks of folders, and each source is reported', async () => {
     const { sets, train, evaluation } = await tasksWith({
       datasets: [{ dir: `${folder}/maths` }, { ...generator(), weight: 2 }],
     });
-    expect(evaluation.map(({ taskId, metadata }) => [taskId, metadata['set']])).toEqual([
-      ['b', 'maths'],
-      ['e0', 'doubles'],
-    ]);
+    expect(ids(evaluation)).toEqual(['b', 'e0']);
+    expect(evaluation.map(({ metadata }) => metadata['set'])).toEqual(['maths', 'doubles']);
     // Two thirds of 12 draws.
     expect(ids(train)).toEqual(['a', ...Array.from({ length: 8 }, (_, index) => `t${index}`)]);
     const drawn = planOf(sets, { seed: 9 }).tasksAt(0, 12);
@@ -163,17 +141,15 @@ describe('The tasks of a generator', () => {
   });
 });
 
-describe('The inputs of a run with a generator', () => {
-  test('the inputs contain its name, version, settings and seed, without files', async () => {
-    const { loaded, chosen } = await preparedWith({ datasets: [generator({ leak: 99 })] });
-    const model = { layers: { base: folder, adapters: [] } };
-    const run = { config: loaded.config, chosen, model, frozen: { agents: new Map() } };
-    expect(sourcesOf(run as unknown as Parameters<typeof sourcesOf>[0])).toMatchObject({
-      trainFiles: [],
-      evalFiles: [],
-      readings: [{ format: 'question' }],
-      generators: [{ datasets: 0, name: 'doubles', version: 4, settings: { leak: 99 }, seed: 9 }],
-    });
+test('the inputs of a run with a generator contain its name, version, settings and seed, without files', async () => {
+  const { loaded, chosen } = await preparedWith({ datasets: [generator({ leak: 99 })] });
+  const model = { layers: { base: folder, adapters: [] } };
+  const run = { config: loaded.config, chosen, model, frozen: { agents: new Map() } };
+  expect(sourcesOf(run as unknown as Parameters<typeof sourcesOf>[0])).toMatchObject({
+    trainFiles: [],
+    evalFiles: [],
+    readings: [{ format: 'question' }],
+    generators: [{ datasets: 0, name: 'doubles', version: 4, settings: { leak: 99 }, seed: 9 }],
   });
 });
 
@@ -182,14 +158,11 @@ describe('The settings of a generator', () => {
     problemPaths((await rejectionOf(preparedWith({ datasets: [one] }))).message);
 
   test('each setting is checked, and the generator must exist', async () => {
-    const found = [
-      await problemsOf({ generator: { type: 'double' } }),
-      await problemsOf({ generator: { type: 'workspace', slices: ['none'] } }),
-      await problemsOf(generator({ other: 1 } as Settings)),
-    ];
-    expect(found.flat()).toEqual(
-      ['type', 'slices.0', 'other'].map((name) => `datasets.0.generator.${name}`),
-    );
+    const workspace = { generator: { type: 'workspace', slices: ['none'] } };
+    const at = 'datasets.0.generator';
+    expect(await problemsOf({ generator: { type: 'double' } })).toEqual([`${at}.type`]);
+    expect(await problemsOf(workspace)).toEqual([`${at}.slices.0`]);
+    expect(await problemsOf(generator({ other: 1 } as Settings))).toEqual([`${at}.other`]);
   });
 
   test('settings of files have no effect, which is reported', async () => {

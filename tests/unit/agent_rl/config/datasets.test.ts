@@ -23,22 +23,6 @@ const problemsOf = (text: string) => problemPaths(refused(text));
 const set = (dir: string, weight = 1) => ({ dir, weight });
 
 describe('The datasets of a run', () => {
-  test('a dataset is a folder with a weight', () => {
-    const many = read('datasets: [{dir: a, weight: 2}, {dir: b}]\n');
-    expect(many).toMatchObject({ datasets: [set('a', 2), set('b')], warnings: [] });
-  });
-
-  test('the list replaces the list of an extended file', () => {
-    writeBelow(folder, 'base.yaml', 'datasets: [{dir: x}, {dir: y}]\n');
-    expect(read('extends: base.yaml\ndatasets: [{dir: a}]\n').datasets).toEqual([set('a')]);
-  });
-
-  test('--set replaces the list or a single field', () => {
-    const text = 'datasets: [{dir: a}, {dir: b}]\n';
-    expect(read(text, ['datasets=[{dir: c}]']).datasets).toEqual([set('c')]);
-    expect(read(text, ['datasets.1.weight=3']).datasets).toEqual([set('a'), set('b', 3)]);
-  });
-
   test('a problem has the place where it was written', () => {
     const wrong = 'datasets: [{dir: 5}, {dir: b, weigth: 2}]\n';
     expect(problemPlaces(refused(wrong).replaceAll(`${folder}/`, ''))).toEqual([
@@ -61,15 +45,13 @@ describe('The datasets of a run', () => {
 });
 
 describe('A task generator', () => {
-  const made = (settings: object = {}) => ({
-    generator: { type: 'doubles', ...settings },
-    weight: 1,
-  });
+  const made = (more: object = {}) => ({ generator: { type: 'doubles', ...more }, weight: 1 });
 
   test('may be the only source or one of several', () => {
     expect(read('datasets: [{generator: {type: doubles}}]\n').datasets).toEqual([made()]);
     const both = read('datasets: [{dir: a}, {generator: {type: doubles, most: 3}, weight: 2}]\n');
     expect(both.datasets).toEqual([set('a'), { ...made({ most: 3 }), weight: 2 }]);
+    expect(both.warnings).toEqual([]);
   });
 
   test('replaces the folders of an extended file, and is replaced by folders', () => {
@@ -82,14 +64,11 @@ describe('A task generator', () => {
 
   test('is set by --set, which drops the settings of another generator', () => {
     const text = 'datasets: [{generator: {type: doubles, most: 3}}]\n';
-    expect(read(text, ['datasets.0.generator.least=1']).datasets).toEqual([
-      made({ most: 3, least: 1 }),
-    ]);
-    for (const name of [
-      'datasets.0.generator={type: sums}',
-      'datasets=[{generator: {type: sums}}]',
-      'datasets.0={generator: {type: sums}}',
-    ]) {
+    const both = read(text, ['datasets.0.generator.least=1', 'datasets.0.weight=3']).datasets;
+    expect(both).toEqual([{ ...made({ most: 3, least: 1 }), weight: 3 }]);
+    const sums = '{type: sums}';
+    const lists = [`datasets=[{generator: ${sums}}]`, `datasets.0={generator: ${sums}}`];
+    for (const name of [`datasets.0.generator=${sums}`, ...lists]) {
       const [first] = read(text, [name, 'datasets.0.generator.most=4']).datasets;
       expect(first?.generator).toEqual({ type: 'sums', most: 4 });
     }

@@ -22,13 +22,10 @@ test('aliases that copy one another out into millions of values are refused with
     i === 0 ? `a0: &a0 [${nine('x')}]` : `a${i}: &a${i} [${nine(`*a${i - 1}`)}]`,
   );
   const started = performance.now();
-  expect(problemsOf(lines.join('\n'))).toEqual([
-    {
-      location: { source: 'run.yaml', line: expect.any(Number), column: expect.any(Number) },
-      path: '',
-      text: expect.stringContaining('more than 50000 values'),
-    },
-  ]);
+  const [problem, ...others] = problemsOf(lines.join('\n'));
+  expect(others).toEqual([]);
+  expect(problem).toMatchObject({ location: { source: 'run.yaml', line: expect.any(Number) } });
+  expect(problem?.text).toContain('more than 50000 values');
   // All of them would be 9^12 values; the limit leaves milliseconds.
   expect(performance.now() - started).toBeLessThan(10_000);
 });
@@ -42,39 +39,28 @@ test.each(['a: &a [1, *a]', 'a: &a [{b: [*a]}]', 'a: &a {b: *a}'])(
   },
 );
 
+const before = (i: number): string => (i === 0 ? '' : `*a${i - 1}`);
 test.each([
   ['lists', `a: ${'['.repeat(100)}${']'.repeat(100)}`],
   ['more lists than the parser can hold', `a: ${'['.repeat(20_000)}${']'.repeat(20_000)}`],
   ['lists that never end', '['.repeat(20_000)],
   ['blocks', Array.from({ length: 100 }, (_, i) => `${' '.repeat(i)}k:`).join('\n')],
-  [
-    'aliases',
-    Array.from({ length: 100 }, (_, i) => `a${i}: &a${i} [${i === 0 ? '' : `*a${i - 1}`}]`).join(
-      '\n',
-    ),
-  ],
+  ['aliases', Array.from({ length: 100 }, (_, i) => `a${i}: &a${i} [${before(i)}]`).join('\n')],
 ])('endless nesting is refused: %s', (_, text) => {
   expect(problemsOf(text)[0]?.text).toContain('at most 64');
 });
 
 test('nesting that would overflow the stack is refused where it gets too deep', () => {
-  expect(problemsOf(`a: 1\nb: ${'['.repeat(100_000)}`)).toEqual([
-    {
-      // A block, and 255 lists in it.
-      location: { source: 'run.yaml', line: 2, column: 4 + 255 },
-      path: '',
-      text: expect.stringContaining('nested too deeply'),
-    },
-  ]);
+  // A block, and 255 lists in it.
+  const location = { line: 2, column: 4 + 255 };
+  const text = expect.stringContaining('nested too deeply');
+  expect(problemsOf(`a: 1\nb: ${'['.repeat(100_000)}`)).toMatchObject([{ location, text }]);
 });
 
 test('a value of a tag such as !!binary is refused', () => {
-  expect(problemsOf('a: [1, !!binary "AAAA"]')).toMatchObject([
-    {
-      location: { line: 1, column: 17 },
-      text: expect.stringContaining('tag:yaml.org,2002:binary'),
-    },
-  ]);
+  const text = expect.stringContaining('tag:yaml.org,2002:binary');
+  const location = { line: 1, column: 17 };
+  expect(problemsOf('a: [1, !!binary "AAAA"]')).toMatchObject([{ location, text }]);
 });
 
 test('a device, a folder and a file of gigabytes are refused, and nothing hangs', () => {

@@ -7,21 +7,15 @@ import { WordGameEnv } from '#agent_rl/environments/word-game/word-game-env.ts';
 import { makeWordGame } from '#scripts/word-game/word-game-data.ts';
 import { describeMultiAgentEnvironmentContract } from '#tests/contracts/multi-agent-environment-contract.ts';
 
-const task = {
-  taskId: 't',
-  prompt: 'sea',
-  metadata: { words: ['sea', 'old road', 'Tree'], secret: 'old road' },
-};
+const metadata = { words: ['sea', 'old road', 'Tree'], secret: 'old road' };
+const task = { taskId: 't', prompt: 'sea', metadata };
 const defaults: WordGameSettings = { maxHintWords: 1, hints: 'shown', successReward: 2 };
 
 const make = (settings: Partial<WordGameSettings> = {}): WordGameEnv =>
   new WordGameEnv({ task, settings: { ...defaults, ...settings } });
 
-const saying = (content: string): Turn => ({
-  index: 0,
-  message: { role: 'assistant', content },
-  calls: [],
-});
+const message = (content: string) => ({ role: 'assistant', content }) as const;
+const saying = (content: string): Turn => ({ index: 0, message: message(content), calls: [] });
 
 /** Plays a game with a hint and a guess; returns the messages to the guesser. */
 async function played(
@@ -72,21 +66,17 @@ describe('The word game', () => {
     },
   );
 
-  test('allows longer hints if the settings do', async () => {
-    expect((await played('many stones', 'old road', { maxHintWords: 2 })).told).toBe(
-      'Words: sea, old road, Tree. Hint: many stones. Which word is it?',
-    );
-  });
-
-  test('keeps the hint from the guesser in the control', async () => {
-    const { told } = await played('stones', 'sea', { hints: 'blank' });
-    expect(told).toBe('Words: sea, old road, Tree. Hint: . Which word is it?');
+  test.each([
+    ['a longer hint that the settings allow', { maxHintWords: 2 }, 'many stones', 'many stones'],
+    ['no hint in the control', { hints: 'blank' }, 'stones', ''],
+  ] as const)('tells the guesser %s', async (_, settings, hint, shown) => {
+    const { told } = await played(hint, 'sea', settings);
+    expect(told).toBe(`Words: sea, old road, Tree. Hint: ${shown}. Which word is it?`);
   });
 
   test('counts guesses of words that are not on the table', async () => {
-    expect((await played('stones', 'path')).verdicts['guesser']?.metrics).toEqual({
-      saidAnotherWord: 1,
-    });
+    const { verdicts } = await played('stones', 'path');
+    expect(verdicts['guesser']?.metrics).toEqual({ saidAnotherWord: 1 });
   });
 
   test.each([
@@ -95,30 +85,28 @@ describe('The word game', () => {
     [{ words: ['a', 'A!'], secret: 'a' }, 'distinct words'],
     [{ words: ['a', '?'], secret: 'a' }, 'a letter or digit'],
     [{ words: ['a', 'b'], secret: 'c' }, '"c" is not among its words'],
-  ])('refuses a task with %j', (metadata, problem) => {
-    const found = environments.specOf(WordGameEnv)?.taskProblem?.({ ...task, metadata }, {});
+  ])('refuses a task with %j', (wrong, problem) => {
+    const given = { ...task, metadata: wrong };
+    const found = environments.specOf(WordGameEnv)?.taskProblem?.(given, {});
     expect(found).toContain(problem);
     expect(environments.specOf(WordGameEnv)?.taskProblem?.(task, {})).toBeUndefined();
   });
 });
 
-describe('The data of the word game', () => {
-  test('contains no duplicates, and only valid hints', async () => {
-    const data = await makeWordGame(1, { train: 40, eval: 20, games: 40 });
-    const games = [...data.train, ...data.eval].map(({ words, secret }) =>
-      [...words.toSorted(), secret].join(' '),
-    );
-    expect(new Set(games).size).toBe(60);
-    for (const { words, secret } of data.train) {
-      expect(words).toHaveLength(6);
-      expect(words).toContain(secret);
-    }
-    // A hint against the rules would leave the guesser nothing to be told.
-    const said = data.conversations.map(({ messages }) => messages.map(({ role }) => role));
-    expect(said).toEqual(Array.from({ length: 80 }, () => ['user', 'assistant']));
-    const again = await makeWordGame(1, { train: 40, eval: 20, games: 40 });
-    expect(again).toEqual(data);
-    const other = await makeWordGame(2, { train: 40, eval: 20, games: 40 });
-    expect(other.train).not.toEqual(data.train);
-  });
+test('The data of the word game contains no duplicates, and only valid hints', async () => {
+  const sizes = { train: 40, eval: 20, games: 40 };
+  const data = await makeWordGame(1, sizes);
+  const games = [...data.train, ...data.eval].map(({ words, secret }) =>
+    [...words.toSorted(), secret].join(' '),
+  );
+  expect(new Set(games).size).toBe(60);
+  for (const { words, secret } of data.train) {
+    expect(words).toHaveLength(6);
+    expect(words).toContain(secret);
+  }
+  // A hint against the rules would leave the guesser nothing to be told.
+  const said = data.conversations.map(({ messages }) => messages.map(({ role }) => role));
+  expect(said).toEqual(Array.from({ length: 80 }, () => ['user', 'assistant']));
+  expect(await makeWordGame(1, sizes)).toEqual(data);
+  expect((await makeWordGame(2, sizes)).train).not.toEqual(data.train);
 });

@@ -1,9 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
+import { Value } from 'typebox/value';
 
-import type { EpisodeEnd, Turn, Verdict } from '#agent_rl/core/plugins/environment.ts';
+import type { EpisodeEnd, Turn } from '#agent_rl/core/plugins/environment.ts';
 import { environments } from '#agent_rl/core/plugins/environment.ts';
 import type { QuestionTask } from '#agent_rl/core/tasks/question-task.ts';
-import type { WorkspaceSettings } from '#agent_rl/environments/workspace/settings.ts';
+import { WorkspaceSettings } from '#agent_rl/environments/workspace/settings.ts';
 import { WorkspaceEnv } from '#agent_rl/environments/workspace/workspace-env.ts';
 import { describeEnvironmentContract } from '#tests/contracts/environment-contract.ts';
 
@@ -17,22 +18,13 @@ const task: QuestionTask = {
     other: { setup: 'zof = {"Velmora": "Wirdana"}', answer: 'Wirdana' },
   },
 };
-const defaults: WorkspaceSettings = {
-  world: 'asked',
-  successReward: 2,
-  callPenalty: 0,
-  errorPenalty: 0,
-  turnLimitPenalty: 0,
-};
+const defaults = Value.Default(WorkspaceSettings, { successReward: 2 }) as WorkspaceSettings;
 
 const make = (settings: Partial<WorkspaceSettings> = {}): WorkspaceEnv =>
   new WorkspaceEnv({ task, settings: { ...defaults, ...settings } });
 
-const saying = (content: string): Turn => ({
-  index: 0,
-  message: { role: 'assistant', content },
-  calls: [],
-});
+const message = (content: string) => ({ role: 'assistant', content }) as const;
+const saying = (content: string): Turn => ({ index: 0, message: message(content), calls: [] });
 
 const call = { id: 'call_0_0', name: 'code_exec', arguments: { code: 'print(zof)' } };
 
@@ -45,22 +37,16 @@ const running = (status: 'ok' | 'error' | 'rejected', name = call.name): Turn =>
   };
 };
 
-async function played(
-  turns: readonly Turn[],
-  settings: Partial<WorkspaceSettings> = {},
-  end?: EpisodeEnd,
-): Promise<Verdict> {
+type Settings = Partial<WorkspaceSettings>;
+async function played(turns: readonly Turn[], settings: Settings = {}, end?: EpisodeEnd) {
   const environment = make(settings);
   let isDone = false;
   for (const turn of turns) ({ done: isDone } = await environment.step(turn));
   return environment.finish(end ?? (isDone ? 'done' : 'turn-limit'));
 }
 
-describeEnvironmentContract('WorkspaceEnv', {
-  plugin: WorkspaceEnv,
-  create: () => make(),
-  winningTurns: [running('ok'), saying('It is Kalpeno.')],
-});
+const winningTurns = [running('ok'), saying('It is Kalpeno.')];
+describeEnvironmentContract('WorkspaceEnv', { plugin: WorkspaceEnv, create: make, winningTurns });
 
 test('differently worded equal answers have the same canonical form', async () => {
   for (const said of ['Kalpeno', 'It is Kalpeno.', 'the answer is  KALPENO'])
@@ -69,19 +55,13 @@ test('differently worded equal answers have the same canonical form', async () =
 });
 
 describe('A question about a workspace', () => {
-  test.each(['Kalpeno', 'It is Kalpeno.', 'it is kalpeno', 'The answer is Kalpeno.'])(
-    'is answered by %j',
-    async (said) => {
-      expect(await played([saying(said)])).toMatchObject({ success: true, reward: 2 });
-    },
-  );
-
-  test.each(['', 'Wirdana', 'Kalpeno or Wirdana', 'It is not Kalpeno.', 'Kalpeno Wirdana', 'Kal'])(
-    'is not answered by %j',
-    async (said) => {
-      expect(await played([saying(said)])).toMatchObject({ success: false, reward: 0 });
-    },
-  );
+  test.each([
+    [true, ['Kalpeno', 'It is Kalpeno.', 'it is kalpeno', 'The answer is Kalpeno.']],
+    [false, ['', 'Wirdana', 'Kalpeno or Wirdana', 'It is not Kalpeno.', 'Kalpeno Wirdana', 'Kal']],
+  ])('is answered (%j) by %j', async (success, messages) => {
+    for (const said of messages)
+      expect(await played([saying(said)])).toMatchObject({ success, reward: success ? 2 : 0 });
+  });
 
   test('is not answered by text beside a call', async () => {
     const verdict = await played([running('ok')]);
@@ -91,9 +71,8 @@ describe('A question about a workspace', () => {
 
   test('is judged by its own world, and programs run in the configured one', () => {
     expect(make().toolInputs(call)).toEqual({ setup: 'zof = {"Velmora": "Kalpeno"}' });
-    expect(make({ world: 'other' }).toolInputs(call)).toEqual({
-      setup: 'zof = {"Velmora": "Wirdana"}',
-    });
+    const other = { setup: 'zof = {"Velmora": "Wirdana"}' };
+    expect(make({ world: 'other' }).toolInputs(call)).toEqual(other);
     expect(make().toolInputs({ ...call, name: 'search' })).toEqual({});
   });
 
@@ -114,10 +93,8 @@ describe('A question about a workspace', () => {
   });
 
   test('has no reward if the episode was aborted', async () => {
-    expect(await played([saying('Kalpeno')], {}, 'aborted')).toMatchObject({
-      outcome: 'aborted',
-      reward: undefined,
-    });
+    const verdict = await played([saying('Kalpeno')], {}, 'aborted');
+    expect(verdict).toMatchObject({ outcome: 'aborted', reward: undefined });
   });
 });
 

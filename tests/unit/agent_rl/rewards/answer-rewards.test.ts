@@ -47,12 +47,9 @@ describe('The reward exact_match', () => {
     expect(final({ ...said, malformedCalls: [broken] })).toBeUndefined();
   });
 
-  test('reads the answer from the metadata of a plain task, also a number', () => {
+  test('reads the answer from the metadata of a plain task, and does not apply without one', () => {
     const plain = { metadata: { answer: 18 } };
     expect(exactMatch(episodeOf(plain, [{ said: '18.0' }]), whole)).toBe(1);
-  });
-
-  test('does not apply to a task without an answer', () => {
     expect(exactMatch(episodeOf({}, [{ said: 'Oslo' }]), whole)).toBeUndefined();
   });
 });
@@ -115,20 +112,14 @@ describe('The reward integer_answer', () => {
   const aime = { from: 0, to: 999 };
 
   test.each([
-    ['\\boxed{204}', 1],
-    ['\\boxed{025}', 1],
-    ['So the answer is 0.', 1],
-    ['\\boxed{12.0}', 1],
-    ['\\boxed{6/3}', 1],
-    ['\\boxed{999}', 1],
-    ['\\boxed{1000}', 0],
-    ['\\boxed{-1}', 0],
-    ['\\boxed{1/2}', 0],
-    ['\\boxed{many}', 0],
+    [1, ['\\boxed{204}', '\\boxed{025}', 'So the answer is 0.', '\\boxed{12.0}', '\\boxed{6/3}']],
+    [1, ['\\boxed{999}']],
+    [0, ['\\boxed{1000}', '\\boxed{-1}', '\\boxed{1/2}', '\\boxed{many}']],
     // Not marked.
-    ['204', 0],
-  ])('rates %j: %d', (said, worth) => {
-    expect(integerAnswer(episodeOf({}, [{ said }]), aime)).toBe(worth);
+    [0, ['204']],
+  ])('is %d for each of %j', (worth, messages) => {
+    for (const said of messages)
+      expect([said, integerAnswer(episodeOf({}, [{ said }]), aime)]).toEqual([said, worth]);
   });
 
   test('ignores whether the answer is right, and is 0 for a message with calls', () => {

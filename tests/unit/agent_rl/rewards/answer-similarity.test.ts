@@ -19,22 +19,14 @@ import * as fc from '#tests/support/properties.ts';
 class AngleEmbedder implements Embedder {
   readonly name = 'angles';
   readonly asked: string[] = [];
-  closed = 0;
 
-  embed(texts: readonly string[]): Promise<readonly Float32Array[]> {
+  async embed(texts: readonly string[]): Promise<readonly Float32Array[]> {
     this.asked.push(...texts);
-    return Promise.resolve(
-      texts.map((text) => {
-        const angle = (Number(text) * Math.PI) / 180;
-        return Float32Array.of(Math.cos(angle), Math.sin(angle));
-      }),
-    );
+    const angles = texts.map((text) => (Number(text) * Math.PI) / 180);
+    return angles.map((angle) => Float32Array.of(Math.cos(angle), Math.sin(angle)));
   }
 
-  close(): Promise<void> {
-    this.closed += 1;
-    return Promise.resolve();
-  }
+  async close(): Promise<void> {}
 }
 
 const task = (answer: string) => ({ taskId: answer, prompt: '', metadata: { answer } });
@@ -78,12 +70,10 @@ describe('The similarity scale', () => {
   });
 
   test('is refused with one answer, or with an embedder that cannot distinguish answers', async () => {
-    await expect(randomPairFloor(new AngleEmbedder(), ['5', '5'], 8)).rejects.toThrow(
-      'at least 2 different answers, and the tasks have 1',
-    );
-    await expect(randomPairFloor(new AngleEmbedder(), ['0', '360'], 8)).rejects.toThrow(
-      'cannot distinguish',
-    );
+    const floorOf = (...answers: string[]) => randomPairFloor(new AngleEmbedder(), answers, 8);
+    const one = 'at least 2 different answers, and the tasks have 1';
+    await expect(floorOf('5', '5')).rejects.toThrow(one);
+    await expect(floorOf('0', '360')).rejects.toThrow('cannot distinguish');
   });
 });
 
@@ -99,10 +89,9 @@ describe('The reward answer_similarity', () => {
 
   test('is 0 without a final message, and does not apply without an answer', async () => {
     const unsaid = episodeOf({ answer: '90' }, [{ calls: [{ tool: 'search' }] }]);
-    expect(await new AnswerSimilarity({ shared: scale() }).score(unsaid)).toBe(0);
-    expect(
-      await new AnswerSimilarity({ shared: scale() }).score(episodeOf({}, [{ said: '5' }])),
-    ).toBeUndefined();
+    const reward = new AnswerSimilarity({ shared: scale() });
+    expect(await reward.score(unsaid)).toBe(0);
+    expect(await reward.score(episodeOf({}, [{ said: '5' }]))).toBeUndefined();
   });
 
   test('embeds the answer of a task once', async () => {
@@ -121,21 +110,16 @@ describe('The reward answer_similarity', () => {
     const measured = await openSimilarityScale({ ...words, floor: 'measured' }, host);
     expect(measured.report()['floor']).toBeCloseTo(0.5, 6);
     expect((await openSimilarityScale({ ...words, floor: 0.1 }, host)).floor).toBe(0.1);
-    await expect(
-      openSimilarityScale({ ...words, floor: 'measured' }, { ...host, tasks: [] }),
-    ).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
+    const opening = openSimilarityScale({ ...words, floor: 'measured' }, { ...host, tasks: [] });
+    await expect(opening).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
   });
 });
 
-describe('The word embedder', () => {
-  test('gives the same words in another order the same vector, of length 1', async () => {
-    const [a, b, c, none] = await wordEmbedder.embed(
-      ['The blue whale', 'whale: blue, the', 'a red fox', '?'],
-      'query',
-    );
-    expect(b).toEqual(a);
-    expect(cosine(a as Float32Array, a as Float32Array)).toBeCloseTo(1, 6);
-    expect(cosine(a as Float32Array, c as Float32Array)).toBe(0);
-    expect(cosine(none as Float32Array, none as Float32Array)).toBe(0);
-  });
+test('The word embedder gives the same words in another order the same vector, of length 1', async () => {
+  const texts = ['The blue whale', 'whale: blue, the', 'a red fox', '?'];
+  const [a, b, c, none] = await wordEmbedder.embed(texts, 'query');
+  expect(b).toEqual(a);
+  expect(cosine(a as Float32Array, a as Float32Array)).toBeCloseTo(1, 6);
+  expect(cosine(a as Float32Array, c as Float32Array)).toBe(0);
+  expect(cosine(none as Float32Array, none as Float32Array)).toBe(0);
 });

@@ -1,10 +1,12 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { Value } from 'typebox/value';
 
 import { unbiased } from '#agent_rl/core/services/generator.ts';
 import { hitsOf } from '#agent_rl/core/services/search.ts';
 import type { SearchTask } from '#agent_rl/core/tasks/search-task.ts';
 import { tools } from '#agent_rl/core/plugins/tool.ts';
 import { SearchEnv } from '#agent_rl/environments/search/search-env.ts';
+import { SearchSettings } from '#agent_rl/environments/search/settings.ts';
 import { mrr } from '#agent_rl/rewards/mrr.ts';
 import { runEpisode } from '#agent_rl/rollout/run-episode.ts';
 import { worldOfOne } from '#agent_rl/rollout/world.ts';
@@ -33,19 +35,7 @@ const task: SearchTask = {
   metadata: {},
 };
 
-const environmentSettings = {
-  match: 'contains' as const,
-  openings: ['it is'],
-  maxAnswerWords: 40,
-  successReward: 1,
-  requireSearch: true,
-  searchPenalty: 0,
-  freeSearches: 2,
-  repeatPenalty: 0,
-  noAnswerPenalty: 0,
-  timeoutPenalty: 0,
-  turnLimitPenalty: 0,
-};
+const settings = Value.Default(SearchSettings, {}) as SearchSettings;
 const searchSettings = { mode: 'task' as const, topK: 3, maxSnippetChars: 200 };
 const open: SearchTool[] = [];
 afterEach(async () => {
@@ -66,7 +56,7 @@ async function played(queries: readonly string[], over: 'best' | 'last' = 'best'
   const rollout = await runEpisode(
     () => ({
       policy,
-      world: worldOfOne(new SearchEnv({ task, settings: environmentSettings })),
+      world: worldOfOne(new SearchEnv({ task, settings: { ...settings, match: 'contains' } })),
       tools: new Map([['search', tool]]),
       toolRunner,
       rewards: [{ name: 'mrr', weight: 1, score: (episode) => mrr(episode, { over }) }],

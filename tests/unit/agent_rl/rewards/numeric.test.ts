@@ -13,60 +13,46 @@ const score = (answer: string, said: string, settings = loose) =>
 
 describe('The reward numeric', () => {
   test.each([
-    ['18', '18'],
-    ['She makes $18 every day.', '18'],
-    ['First 5, then 13, in all 18.0 dollars', '18'],
-    ['It is 1,234,567.', '1234567'],
-    ['\\boxed{\\frac{1}{2}}', '0.5'],
-    ['\\boxed{\\dfrac12}', '1/2'],
-    ['\\boxed{70{,}000}', '70000'],
-    ['\\boxed{\\$70\\,000}', '70000'],
-    ['\\boxed{x = -3\\text{ cm}}', '-3'],
-    ['so \\boxed{5}, no: \\boxed{\\text{about } 6} with 7 left', '6'],
-    ['#### 18\nof 24', '18'],
-    ['The answer is 18, not 24.', '18'],
-    ['Answer: 18 of the eggs', '18'],
-    ['The answer is clear: 3 + 4 = 7', '7'],
-    ['The answer is 3. No: the answer is 4.', '4'],
-    ['50%', '50'],
-    ['50%', '1/2'],
-    ['0.5', '50%'],
-    ['\\boxed{\\frac{1}{\\sqrt2}}', '\\frac{\\sqrt{2}}{2}'],
-    ['\\boxed{x^2+2x+1}', '(x+1)^2'],
-    ['\\boxed{[0, 1)}', '[0,1)'],
-    ['18kg', '18'],
-    ['025', '25'],
-    ['.5', '1/2'],
-    ['3 - 5 = \u22122', '-2'],
-    ['99999999999999999999', '99999999999999999999.0'],
-  ])('accepts %j as %s', (said, answer) => {
-    expect(score(answer, said)).toBe(1);
+    ['18', '18', 'She makes $18 every day.', 'First 5, then 13, in all 18.0 dollars'],
+    ['18', '#### 18\nof 24', 'The answer is 18, not 24.', 'Answer: 18 of the eggs', '18kg'],
+    ['1/2', '\\boxed{\\dfrac12}', '50%', '.5'],
+    ['70000', '\\boxed{70{,}000}', '\\boxed{\\$70\\,000}'],
+    ['1234567', 'It is 1,234,567.'],
+    ['0.5', '\\boxed{\\frac{1}{2}}'],
+    ['-3', '\\boxed{x = -3\\text{ cm}}'],
+    ['6', 'so \\boxed{5}, no: \\boxed{\\text{about } 6} with 7 left'],
+    ['7', 'The answer is clear: 3 + 4 = 7'],
+    ['4', 'The answer is 3. No: the answer is 4.'],
+    ['50', '50%'],
+    ['50%', '0.5'],
+    ['\\frac{\\sqrt{2}}{2}', '\\boxed{\\frac{1}{\\sqrt2}}'],
+    ['(x+1)^2', '\\boxed{x^2+2x+1}'],
+    ['[0,1)', '\\boxed{[0, 1)}'],
+    ['25', '025'],
+    ['-2', '3 - 5 = \u22122'],
+    ['99999999999999999999.0', '99999999999999999999'],
+  ])('accepts as %s each of the messages', (answer, ...messages) => {
+    expect(messages.filter((said) => score(answer, said) !== 1)).toEqual([]);
   });
 
   test.each([
-    ['18', '180'],
+    ['18', '180', '\\boxed{none} 18', '\\boxed{18', 'Answer: 18 of the 24'],
+    ['12', 'b12', 'from 10-12'],
+    ['0', 'no number', ''],
+    ['2', '\\boxed{\\sqrt{2}}', '\\boxed{\\frac{x}{2}}'],
     ['180', '18'],
-    ['1.8', '8'],
-    ['b12', '12'],
-    ['12:30', '30'],
-    ['1.2.3', '3'],
-    ['1/0', '1'],
-    ['0/0', '7'],
-    ['no number', '0'],
-    ['99999999999999999998', '99999999999999999999'],
-    ['\\boxed{none} 18', '18'],
-    ['\\boxed{18', '18'],
-    ['', '0'],
-    ['from 10-12', '12'],
-    ['Answer: 18 of the 24', '18'],
-    ['\\boxed{\\sqrt{2}}', '2'],
-    ['\\boxed{\\frac{x}{2}}', '2'],
-    ['\\boxed{3}', '2\\sqrt{3}'],
-    ['It is 4.', '\\frac{\\pi}{4}'],
-    ['2', '(1, 2)'],
-    ['1.41421356', '\\sqrt{2}'],
-  ])('rejects %j as %s', (said, answer) => {
-    expect(score(answer, said)).toBe(0);
+    ['8', '1.8'],
+    ['30', '12:30'],
+    ['3', '1.2.3'],
+    ['1', '1/0'],
+    ['7', '0/0'],
+    ['99999999999999999999', '99999999999999999998'],
+    ['2\\sqrt{3}', '\\boxed{3}'],
+    ['\\frac{\\pi}{4}', 'It is 4.'],
+    ['(1, 2)', '2'],
+    ['\\sqrt{2}', '1.41421356'],
+  ])('rejects as %s each of the messages', (answer, ...messages) => {
+    expect(messages.filter((said) => score(answer, said) !== 0)).toEqual([]);
   });
 
   test('only reads marked answers, if the settings require it', () => {
@@ -105,10 +91,8 @@ describeWithData('real task sets (skipped where they are not beside the project)
     const wrong = all.filter(({ answer = '' }) => {
       const number = answer.split('#### ').at(-1) ?? '';
       const next = Number(number.replaceAll(',', '')) + 1;
-      const scores = [answer, `In all that makes $${number}.`, `\\boxed{${next}}`].map((said) =>
-        score(answer, said),
-      );
-      return scores.join() !== '1,1,0';
+      const messages = [answer, `In all that makes $${number}.`, `\\boxed{${next}}`];
+      return messages.map((said) => score(answer, said)).join() !== '1,1,0';
     });
     expect(all).toHaveLength(8792);
     expect(wrong).toEqual([]);

@@ -53,20 +53,15 @@ describe('The reward format', () => {
   test('is the share of turns that open with a thought', () => {
     const view = episodeOf({}, [{ thought: 'hm', calls: [called] }, { said: 'Oslo' }]);
     expect(format(view, settings)).toBe(1 / 2);
+    expect(format(view, { ...settings, thought: false })).toBe(1);
   });
 
   test('is 0 without an executed call, if a call is required', () => {
     const rejected = episodeOf({}, [{ thought: 'x', calls: [{ ...called, status: 'rejected' }] }]);
     expect(format(rejected, settings)).toBe(0);
-    expect(format(episodeOf({}, [{ thought: 'x', said: 'Oslo' }]), settings)).toBe(0);
-    expect(
-      format(episodeOf({}, [{ thought: 'x', said: 'Oslo' }]), { ...settings, call: false }),
-    ).toBe(1);
-  });
-
-  test('is 1 with a call, if only a call is required', () => {
-    const view = episodeOf({}, [{ calls: [called] }, { said: 'Oslo' }]);
-    expect(format(view, { ...settings, thought: false })).toBe(1);
+    const uncalled = episodeOf({}, [{ thought: 'x', said: 'Oslo' }]);
+    expect(format(uncalled, settings)).toBe(0);
+    expect(format(uncalled, { ...settings, call: false })).toBe(1);
   });
 
   test('is the mean of thoughts and required texts', () => {
@@ -109,12 +104,7 @@ describe('The reward search_cost', () => {
   test('counts calls of the named tools and the length of their results', () => {
     const view = episodeOf({}, [
       { calls: [{ tool: 'search', content: 'x'.repeat(1500) }, { tool: 'calculator' }] },
-      {
-        calls: [
-          { tool: 'search', status: 'timeout' },
-          { tool: 'search', status: 'rejected' },
-        ],
-      },
+      { calls: (['timeout', 'rejected'] as const).map((status) => ({ tool: 'search', status })) },
     ]);
     // Two searches at 0.1 and 1.5 thousand characters at 0.2.
     expect(searchCost(view, settings)).toBeCloseTo(-0.5, 12);
@@ -135,11 +125,9 @@ describe('The reward valid_code', () => {
   });
 
   test('is the share of programs that ran to their end, whatever the output', () => {
-    const view = episodeOf({}, [
-      { calls: [program('error', 'error'), program('timeout', 'timeout')] },
-      { calls: [program('ok'), program(undefined, 'rejected')] },
-      { said: 'done' },
-    ]);
+    const failed = { calls: [program('error', 'error'), program('timeout', 'timeout')] };
+    const ran = { calls: [program('ok'), program(undefined, 'rejected')] };
+    const view = episodeOf({}, [failed, ran, { said: 'done' }]);
     expect(validCode(view)).toBe(1 / 4);
   });
 

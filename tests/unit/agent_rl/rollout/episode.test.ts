@@ -2,19 +2,18 @@ import { describe, expect, test } from '@jest/globals';
 
 import { AgentRlError } from '#agent_rl/core/errors.ts';
 import type { Environment } from '#agent_rl/core/plugins/environment.ts';
+import type { EpisodeView } from '#agent_rl/core/plugins/reward.ts';
 import { user } from '#agent_rl/core/message.ts';
 import { drawnMasks } from '#agent_rl/core/transcript.ts';
 import { runEpisode } from '#agent_rl/rollout/run-episode.ts';
 import { worldOfOne } from '#agent_rl/rollout/world.ts';
-import { calling, limits, play, request, type Setting } from '#tests/support/play-episode.ts';
+import { calling, echoing, play, request, type Setting } from '#tests/support/play-episode.ts';
 import { ScriptedEnvironment } from '#tests/support/scripted-environment.ts';
-import { says, type Script, ScriptedPolicy } from '#tests/support/scripted-policy.ts';
+import { says, ScriptedPolicy } from '#tests/support/scripted-policy.ts';
 
 describe('runEpisode', () => {
   test('plays turns until the environment is done', async () => {
-    const { episode, policy, environment } = await play({
-      script: calling(['echo', { text: 'hi' }]),
-    });
+    const { episode, policy, environment } = await play({ script: echoing() });
     expect(episode).toMatchObject({
       taskId: 't1',
       key: { sample: 2 },
@@ -28,9 +27,8 @@ describe('runEpisode', () => {
       malformedCalls: 0,
     });
     expect(episode.problem).toBeUndefined();
-    expect(policy.observed).toEqual([
-      { role: 'tool', name: 'echo', callId: 'call_0_0', content: 'hi' },
-    ]);
+    const result = { role: 'tool', name: 'echo', callId: 'call_0_0', content: 'x' };
+    expect(policy.observed).toEqual([result]);
     expect(environment.ends).toEqual(['done']);
     expect(policy.offered).toEqual([['echo']]);
     expect(policy.released).toHaveLength(1);
@@ -43,8 +41,8 @@ describe('runEpisode', () => {
         script: calling(['echo', { text: 'planted-canary' }]),
         environment: {
           start: async () => [user('a task of planted-canary')],
-          step: async ({ calls }) => ({
-            done: calls.length === 0,
+          step: async ({ calls: { length } }) => ({
+            done: length === 0,
             messages: [user('planted-canary?')],
           }),
         },
@@ -55,13 +53,17 @@ describe('runEpisode', () => {
       const { messages, calls } = episode;
       expect(messages[0]).toEqual(user('a task of [redacted]'));
       expect(calls[0]?.result.content).not.toContain('plant');
+      const leak = (): never => {
+        throw new Error('401 for key planted-canary');
+      };
+      expect((await play({ script: leak })).episode.problem).toBe('401 for key [redacted]');
     } finally {
       delete process.env['ACME_API_TOKEN'];
     }
   });
 
   test('marks exactly the sampled tokens as sampled, with their probabilities', async () => {
-    const { episode } = await play({ script: calling(['echo', { text: 'hi' }]) });
+    const { episode } = await play({ script: echoing() });
     // Prompt 1-4, turn 100 7 2, tool 50 51, cue 3, turn 101 7 2.
     const [sequence, ...others] = episode.sequences;
     expect(others).toEqual([]);
@@ -69,35 +71,22 @@ describe('runEpisode', () => {
     expect(drawnMasks(episode.sequences).map((mask) => Array.from(mask))).toEqual([
       [0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1, 1],
     ]);
-    expect(sequence?.logProbs).toEqual([
-      0, 0, 0, 0, -1, -0.07, -0.02, 0, 0, 0, -1.01, -0.07, -0.02,
-    ]);
+    const drawn = [0, 0, 0, 0, -1, -0.07, -0.02, 0, 0, 0, -1.01, -0.07, -0.02];
+    expect(sequence?.logProbs).toEqual(drawn);
   });
 
   test('runs all calls of a turn in order, and answers malformed ones in their place', async () => {
-    const message = {
-      ...says('', ['echo', { text: 'first' }]),
-      malformedCalls: [{ id: 'call_0_1', text: '{', problem: 'not JSON' }],
-    };
-    const turn = {
-      ...message,
-      toolCalls: [
-        ...(message.toolCalls ?? []),
-        { id: 'call_0_2', name: 'echo', arguments: { text: 'third' } },
-      ],
-    };
+    const call = (id: string) => ({ id, name: 'echo', arguments: { text: `text of ${id}` } });
+    const malformedCalls = [{ id: 'call_0_1', text: '{', problem: 'not JSON' }];
+    const toolCalls = ['call_0_0', 'call_0_2'].map(call);
+    const turn = { ...says(''), toolCalls, malformedCalls };
     const { policy, episode } = await play({
       script: ({ key }) => ({ message: key.turn === 0 ? turn : says('done') }),
     });
-    expect(policy.observed).toEqual([
-      { role: 'tool', name: 'echo', callId: 'call_0_0', content: 'first' },
-      {
-        role: 'tool',
-        name: 'unreadable_call',
-        callId: 'call_0_1',
-        content: 'Error: the call could not be read: not JSON',
-      },
-      { role: 'tool', name: 'echo', callId: 'call_0_2', content: 'third' },
+    expect(policy.observed).toMatchObject([
+      { name: 'echo', callId: 'call_0_0', content: 'text of call_0_0' },
+      { name: 'unreadable_call', callId: 'call_0_1', content: expect.stringMatching(/not JSON$/) },
+      { name: 'echo', callId: 'call_0_2', content: 'text of call_0_2' },
     ]);
     expect(episode.malformedCalls).toBe(1);
     expect(episode.calls).toHaveLength(2);
@@ -105,48 +94,29 @@ describe('runEpisode', () => {
 
   test('ends at the limit of invalid calls and subtracts their penalty', async () => {
     const { episode, environment } = await play({
-      script: calling(
-        ['ech', {}],
-        ['echo', {}],
-        ['echo', { text: 1 }],
-        ['echo', { text: 'never' }],
-      ),
+      script: calling(['ech', {}], ['echo', {}], ['echo', { text: 1 }], ['echo', { text: 'x' }]),
       parts: { invalidCallPenalty: 0.25 },
     });
     expect(environment.ends).toEqual(['invalid-calls']);
-    expect(episode.turns).toBe(3);
-    expect(episode.reward).toBe(1 - 3 * 0.25);
+    expect(episode).toMatchObject({ turns: 3, reward: 1 - 3 * 0.25 });
     expect(episode.components).toEqual({ solved: 1, invalidCalls: -0.75 });
   });
 
-  test('adds weighted rewards, except rewards that do not apply', async () => {
-    const { episode } = await play({
-      script: calling(),
-      parts: {
-        rewards: [
-          { name: 'turns', weight: 0.5, score: ({ turns }) => turns.length },
-          { name: 'absent', weight: 9, score: () => undefined },
-        ],
-      },
-    });
-    expect(episode.reward).toBe(1.5);
-    expect(episode.components).toEqual({ solved: 1, turns: 0.5 });
-  });
-
-  test("shows rewards the agent's last message as the answer", async () => {
+  test("adds weighted rewards, which see the agent's last message as the answer", async () => {
     const answers: unknown[] = [];
-    await play({
-      script: calling(['echo', { text: 'x' }]),
-      parts: {
-        rewards: [{ name: 'seen', weight: 0, score: ({ answer }) => void answers.push(answer) }],
-      },
+    const score = ({ answer }: EpisodeView) => void answers.push(answer);
+    const turns = { name: 'turns', weight: 0.5, score: (view: EpisodeView) => view.turns.length };
+    const { episode } = await play({
+      script: echoing(),
+      parts: { rewards: [turns, { name: 'seen', weight: 9, score }] },
     });
+    expect(episode.reward).toBe(2);
+    expect(episode.components).toEqual({ solved: 1, turns: 1 });
     expect(answers).toEqual(['done']);
   });
 
   test('ends after the last turn without further messages', async () => {
-    const again: Script = () => ({ message: says('', ['echo', { text: 'x' }]) });
-    const { episode, environment, policy } = await play({ script: again });
+    const { episode, environment, policy } = await play({ script: echoing(9) });
     expect(environment.ends).toEqual(['turn-limit']);
     expect(episode.turns).toBe(4);
     expect(policy.observed).toHaveLength(3);
@@ -154,10 +124,8 @@ describe('runEpisode', () => {
 
   test('limits each turn to the remaining tokens, and ends without any', async () => {
     // Prompt 4, turn 3, observation 3: 10 of 12; the second turn may sample 2.
-    const { policy, environment } = await play({
-      script: calling(['echo', { text: 'x' }], ['echo', { text: 'x' }]),
-      parts: { limits: { ...limits, maxEpisodeTokens: 12 } },
-    });
+    const setting = { script: echoing(2), limits: { maxEpisodeTokens: 12 } };
+    const { policy, environment } = await play(setting);
     expect(policy.maxTokens).toEqual([8, 2]);
     expect(environment.ends).toEqual(['token-limit']);
   });
@@ -174,59 +142,39 @@ describe('runEpisode', () => {
   );
 
   test('shows messages of the environment after the tool results', async () => {
-    const { policy } = await play({
-      script: calling(['echo', { text: 'x' }]),
-      environment: {
-        step: async (turn) => ({ done: turn.index === 1, messages: [user('go on')] }),
-      },
+    const step: Environment['step'] = async ({ index }) => ({
+      done: index === 1,
+      messages: [user('on')],
     });
+    const { policy } = await play({ script: echoing(), environment: { step } });
     expect(policy.observed.map(({ role }) => role)).toEqual(['tool', 'user']);
   });
 
+  const gaveUp = () => ({ message: says(''), stop: 'aborted' as const });
   const fails = (): never => {
     throw new Error('out of order');
   };
+  const own = { environmentName: 'own' };
+  const silent = { step: async () => ({ done: false }) };
+  const failedIn = (method: string) =>
+    new RegExp(`^Environment( "own")? failed in ${method} \\(tests.*:\\d+:\\d+\\): out of order$`);
   test.each([
-    [
-      'the environment cannot start',
-      { environment: { start: fails } },
-      /^Environment failed in start \(tests.*:\d+:\d+\): out of order$/,
-    ],
-    [
-      'the environment cannot step',
-      {
-        environment: { step: fails },
-        parts: { environmentName: 'own' },
-      },
-      /^Environment "own" failed in step \(tests.*:\d+:\d+\): out of order$/,
-    ],
+    ['the environment cannot start', { environment: { start: fails } }, failedIn('start')],
+    ['the environment cannot step', { environment: { step: fails }, parts: own }, failedIn('step')],
     [
       'a hidden input cannot be had',
       { environment: { toolInputs: fails } },
-      /failed in toolInputs \(tests.*:\d+:\d+\): out of order$/,
+      failedIn('toolInputs'),
     ],
     ['the policy cannot act', { script: fails }, 'out of order'],
     ['the prompt leaves no room', { promptTokens: 100 }, 'The prompt has 100 tokens'],
-    [
-      'the environment goes silent',
-      { script: calling(), environment: { step: async () => ({ done: false }) } },
-      'neither ended the episode nor',
-    ],
-    [
-      'the generator gives up',
-      { script: () => ({ message: says(''), stop: 'aborted' as const }) },
-      'aborted a turn',
-    ],
+    ['the environment goes silent', { script: calling(), environment: silent }, 'neither ended'],
+    ['the generator gives up', { script: gaveUp }, 'aborted a turn'],
   ])('has no reward and names the problem when %s', async (_, setting, problem) => {
-    const { episode, policy, environment } = await play({
-      script: calling(['echo', { text: 'x' }]),
-      ...(setting as Partial<Setting>),
-    });
-    expect(episode).toMatchObject({
-      outcome: 'infrastructure-error',
-      success: false,
-      reward: undefined,
-    });
+    const given = setting as Partial<Setting>;
+    const { episode, policy, environment } = await play({ script: echoing(), ...given });
+    const outcome = 'infrastructure-error';
+    expect(episode).toMatchObject({ outcome, success: false, reward: undefined });
     expect(episode.problem).toMatch(problem);
     expect(environment.ends).toEqual(['aborted']);
     expect(policy.released).toHaveLength(1);
@@ -234,17 +182,13 @@ describe('runEpisode', () => {
 
   test('ends the run on an error that would repeat, after releasing its parts', async () => {
     const spent = new AgentRlError('WEB_BUDGET_SPENT', 'Nothing is left.');
-    const policy = new ScriptedPolicy(calling(['echo', { text: 'x' }]));
+    const policy = new ScriptedPolicy(echoing());
     const environment = new ScriptedEnvironment();
     const tool = (): never => {
       throw spent;
     };
-    const playing = play({
-      script: calling(['echo', { text: 'x' }]),
-      tool,
-      parts: { policy, world: worldOfOne(environment) },
-    });
-    await expect(playing).rejects.toBe(spent);
+    const parts = { policy, world: worldOfOne(environment) };
+    await expect(play({ tool, parts })).rejects.toBe(spent);
     expect(environment.ends).toEqual(['aborted']);
     expect(policy.released).toHaveLength(1);
   });
@@ -259,27 +203,18 @@ describe('runEpisode', () => {
     });
   });
 
+  const blamed = 'grader-error';
   const solved = { outcome: 'completed', reward: 1, components: {}, success: true };
-  const unrewarded = { reward: undefined, components: {}, success: false };
+  const failed = 'infrastructure-error';
+  const unrewarded = { outcome: failed, reward: undefined, components: {}, success: false };
   test.each([
     ['throws', fails, 'grader-error', 'out of order'],
     ['has no number', { ...solved, reward: NaN }, 'grader-error', 'verdict.reward is NaN'],
-    [
-      'blames the system but has a reward',
-      { ...solved, outcome: 'grader-error' },
-      'grader-error',
-      'The environment reported grader-error.',
-    ],
-    [
-      'has its own problem',
-      { ...unrewarded, outcome: 'infrastructure-error', problem: 'no answer' },
-      'infrastructure-error',
-      'no answer',
-    ],
+    ['blames the system', { ...solved, outcome: blamed }, blamed, `reported ${blamed}.`],
+    ['has its own problem', { ...unrewarded, problem: 'no answer' }, failed, 'no answer'],
   ] as const)('has no reward when the verdict %s', async (_, given, outcome, problem) => {
     const finish = typeof given === 'function' ? given : async () => given;
     const { episode, environment } = await play({
-      script: calling(),
       environment: { finish: finish as NonNullable<Environment['finish']> },
     });
     expect(episode).toMatchObject({ outcome, success: false, reward: undefined });
@@ -302,23 +237,12 @@ describe('runEpisode', () => {
   test('releases its parts whatever happens', async () => {
     let closed = 0;
     const close = async (): Promise<void> => void (closed += 1);
-    await play({ script: calling(), parts: { close } });
+    await play({ parts: { close } });
     await play({ script: fails, parts: { close } });
     expect(closed).toBe(2);
-    const policy = new ScriptedPolicy(calling());
-    policy.release = fails;
-    const { episode } = await play({ script: calling(), parts: { policy, close } });
+    const policy = Object.assign(new ScriptedPolicy(calling()), { release: fails });
+    const { episode } = await play({ parts: { policy, close } });
     expect(closed).toBe(3);
     expect(episode).toMatchObject({ outcome: 'infrastructure-error', problem: 'out of order' });
-  });
-
-  test('redacts secrets of the environment from the problem', async () => {
-    process.env['PLANTED_API_KEY'] = 'sk-planted-123456';
-    const leak = (): never => {
-      throw new Error('401 for key sk-planted-123456');
-    };
-    const { episode } = await play({ script: leak });
-    delete process.env['PLANTED_API_KEY'];
-    expect(episode.problem).toBe('401 for key [redacted]');
   });
 });

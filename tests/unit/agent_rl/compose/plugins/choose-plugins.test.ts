@@ -13,11 +13,28 @@ const chosen = (text: string) => {
   return choosePlugins(loadConfig({ file }), plugins);
 };
 
-const good = `environment: {type: arithmetic}
-policy: {type: parrot, thinking: true}
-tools: [{type: calculator, limit: 3}]
-rewards: [{type: brevity, weight: 0.5}]
+/** A run file with some of its blocks replaced. */
+const runWith = ({
+  thinking = 'thinking: true',
+  tools = '[{type: calculator, limit: 3}]',
+  rewards = '[{type: brevity, weight: 0.5}]',
+  more = '',
+}) => `environment: {type: arithmetic}
+policy: {type: parrot, ${thinking}}
+tools: ${tools}
+rewards: ${rewards}
+${more}
 `;
+const good = runWith({});
+const manager = (type: string) => `rewardManager: {type: ${type}}`;
+const twoRewards = '[{type: brevity}, {type: manners, weight: 0}]';
+/** A run file with the strategy of evaluations, and a reward that sees no answers. */
+const evaluating = (text: string) =>
+  runWith({ rewards: twoRewards, more: `eval: {samples: 4, temperature: 1, ${text}}` });
+const format = (value: string) => runWith({ thinking: `toolCallFormat: ${value}` });
+const trackers = (list: string) => runWith({ more: `trackers: ${list}` });
+
+const twice = `${manager('l2')}\nalgorithm: {environmentWeight: 2}`;
 
 /** The settings that are refused. */
 const refused = (read: () => unknown) => {
@@ -51,9 +68,8 @@ describe('Choosing plugins', () => {
   });
 
   test('names an unknown plugin with its place and the nearest name', () => {
-    const { code, message } = thrownBy(() =>
-      chosen(good.replace('type: calculator', 'type: calculater')),
-    );
+    const text = runWith({ tools: '[{type: calculater}]' });
+    const { code, message } = thrownBy(() => chosen(text));
     expect(code).toBe('PLUGIN_UNKNOWN');
     expect(problemPlaces(message)).toEqual([expect.stringMatching(/:4:16 tools\.0\.type$/)]);
     expect(message).toContain('Did you mean "calculator"?');
@@ -87,145 +103,80 @@ rewards: [{type: brevity, wieght: 2}]
   });
 
   test.each([
-    ['an environment without a required tool', '[]', 'tools'],
-    ['a duplicate tool', '[{type: calculator}, {type: calculator}]', 'tools.1.type'],
-  ])('refuses %s', (_, tools, path) => {
-    const text = good.replace('[{type: calculator, limit: 3}]', tools);
+    [runWith({ tools: '[]' }), 'tools'],
+    [runWith({ tools: '[{type: calculator}, {type: calculator}]' }), 'tools.1.type'],
+    [evaluating('strategy: best-of-n, selector: brevity'), 'eval.selector'],
+    [evaluating('strategy: best-of-n, selector: environment'), 'eval.selector'],
+    [evaluating('strategy: best-of-n, selector: judge'), 'eval.selector'],
+    [evaluating('strategy: majority'), 'eval.strategy'],
+    [runWith({ rewards: '[{type: brevity}, {type: brevity}]' }), 'rewards.1'],
+    [runWith({ rewards: '[{type: brevity, tool: search}]' }), 'rewards.0.tool'],
+    [runWith({ rewards: '[{type: brevity, name: environment}]' }), 'rewards.0'],
+    [runWith({ rewards: '[{type: brevity, name: invalidCalls}]' }), 'rewards.0'],
+    [runWith({ rewards: '[]', more: manager('pca') }), 'rewardManager.type'],
+    [runWith({ more: manager('std') }), 'rewardManager.type'],
+    [runWith({ rewards: '[{type: brevity}]', more: twice }), 'rewardManager.type'],
+    [runWith({ more: manager('ranking, ties: 1') }), 'rewardManager.ties'],
+    [format('{type: shouted, limt: 3}'), 'policy.toolCallFormat.limt'],
+    [format('{type: auto, limit: 3}'), 'policy.toolCallFormat'],
+    [format('{limit: 3}'), 'policy.toolCallFormat'],
+    [format('3'), 'policy.toolCallFormat'],
+    [trackers('[{type: notes}, {type: notes}]'), 'trackers.1.type'],
+    [trackers('[{type: notes, closeS: 0}]'), 'trackers.0.closeS'],
+    [trackers('[{type: notes, close: 1}]'), 'trackers.0.close'],
+  ])('refuses in %j the setting %s', (text, path) => {
     expect(refused(() => chosen(text))).toEqual([path]);
   });
 });
 
-describe('A strategy of evaluations', () => {
-  const evaluating = (text: string) =>
-    chosen(
-      `${good.replace('weight: 0.5}', 'weight: 0.5}, {type: manners, weight: 0}')}eval: {samples: 4, temperature: 1, ${text}}\n`,
-    );
-
-  test('may be best-of-n with the log-probability or a blind reward', () => {
-    expect(() => evaluating('strategy: best-of-n')).not.toThrow();
-    const { rewards: some } = evaluating('strategy: best-of-n, selector: manners');
-    expect(some.map(({ name, blind }) => [name, blind])).toEqual([
-      ['brevity', false],
-      ['manners', true],
-    ]);
-  });
-
-  test.each([
-    ['the selector sees the answer', 'strategy: best-of-n, selector: brevity', 'eval.selector'],
-    ['the selector is the verdict', 'strategy: best-of-n, selector: environment', 'eval.selector'],
-    ['the selector is unknown', 'strategy: best-of-n, selector: judge', 'eval.selector'],
-    ['the environment reports no answers', 'strategy: majority', 'eval.strategy'],
-  ])('is refused if %s', (_, text, path) => {
-    expect(refused(() => evaluating(text))).toEqual([path]);
-  });
+test('a strategy of evaluations may be best-of-n with the log-probability or a blind reward', () => {
+  expect(() => chosen(evaluating('strategy: best-of-n'))).not.toThrow();
+  const { rewards: some } = chosen(evaluating('strategy: best-of-n, selector: manners'));
+  const blind = some.map((one) => `${one.name} ${one.blind}`);
+  expect(blind).toEqual(['brevity false', 'manners true']);
 });
 
-describe('The rewards of a run', () => {
-  const withRewards = (text: string) =>
-    chosen(good.replace('[{type: brevity, weight: 0.5}]', `[${text}]`));
-
-  test('a reward is named by type and tool, or by the run file', () => {
-    const { rewards: some } = withRewards(
-      '{type: brevity}, {type: brevity, tool: calculator, weight: 0}, {type: brevity, name: short}',
-    );
-    expect(some.map(({ name, tool, weight, settings }) => [name, tool, weight, settings])).toEqual([
-      ['brevity', undefined, 1, { limit: 10 }],
-      ['calculator/brevity', 'calculator', 0, { limit: 10 }],
-      ['short', undefined, 1, { limit: 10 }],
-    ]);
-  });
-
-  test.each([
-    ['{type: brevity}, {type: brevity}', 'rewards.1'],
-    ['{type: brevity, tool: search}', 'rewards.0.tool'],
-    ['{type: brevity, name: environment}', 'rewards.0'],
-    ['{type: brevity, name: invalidCalls}', 'rewards.0'],
-  ])('a reward is refused: %s', (text, path) => {
-    expect(refused(() => withRewards(text))).toEqual([path]);
-  });
+test('a reward is named by type and tool, or by the run file', () => {
+  const others = '{type: brevity, tool: calculator, weight: 0}, {type: brevity, name: short}';
+  const { rewards: some } = chosen(runWith({ rewards: `[{type: brevity}, ${others}]` }));
+  expect(some.map(({ name, tool, weight, settings }) => [name, tool, weight, settings])).toEqual([
+    ['brevity', undefined, 1, { limit: 10 }],
+    ['calculator/brevity', 'calculator', 0, { limit: 10 }],
+    ['short', undefined, 1, { limit: 10 }],
+  ]);
 });
 
-describe('The reward manager', () => {
-  const withManager = (text: string) =>
-    chosen(good.replace('rewards: [{type: brevity, weight: 0.5}]', text));
-
-  test('is weighted by default', () => {
-    expect(chosen(good).rewardManager.entry.spec.name).toBe('weighted');
-    const text = 'rewards: [{type: brevity}]\nrewardManager: {type: pca}';
-    expect(withManager(text).rewardManager.entry.spec.name).toBe('pca');
-  });
-
-  test.each([
-    ['rewardManager: {type: pca}', 'rewardManager.type'],
-    ['rewards: [{type: brevity, weight: 0.5}]\nrewardManager: {type: std}', 'rewardManager.type'],
-    [
-      'algorithm: {environmentWeight: 2}\nrewards: [{type: brevity}]\nrewardManager: {type: l2}',
-      'rewardManager.type',
-    ],
-    ['rewardManager: {type: ranking, ties: 1}', 'rewardManager.ties'],
-  ])('is refused: %s', (text, path) => {
-    expect(refused(() => withManager(text))).toEqual([path]);
-  });
-
-  test('may be normalised with any weights, or ranking with one reward', () => {
-    const text = 'rewards: [{type: brevity, weight: 0.5}]\nrewardManager: {type: normalised}';
-    expect(withManager(text).rewardManager.entry.spec.name).toBe('normalised');
-    const alone = 'rewardManager: {type: ranking}';
-    expect(withManager(alone).rewardManager.entry.spec.name).toBe('ranking');
-  });
+test.each([
+  [good, 'weighted'],
+  [runWith({ rewards: '[{type: brevity}]', more: manager('pca') }), 'pca'],
+  [runWith({ more: manager('normalised') }), 'normalised'],
+  [runWith({ rewards: '[]', more: manager('ranking') }), 'ranking'],
+])('the reward manager of %j is %s', (text, name) => {
+  expect(chosen(text).rewardManager.entry.spec.name).toBe(name);
 });
 
 describe('The setting policy.toolCallFormat', () => {
-  const withFormat = (format: string) =>
-    chosen(good.replace('thinking: true', `thinking: true, toolCallFormat: ${format}`));
-
-  test('is inferred from the chat template by default', () => {
-    expect(chosen(good).toolCallFormat).toBeUndefined();
-    expect(withFormat('auto').toolCallFormat).toBeUndefined();
-    expect(withFormat('{type: auto}').toolCallFormat).toBeUndefined();
-  });
+  test.each([good, format('auto'), format('{type: auto}')])(
+    'is inferred from the chat template in %j',
+    (text) => {
+      expect(chosen(text).toolCallFormat).toBeUndefined();
+    },
+  );
 
   test('takes a name, or a block with the settings of that format', () => {
-    expect(withFormat('shouted').toolCallFormat).toMatchObject({
-      entry: { plugin: Shouted },
-      settings: { limit: 10 },
-    });
-    expect(withFormat('{type: shouted, limit: 3}').toolCallFormat?.settings).toEqual({ limit: 3 });
-    expect(withFormat('hermes').toolCallFormat?.settings).toEqual({});
-  });
-
-  test.each([
-    ['{type: shouted, limt: 3}', 'policy.toolCallFormat.limt'],
-    ['{type: auto, limit: 3}', 'policy.toolCallFormat'],
-    ['{limit: 3}', 'policy.toolCallFormat'],
-    ['3', 'policy.toolCallFormat'],
-  ])('refuses %s', (format, path) => {
-    expect(refused(() => withFormat(format))).toEqual([path]);
+    const shouted = { entry: { plugin: Shouted }, settings: { limit: 10 } };
+    expect(chosen(format('shouted')).toolCallFormat).toMatchObject(shouted);
+    const limited = chosen(format('{type: shouted, limit: 3}')).toolCallFormat;
+    expect(limited?.settings).toEqual({ limit: 3 });
   });
 });
 
-describe('The trackers of a run', () => {
-  const withTrackers = (text: string) => chosen(`${good}\ntrackers: ${text}\n`).trackers;
-
-  test('each tracker has its settings and limits', () => {
-    expect(withTrackers('[]')).toEqual([]);
-    expect(withTrackers('[{type: notes, limit: 3, closeS: 2}]')).toMatchObject([
-      { settings: { limit: 3 }, limits: { queue: 1000, deadlineS: 10, closeS: 2 } },
-    ]);
-  });
-
-  test('TensorBoard is the default', () => {
-    const [usual, ...others] = chosen(good).trackers;
-    expect(usual?.entry.spec.name).toBe('tensorboard');
-    expect(usual?.limits).toEqual({ queue: 1000, deadlineS: 10, closeS: 30 });
-    expect(others).toEqual([]);
-  });
-
-  test.each([
-    ['[{type: notes}, {type: notes}]', 'trackers.1.type'],
-    ['[{type: notes, closeS: 0}]', 'trackers.0.closeS'],
-    ['[{type: notes, close: 1}]', 'trackers.0.close'],
-  ])('a tracker is refused: %s', (text, path) => {
-    expect(refused(() => withTrackers(text))).toEqual([path]);
-  });
+test('each tracker has its settings and limits, and TensorBoard is the default', () => {
+  expect(chosen(trackers('[]')).trackers).toEqual([]);
+  expect(chosen(trackers('[{type: notes, limit: 3, closeS: 2}]')).trackers).toMatchObject([
+    { settings: { limit: 3 }, limits: { queue: 1000, deadlineS: 10, closeS: 2 } },
+  ]);
+  const limits = { queue: 1000, deadlineS: 10, closeS: 30 };
+  const usual = { entry: { spec: { name: 'tensorboard' } }, limits };
+  expect(chosen(good).trackers).toMatchObject([usual]);
 });

@@ -55,10 +55,8 @@ test('an error of a plugin for the user keeps its own message', () => {
       throw new AgentRlError('TOKENIZER_INVALID', `No template for ${String(settings)}.`);
     }
   }
-  const { code, message } = thrownBy(() =>
-    construct(run, making(Particular, { settings: 'tests' })),
-  );
-  expect([code, message]).toEqual(['TOKENIZER_INVALID', 'No template for tests.']);
+  const error = thrownBy(() => construct(run, making(Particular, { settings: 'tests' })));
+  expect(error).toMatchObject({ code: 'TOKENIZER_INVALID', message: 'No template for tests.' });
 });
 
 describe('A plugin', () => {
@@ -88,11 +86,8 @@ describe('A plugin', () => {
         this.copy = { ...rest, id: task.taskId };
       }
     }
-    const { copy } = construct<Copies>(
-      episodeOf('a'),
-      making(Copies, { settings: { penalty: 1 } }),
-    );
-    expect(copy).toEqual({ settings: { penalty: 1 }, id: 'a' });
+    const { copy } = construct<Copies>(episodeOf('a'), making(Copies, { settings: { by: 1 } }));
+    expect(copy).toEqual({ settings: { by: 1 }, id: 'a' });
   });
 
   test.each(['sandbox', 'format', 'model', 'shared', 'setings', 'prompt', 'constructor'])(
@@ -126,28 +121,26 @@ describe('A plugin', () => {
   });
 });
 
-describe('A reward', () => {
-  const episode = { turns: [1, 2] } as unknown as EpisodeView;
-  const scorer = (plugin: unknown, settings: unknown) =>
-    construct<Scoring>(run, making(plugin, { settings }), 'score');
+const episode = { turns: [1, 2] } as unknown as EpisodeView;
+const scorer = (plugin: unknown, settings: unknown) =>
+  construct<Scoring>(run, making(plugin, { settings }), 'score');
 
-  test('may be a function of the episode and its settings', () => {
-    const plugin = ({ turns }: EpisodeView, { perTurn }: { perTurn: number }) =>
-      -perTurn * turns.length;
-    const score = scorer(plugin, { perTurn: 0.5 });
-    expect(score.score(episode)).toBe(-1);
-  });
-
-  test('may be a class with a score method', () => {
+test.each([
+  [
+    'a function of the episode and its settings',
+    ({ turns }: EpisodeView, { perTurn }: { perTurn: number }) => -perTurn * turns.length,
+  ],
+  [
+    'a class with a score method',
     class PerTurn {
       constructor(private readonly given: { settings: { perTurn: number } }) {}
       score({ turns }: EpisodeView) {
         return -this.given.settings.perTurn * turns.length;
       }
-    }
-    const score = scorer(PerTurn, { perTurn: 2 });
-    expect(score.score(episode)).toBe(-4);
-  });
+    },
+  ],
+])('a reward may be %s', (_, plugin) => {
+  expect(scorer(plugin, { perTurn: 2 }).score(episode)).toBe(-4);
 });
 
 describe('A reward manager', () => {
@@ -173,9 +166,7 @@ describe('A reward manager', () => {
   test('may be a function of the group, its settings and the signal', async () => {
     const plugin = (...given: unknown[]) => ({ rewards: [], given });
     const manager = managerOf(plugin, { value: 3 });
-    expect(await manager.assign(group, signal)).toEqual({
-      rewards: [],
-      given: [group, { value: 3 }, signal],
-    });
+    const given = [group, { value: 3 }, signal];
+    expect(await manager.assign(group, signal)).toEqual({ rewards: [], given });
   });
 });

@@ -2,8 +2,14 @@ import { describe, expect, test } from '@jest/globals';
 import { Type } from 'typebox';
 
 import type { ChosenPlugins } from '#agent_rl/compose/plugins/choose-plugins.ts';
-import { isolatedSettings, needs } from '#agent_rl/compose/plugins/plugin-needs.ts';
-import { thrownBy } from '#tests/support/thrown.ts';
+import {
+  isolatedSettings,
+  needs,
+  requireAbilities,
+} from '#agent_rl/compose/plugins/plugin-needs.ts';
+import type { CodeTask } from '#agent_rl/core/tasks/code-task.ts';
+import { scriptedSandbox } from '#tests/support/scripted-sandbox.ts';
+import { errorOf, thrownBy } from '#tests/support/thrown.ts';
 
 class Plain {
   readonly plain = true;
@@ -14,11 +20,8 @@ const chosen = (more: object = {}) => ({
   entry: { plugin: Plain, spec: { ...spec, ...more }, source: './thing.ts' },
   settings: { unit: 'g' },
 });
-const run = (plugins: object): Partial<ChosenPlugins> => ({
-  policy: chosen(),
-  tools: [chosen()],
-  ...plugins,
-});
+const usual = { policy: chosen(), tools: [chosen()] };
+const run = (plugins: object): Partial<ChosenPlugins> => ({ ...usual, ...plugins });
 
 describe('A service', () => {
   const needing = chosen({ needs: ['sandbox'] });
@@ -52,5 +55,39 @@ describe('An isolated tool', () => {
     const { code, message } = thrownBy(() => isolatedSettings([tool]));
     expect(code).toBe('PLUGIN_LOAD_FAILED');
     expect(message).toContain('isolated tool "thing" from ./thing.ts');
+  });
+});
+
+const sandbox = scriptedSandbox(() => ({}));
+const weak = {
+  capabilities: () => ({ ...sandbox.capabilities(), unsupported: ['judge', 'sessions'] as const }),
+};
+const plain = {
+  taskId: 'a task',
+  metadata: {},
+  prompt: '',
+  starterCode: '',
+  compare: 'exact',
+} as const;
+const task = (tests: CodeTask['tests']): CodeTask => ({ ...plain, tests });
+const byCalls = task({ kind: 'calls', entry: 'f', cases: [] });
+const byStatements = task({ kind: 'asserts', code: ['assert f(1) == 2'] });
+
+describe('A sandbox without some features', () => {
+  const toolsWith = (session: boolean) => [
+    { ...chosen({ name: 'code_exec', needs: ['sandbox'] }), settings: { session } },
+  ];
+  const tools = toolsWith(false);
+  test.each([
+    ['tasks judged by statements', { tasks: [byCalls, byStatements], tools }, 'task "a task"'],
+    ['a tool that keeps variables', { tasks: [byCalls], tools: toolsWith(true) }, 'tool code_exec'],
+  ])('is refused for %s', (_, wants, named) => {
+    const says = errorOf('SANDBOX_UNAVAILABLE', named);
+    expect(thrownBy(() => requireAbilities(weak, wants))).toMatchObject(says);
+    expect(() => requireAbilities(sandbox, wants)).not.toThrow();
+  });
+
+  test('is accepted for what it supports', () => {
+    expect(() => requireAbilities(weak, { tasks: [byCalls], tools })).not.toThrow();
   });
 });

@@ -8,25 +8,20 @@ import { type ToolContext, tools } from '#agent_rl/core/plugins/tool.ts';
 import { thrownBy } from '#tests/support/thrown.ts';
 
 const face = { name: 'add', description: 'Adds two numbers.' };
-const context: ToolContext = {
-  signal: new AbortController().signal,
-  inputs: { hidden: 1 },
-  random: new KeyedRng(1),
-};
+const { signal } = new AbortController();
+const context: ToolContext = { signal, inputs: { hidden: 1 }, random: new KeyedRng(1) };
 const call = async (plugin: ToolPlugin, args: object) => new plugin().call(args, context);
+/** The result of a tool without parameters that executes this. */
+const giving = (execute: (input: unknown, called: ToolContext) => unknown) =>
+  call(defineTool({ ...face, inputSchema: { type: 'object' }, execute }), {});
+const properties = { a: { type: 'number' }, b: { type: 'number' } };
+const numbers = { type: 'object', properties, required: ['a', 'b'] };
 
 describe('The schema of a defined tool', () => {
   test.each([
     ['zod', z.object({ a: z.number(), b: z.number() })],
     ['TypeBox', Type.Object({ a: Type.Number(), b: Type.Number() })],
-    [
-      'JSON Schema',
-      {
-        type: 'object',
-        properties: { a: { type: 'number' }, b: { type: 'number' } },
-        required: ['a', 'b'],
-      },
-    ],
+    ['JSON Schema', numbers],
   ])('may be of %s', async (_, inputSchema) => {
     const add = defineTool({
       ...face,
@@ -36,11 +31,7 @@ describe('The schema of a defined tool', () => {
         return a + b;
       },
     });
-    expect(tools.specOf(add)?.parameters).toMatchObject({
-      type: 'object',
-      properties: { a: { type: 'number' }, b: { type: 'number' } },
-      required: ['a', 'b'],
-    });
+    expect(tools.specOf(add)?.parameters).toMatchObject(numbers);
     expect(await call(add, { a: 17, b: 25 })).toEqual({ content: '42', data: 42 });
   });
 
@@ -51,16 +42,13 @@ describe('The schema of a defined tool', () => {
     });
     const tool = defineTool({ ...face, inputSchema, execute: ({ to, word }) => `${word} ${to}` });
     expect(await call(tool, { word: 'up' })).toEqual({ content: 'up 7' });
-    expect(await call(tool, { word: 'no' })).toEqual({
-      content: 'Error: word: must not be no',
-      isError: true,
-    });
+    const problem = { content: 'Error: word: must not be no', isError: true };
+    expect(await call(tool, { word: 'no' })).toEqual(problem);
   });
 
   test('is refused without a JSON Schema, or if it is invalid', () => {
-    const old = {
-      '~standard': { version: 1, vendor: 'zod', validate: () => ({ value: 1 }) },
-    } as const;
+    const standard = { version: 1, vendor: 'zod', validate: () => ({ value: 1 }) };
+    const old = { '~standard': standard };
     const refusal = (inputSchema: never) =>
       thrownBy(() => defineTool({ ...face, inputSchema, execute: () => 1 })).message;
     expect(refusal(old as never)).toMatch(
@@ -71,27 +59,17 @@ describe('The schema of a defined tool', () => {
 });
 
 describe('The result of execute', () => {
-  const giving = (output: unknown) =>
-    call(defineTool({ ...face, inputSchema: { type: 'object' }, execute: () => output }), {});
-
+  const looksLike = { content: 'a', id: 1 };
   test.each([
     ['a text', 'hello', { content: 'hello' }],
     ['a promise', Promise.resolve('later'), { content: 'later' }],
     ['a value', { sum: 1 }, { content: '{"sum":1}', data: { sum: 1 } }],
-    [
-      'a result',
-      { content: 'no such city', isError: true },
-      { content: 'no such city', isError: true },
-    ],
-    [
-      'an object that only looks like one',
-      { content: 'a', id: 1 },
-      { content: '{"content":"a","id":1}', data: { content: 'a', id: 1 } },
-    ],
+    ['a result', { content: 'none', isError: true }, { content: 'none', isError: true }],
+    ['an object like one', looksLike, { content: '{"content":"a","id":1}', data: looksLike }],
     ['nothing', undefined, { content: '', data: undefined }],
     ['NaN', Number.NaN, { content: 'NaN', data: Number.NaN }],
   ])('%s', async (_, output, expected) => {
-    expect(await giving(output)).toEqual(expected);
+    expect(await giving(() => output)).toEqual(expected);
   });
 
   test('is the last value of an async iterable', async () => {
@@ -99,26 +77,17 @@ describe('The result of execute', () => {
       yield 'half';
       yield 'whole';
     }
-    expect(await giving(steps())).toEqual({ content: 'whole' });
+    expect(await giving(steps)).toEqual({ content: 'whole' });
   });
 
   test('leaves exceptions to the tool runner', async () => {
-    const tool = defineTool({
-      ...face,
-      inputSchema: { type: 'object' },
-      execute: () => {
-        throw new Error('broken');
-      },
-    });
-    await expect(call(tool, {})).rejects.toThrow('broken');
+    const broken = () => {
+      throw new Error('broken');
+    };
+    await expect(giving(broken)).rejects.toThrow('broken');
   });
 
   test('execute receives the context of the call', async () => {
-    const tool = defineTool({
-      ...face,
-      inputSchema: { type: 'object' },
-      execute: (_, { inputs }) => inputs,
-    });
-    expect(await call(tool, {})).toMatchObject({ content: '{"hidden":1}' });
+    expect(await giving((_, { inputs }) => inputs)).toMatchObject({ content: '{"hidden":1}' });
   });
 });

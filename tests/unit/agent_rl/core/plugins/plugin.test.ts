@@ -28,51 +28,19 @@ function refusedTool(fields: object, plugin: new () => unknown = class extends E
 
 describe('The registry of tools', () => {
   test.each([
-    [
-      'whose schema is missing',
-      { parameters: undefined },
-      'parameters: got nothing; allowed: a JSON Schema of type object',
-    ],
-    [
-      'whose schema is of a list',
-      { parameters: { type: 'array' } },
-      'parameters: got {"type":"array"}; allowed:',
-    ],
-    [
-      'whose schema cannot be compiled',
-      { parameters: { type: 'object', properties: { a: { type: 'strng' } } } },
-      'parameters: is not a usable JSON Schema: ',
-    ],
-    [
-      'whose schema cannot be written down',
-      { parameters: { type: 'object', default: 1n } },
-      'parameters: is not a usable JSON Schema: ',
-    ],
-    [
-      'with a parameter that would break out of the prompt',
-      { parameters: Type.Object({ 'a"}}\n': Type.String() }) },
-      'parameters: has a parameter named "a\\"}}\\n"; allowed: letters, digits',
-    ],
-    [
-      'with a space in its name',
-      { name: 'echo it' },
-      'name: got "echo it"; allowed: a name like word_count, [a-z][a-z0-9_]*.',
-    ],
-    ['with a line break in its name', { name: 'echo\n' }, 'name: got "echo\\n"; allowed:'],
-    ['with braces in its name', { name: '{{x}}' }, 'name: got "{{x}}"; allowed:'],
-    ['without a description', { description: undefined }, 'description: got nothing; allowed:'],
-    [
-      'with a deadline of 0',
-      { deadlineS: 0 },
-      'deadlineS: got 0; allowed: a number of seconds above 0 and up to 86400.',
-    ],
-    [
-      'with room for half a character',
-      { maxContentChars: 0.5 },
-      'maxContentChars: got 0.5; allowed:',
-    ],
-    ['with a field that is not known', { deadline: 3 }, 'deadline: unknown field'],
-  ])('refuses a tool %s', (_, fields, problem) => {
+    [{ parameters: undefined }, 'parameters: got nothing'],
+    [{ parameters: { type: 'array' } }, 'parameters: got {"type":"array"}'],
+    [{ parameters: { type: 'object', properties: { a: { type: 'strng' } } } }, 'not a usable JSON'],
+    [{ parameters: { type: 'object', default: 1n } }, 'parameters: is not a usable JSON Schema'],
+    [{ parameters: Type.Object({ 'a"}}\n': Type.String() }) }, 'a parameter named "a\\"}}\\n"'],
+    [{ name: 'echo it' }, 'name: got "echo it"; allowed: a name like word_count'],
+    [{ name: 'echo\n' }, 'name: got "echo\\n"'],
+    [{ name: '{{x}}' }, 'name: got "{{x}}"'],
+    [{ description: undefined }, 'description: got nothing'],
+    [{ deadlineS: 0 }, 'deadlineS: got 0'],
+    [{ maxContentChars: 0.5 }, 'maxContentChars: got 0.5'],
+    [{ deadline: 3 }, 'deadline: unknown field'],
+  ])('refuses a tool with %p', (fields: object, problem) => {
     const { code, message } = refusedTool(fields);
     expect(code).toBe('PLUGIN_LOAD_FAILED');
     expect(message).toMatch(/^The tool \w+ from \.\/echo\.ts cannot be used:\n/);
@@ -126,11 +94,8 @@ describe('A registry of another kind', () => {
     }
     const spec = { name: 'outside', description, settings: Type.Object({}), taskFormat: 'plain' };
     environments.mark({ ...spec, external: true })(Outside);
-    expect(environments.problemsOf(Outside).map((problem) => problem.split(':')[0])).toEqual([
-      'run',
-      'isModelError',
-      'finish',
-    ]);
+    const methods = environments.problemsOf(Outside).map((problem) => problem.split(':')[0]);
+    expect(methods).toEqual(['run', 'isModelError', 'finish']);
   });
 
   test('refuses a constructor with several parameters', () => {

@@ -10,28 +10,17 @@ import {
 } from '#agent_rl/core/python/python-json.ts';
 import * as fc from '#tests/support/properties.ts';
 
-/** What `json.dumps(json.loads(text))` of Python 3.11 prints. */
-const fromPython: [text: string, printed: string][] = [
-  ['1.0', '1.0'],
-  ['1', '1'],
-  ['-0', '0'],
-  ['-0.0', '-0.0'],
-  ['1e-7', '1e-07'],
-  ['0.00001', '1e-05'],
-  ['0.0001', '0.0001'],
-  ['1E5', '100000.0'],
-  ['1e15', '1000000000000000.0'],
-  ['1e16', '1e+16'],
-  ['1.5e300', '1.5e+300'],
-  ['12345678901234567890', '12345678901234567890'],
-  ['1e21', '1e+21'],
-  ['123456789012345678901.0', '1.2345678901234568e+20'],
-  ['-2.50', '-2.5'],
-  ['5e-324', '5e-324'],
+/** What `json.dumps(json.loads(text))` of Python 3.11 prints, as `text → printed`. */
+const fromPython = [
+  ['1.0 → 1.0', '1 → 1', '-0 → 0', '-0.0 → -0.0', '1e-7 → 1e-07', '0.00001 → 1e-05'],
+  ['0.0001 → 0.0001', '1E5 → 100000.0', '1e15 → 1000000000000000.0', '1e16 → 1e+16'],
+  ['1.5e300 → 1.5e+300', '12345678901234567890 → 12345678901234567890', '1e21 → 1e+21'],
+  ['123456789012345678901.0 → 1.2345678901234568e+20', '-2.50 → -2.5', '5e-324 → 5e-324'],
 ];
 
 describe('JSON as Python prints it', () => {
-  test.each(fromPython)('%s is printed %s', (text, printed) => {
+  test.each(fromPython.flat())('prints %s', (pair) => {
+    const [text = '', printed = ''] = pair.split(' → ');
     const read = readMarked(`{"a": [${text}, "${text}"]}`) as object;
     expect(unmarked(JSON.stringify(read))).toBe(`{"a":[${printed},"${text}"]}`);
     const { value, written } = withoutMarks(read);

@@ -105,14 +105,12 @@ describe('Work with a deadline', () => {
   });
 });
 
-describe('Opening a resource before a job', () => {
-  test('is interrupted by a stop, or fails with the stray failure that caused it', async () => {
-    expect(await abortableStart(Promise.resolve('open'), never())).toBe('open');
-    const stopped = abortableStart(unending(), abortedBy(undefined));
-    expect(await rejectionOf(stopped)).toMatchObject({ code: 'INTERRUPTED' });
-    const failure = new StrayFailure('rejection', new Error('left alone'));
-    expect(await rejectionOf(abortableStart(unending(), abortedBy(failure)))).toBe(failure);
-    expect(() => throwIfStopped(abortedBy(failure))).toThrow(failure);
-    expect(() => throwIfStopped(never())).not.toThrow();
-  });
+test('opening a resource before a job is interrupted by a stop, or fails with the stray failure that caused it', async () => {
+  expect(await abortableStart(Promise.resolve('open'), never())).toBe('open');
+  const stopped = abortableStart(unending(), abortedBy(undefined));
+  expect(await rejectionOf(stopped)).toMatchObject({ code: 'INTERRUPTED' });
+  const failure = new StrayFailure('rejection', new Error('left alone'));
+  expect(await rejectionOf(abortableStart(unending(), abortedBy(failure)))).toBe(failure);
+  expect(() => throwIfStopped(abortedBy(failure))).toThrow(failure);
+  expect(() => throwIfStopped(never())).not.toThrow();
 });

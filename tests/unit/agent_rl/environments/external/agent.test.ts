@@ -27,6 +27,7 @@ const context = (more: Partial<AgentContext> = {}): AgentContext => ({
 const made = (plugin: Class<ExternalEnvironment>, settings: object = {}) =>
   new plugin({ task: questionOf('q'), settings: { ...defaults, ...settings } });
 
+const rightAnswer = '42';
 const polite = agent({
   name: 'polite',
   description,
@@ -43,10 +44,11 @@ class Counting {
   }
 }
 
+const create = () => made(polite);
 describeExternalEnvironmentContract('A function marked by agent', {
   plugin: polite,
-  create: () => made(polite),
-  rightAnswer: '42',
+  create,
+  rightAnswer,
 });
 describeExternalEnvironmentContract('A class marked by agent', {
   plugin: Counting,
@@ -57,9 +59,7 @@ describeExternalEnvironmentContract('A class marked by agent', {
 describe('An agent plugin', () => {
   test('has its own settings in addition to the judging settings', async () => {
     const schema = environments.specOf(polite)?.settings as { properties: object } | undefined;
-    expect(Object.keys(schema?.properties ?? {})).toEqual(
-      expect.arrayContaining(['match', 'greeting']),
-    );
+    expect(schema?.properties).toMatchObject({ match: {}, greeting: {} });
     expect(await made(polite, { greeting: 'Hi' }).run(context())).toBe('Hi 42 k');
   });
 
@@ -74,20 +74,16 @@ describe('An agent plugin', () => {
       return rollouts.scope.getStore()?.fetch;
     });
     const own: typeof fetch = () => Promise.reject(new Error('not asked'));
-    const [first, second] = await Promise.all(
-      [own, fetch].map((one) => made(seen).run(context({ fetch: one }))),
-    );
-    expect(first).toBe(own);
-    expect(second).toBe(fetch);
+    const runs = [own, fetch].map((one) => made(seen).run(context({ fetch: one })));
+    expect(await Promise.all(runs)).toEqual([own, fetch]);
     expect(rollouts.scope.getStore()).toBeUndefined();
   });
 
   test("decides which of its errors are the model's", () => {
     const environment = made(polite);
     expect(environment.isModelError(new RangeError('odd'))).toBe(true);
-    expect(
-      environment.isModelError(Object.assign(new Error('x'), { name: 'ModelBehaviorError' })),
-    ).toBe(true);
+    const ofModel = Object.assign(new Error('x'), { name: 'ModelBehaviorError' });
+    expect(environment.isModelError(ofModel)).toBe(true);
     expect(environment.isModelError(new Error('mine'))).toBe(false);
   });
 

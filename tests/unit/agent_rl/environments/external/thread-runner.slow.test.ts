@@ -15,17 +15,14 @@ afterAll(async () => {
 });
 
 const played = async (prompt: string) => agent.play(prompt).answer;
+const saidBy = async (answer: Promise<unknown>) => String(await thrownOf(answer));
 const aborting = (ms: number) => AbortSignal.timeout(ms);
 
 describe('An agent in a thread', () => {
   test('receives its task, keyed random numbers, and the URL and the key of its rollout', async () => {
     const [first, again] = await Promise.all([played('x'), played('x')]);
-    expect(first).toEqual({
-      prompt: 'x',
-      drawn: expect.any(Number),
-      baseURL: 'http://127.0.0.1:9/v1',
-      apiKey: 'key-of-rollout',
-    });
+    const access = { baseURL: 'http://127.0.0.1:9/v1', apiKey: 'key-of-rollout' };
+    expect(first).toEqual({ prompt: 'x', drawn: expect.any(Number), ...access });
     expect(again).toEqual(first);
     expect(await played('nothing')).toBeUndefined();
   });
@@ -33,14 +30,10 @@ describe('An agent in a thread', () => {
   test('reaches the model of its rollout at any host', async () => {
     const { baseURL } = stub;
     expect(await agent.play('ask', { baseURL, apiKey: 'k1' }).answer).toBe('42');
-    expect(await agent.play('request', { baseURL, apiKey: 'k2' }).answer).toEqual({
-      url: '/v1/models',
-      own: 'yes',
-    });
-    expect(stub.asked).toEqual([
-      'POST /v1/chat/completions?x=1 Bearer k1',
-      'GET /v1/models Bearer k2',
-    ]);
+    const answer = await agent.play('request', { baseURL, apiKey: 'k2' }).answer;
+    expect(answer).toEqual({ url: '/v1/models', own: 'yes' });
+    const chat = 'POST /v1/chat/completions?x=1 Bearer k1';
+    expect(stub.asked).toEqual([chat, 'GET /v1/models Bearer k2']);
   });
 
   test('separates rollouts with concurrent requests', async () => {
@@ -55,12 +48,9 @@ describe('An agent in a thread', () => {
   test("reports its errors by name, and which are the model's", async () => {
     const { environment, answer } = agent.play('throw');
     const thrown = await thrownOf(answer);
-    expect(thrown).toMatchObject({
-      name: 'Error',
-      message: 'broken',
-      cause: { name: 'TypeError', message: 'inside' },
-      stack: expect.stringContaining('agent.mjs'),
-    });
+    const cause = { name: 'TypeError', message: 'inside' };
+    expect(thrown).toMatchObject({ name: 'Error', message: 'broken', cause });
+    expect((thrown as Error).stack).toContain('agent.mjs');
     expect(environment.isModelError(thrown)).toBe(false);
     for (const prompt of ['model', 'own'])
       expect(environment.isModelError(await thrownOf(played(prompt)))).toBe(true);
@@ -80,38 +70,28 @@ describe('An agent in a thread', () => {
   });
 
   test('must answer with JSON', async () => {
-    expect(await thrownOf(played('cyclic'))).toMatchObject({
-      message: expect.stringContaining('circular'),
-    });
+    expect(await saidBy(played('cyclic'))).toContain('circular');
   });
 
   test('is abandoned at its deadline if it hangs, and the others continue', async () => {
     const hanging = agent.play('hang', { signal: aborting(200) });
-    expect(await thrownOf(hanging.answer)).toMatchObject({
-      message: expect.stringMatching(/timeout/),
-    });
+    expect(await saidBy(hanging.answer)).toContain('timeout');
     expect(await played('z')).toMatchObject({ prompt: 'z' });
   });
 
   test('fails its rollouts if the thread dies, and the next one has a new thread', async () => {
     const hanging = agent.play('hang');
-    const both = await Promise.all([thrownOf(played('die')), thrownOf(hanging.answer)]);
-    for (const thrown of both)
-      expect(thrown).toMatchObject({
-        message: expect.stringMatching(/^The thread of the agent .* ended: .*code 3/),
-      });
+    const both = await Promise.all([saidBy(played('die')), saidBy(hanging.answer)]);
+    for (const said of both) expect(said).toMatch(/The thread of the agent .* ended: .*code 3/);
     expect(await played('after')).toMatchObject({ prompt: 'after' });
   });
 
   test('is ended if it blocks the thread past a deadline, and the next one has a new thread', async () => {
     const looping = agent.play('loop', { signal: aborting(200) });
     const other = agent.play('hang');
-    expect(await thrownOf(looping.answer)).toMatchObject({
-      message: expect.stringMatching(/timeout/),
-    });
-    expect(await thrownOf(other.answer)).toMatchObject({
-      message: expect.stringMatching(/ended: it was blocked when a rollout had to end/),
-    });
+    expect(await saidBy(looping.answer)).toContain('timeout');
+    const blocked = 'ended: it was blocked when a rollout had to end';
+    expect(await saidBy(other.answer)).toContain(blocked);
     expect(await played('after')).toMatchObject({ prompt: 'after' });
   }, 30_000);
 

@@ -1,53 +1,33 @@
 import { describe, expect, test } from '@jest/globals';
+import { Value } from 'typebox/value';
 
-import type { Turn, Verdict } from '#agent_rl/core/plugins/environment.ts';
+import type { Turn } from '#agent_rl/core/plugins/environment.ts';
 import type { QuestionTask } from '#agent_rl/core/tasks/question-task.ts';
 import { QuestionEnv } from '#agent_rl/environments/question/question-env.ts';
 import { answerProblem } from '#agent_rl/environments/question/right-answer.ts';
-import type { QuestionSettings } from '#agent_rl/environments/question/settings.ts';
+import { QuestionSettings } from '#agent_rl/environments/question/settings.ts';
 import { describeEnvironmentContract } from '#tests/contracts/environment-contract.ts';
 
-const task: QuestionTask = {
-  taskId: 't',
-  prompt: 'How many legs have three spiders?',
-  answer: '24',
-  aliases: ['two dozen'],
-  metadata: {},
-};
+const question = { taskId: 't', prompt: 'How many legs have three spiders?', metadata: {} };
+const task: QuestionTask = { ...question, answer: '24', aliases: ['two dozen'] };
 
-const defaults: QuestionSettings = {
-  match: 'whole',
-  maxAnswerWords: 4,
-  successReward: 1,
-  solvedAt: 1,
-  noAnswerPenalty: 0,
-  turnLimitPenalty: 0,
-};
+const defaults = Value.Default(QuestionSettings, { maxAnswerWords: 4 }) as QuestionSettings;
 
 const make = (settings: Partial<QuestionSettings> = {}, of = task): QuestionEnv =>
   new QuestionEnv({ task: of, settings: { ...defaults, ...settings } });
 
-const saying = (content: string): Turn => ({
-  index: 0,
-  message: { role: 'assistant', content },
-  calls: [],
-});
+const message = (content: string) => ({ role: 'assistant', content }) as const;
+const saying = (content: string): Turn => ({ index: 0, message: message(content), calls: [] });
 
-async function answered(
-  content: string,
-  settings: Partial<QuestionSettings> = {},
-): Promise<Verdict> {
-  const environment = make(settings);
+async function answered(content: string, settings: Partial<QuestionSettings> = {}, of = task) {
+  const environment = make(settings, of);
   await environment.start();
   const { done } = await environment.step(saying(content));
   return environment.finish(done ? 'done' : 'turn-limit');
 }
 
-describeEnvironmentContract('QuestionEnv', {
-  plugin: QuestionEnv,
-  create: () => make(),
-  winningTurns: [saying('24')],
-});
+const winningTurns = [saying('24')];
+describeEnvironmentContract('QuestionEnv', { plugin: QuestionEnv, create: make, winningTurns });
 
 describe('The recorded answer', () => {
   test.each([
@@ -77,124 +57,75 @@ describe('The recorded answer', () => {
 
 describe('A final message', () => {
   test.each([
-    ['whole', '24.0', true],
-    ['whole', 'Two dozen.', true],
-    ['whole', 'Eight times three.\nThe answer is **24**.', true],
-    ['whole', 'So $\\boxed{24}$.', true],
-    ['whole', '#### 24', true],
-    ['whole', 'I think 24', false],
-    ['whole', 'The answer is 23. No, 24', false],
-    ['number', 'I think 24 legs', true],
-    ['number', 'From 24 to 25', false],
-    ['number', 'The answer is 24 legs, of 3 spiders', true],
-    ['number', 'two dozen', false],
-    ['contains', 'They have 24 legs', true],
-    ['contains', '22, 23, 24, 25, 26', false],
-    ['contains', '240 legs', false],
-    ['rewards', '24', false],
-  ] as const)('judged by %s: %j is right: %j', async (match, said, right) => {
+    ['whole', true, ['24.0', 'Two dozen.', 'Eight times three.\nThe answer is **24**.']],
+    ['whole', true, ['So $\\boxed{24}$.', '#### 24']],
+    ['whole', false, ['I think 24', 'The answer is 23. No, 24']],
+    ['number', true, ['I think 24 legs', 'The answer is 24 legs, of 3 spiders']],
+    ['number', false, ['From 24 to 25', 'two dozen']],
+    ['contains', true, ['They have 24 legs']],
+    ['contains', false, ['22, 23, 24, 25, 26', '240 legs']],
+    ['rewards', false, ['24']],
+  ] as const)('judged by %s is right (%j): %j', async (match, success, messages) => {
     const aliases = match === 'number' ? [] : task.aliases;
-    const environment = make({ match }, { ...task, aliases });
-    await environment.start();
-    await environment.step(saying(said));
-    expect(await environment.finish('done')).toMatchObject({
-      success: right,
-      outcome: right ? 'completed' : 'wrong-answer',
-      reward: right ? 1 : 0,
-    });
+    const outcome = success ? 'completed' : 'wrong-answer';
+    for (const said of messages) {
+      const verdict = await answered(said, { match }, { ...task, aliases });
+      expect([said, verdict]).toMatchObject([said, { success, outcome, reward: Number(success) }]);
+    }
   });
 
   test.each([
-    ['x + 1', 'x - 1', false],
-    ['x - 1', 'x + 1', false],
-    ['x - 1', 'x − 1', true],
-    ['x+1', 'The answer is **x + 1**.', true],
-    ['x > 3', 'x < 3', false],
-    ['x > 3', 'x >= 3', false],
-    ['x >= 3', '$x ≥ 3$', true],
-    ['10^-3', '10^3', false],
-    ['10^3', '10^{3}', true],
-    ['±3', '3', false],
-    ['3', '±3', false],
-    ['√2', '2', false],
-    ['2', '√2', false],
-    ['5-3', '5+3', false],
-    ['5*3', '5 × 3', true],
-    ['5*3', '5-3', false],
-    ['3', '3!', false],
-    ['Yahoo!', 'yahoo', true],
-    ['A+', 'The answer is A+!', true],
-    ['X-ray', 'X ray', true],
-    ['1990-1995', '1990–1995', true],
-    ['Paris', '**Paris**!', true],
-    ['AT&T', '> AT&T', true],
-    ['-5', '−5', true],
-    ['+5', '5', true],
-  ])('is judged by whole: for %j, %j is right: %j', async (answer, said, right) => {
-    const environment = make({ match: 'whole' }, { ...task, answer, aliases: [] });
-    await environment.start();
-    await environment.step(saying(said));
-    expect(await environment.finish('done')).toMatchObject({ success: right });
-  });
+    [true, 'x - 1 ~ x − 1', 'x+1 ~ The answer is **x + 1**.', 'x >= 3 ~ $x ≥ 3$', '10^3 ~ 10^{3}'],
+    [true, '5*3 ~ 5 × 3', 'Yahoo! ~ yahoo', 'A+ ~ The answer is A+!', 'X-ray ~ X ray'],
+    [true, '1990-1995 ~ 1990–1995', 'Paris ~ **Paris**!', 'AT&T ~ > AT&T', '-5 ~ −5', '+5 ~ 5'],
+    [false, 'x + 1 ~ x - 1', 'x - 1 ~ x + 1', 'x > 3 ~ x < 3', 'x > 3 ~ x >= 3', '10^-3 ~ 10^3'],
+    [false, '±3 ~ 3', '3 ~ ±3', '3 ~ 3!', '√2 ~ 2', '2 ~ √2', '5-3 ~ 5+3', '5*3 ~ 5-3'],
+  ] as [boolean, ...string[]][])(
+    'judged by whole is right (%j) for the answer in %j, …',
+    async (right, ...pairs) => {
+      for (const [answer = '', said = ''] of pairs.map((pair) => pair.split(' ~ '))) {
+        const verdict = await answered(said, {}, { ...task, answer, aliases: [] });
+        expect([said, verdict.success]).toEqual([said, right]);
+      }
+    },
+  );
 
   test('leaves the success to the rewards, but is never a success when missing', async () => {
-    expect(await answered('24', { match: 'rewards', solvedAt: 0.5 })).toMatchObject({
-      solvedAt: 0.5,
-    });
+    expect((await answered('24', { match: 'rewards', solvedAt: 0.5 })).solvedAt).toBe(0.5);
     expect((await answered('  ', { match: 'rewards' })).solvedAt).toBeUndefined();
   });
 
   test.each([
-    ['\\boxed{x > 24}', true],
-    ['\\boxed{24', true],
-    ['\\boxed{2^{10^9}}', true],
-    ['\\boxed{25}', false],
-    ['\\boxed{24}', false],
-    ['I do not know', false],
-  ])('%j is undecided: %j', async (said, undecided) => {
-    const environment = make({ match: 'number' }, { ...task, aliases: [] });
-    await environment.step(saying(said));
-    expect(await environment.finish('done')).toMatchObject({
-      metrics: { undecided: Number(undecided) },
-      reward: Number(said === '\\boxed{24}'),
-    });
-  });
-
-  test('can only be undecided if numbers are compared', async () => {
-    expect(await answered('\\boxed{24')).not.toHaveProperty('metrics.undecided');
+    [1, ['\\boxed{x > 24}', '\\boxed{24', '\\boxed{2^{10^9}}']],
+    [0, ['\\boxed{25}', '\\boxed{24}', 'I do not know']],
+  ])('is undecided (%d): %j', async (undecided, messages) => {
+    for (const said of messages) {
+      const verdict = await answered(said, { match: 'number' }, { ...task, aliases: [] });
+      const reward = Number(said === '\\boxed{24}');
+      expect([said, verdict]).toMatchObject([said, { metrics: { undecided }, reward }]);
+      expect(await answered(said)).not.toHaveProperty('metrics.undecided');
+    }
   });
 
   test('counts as missing when empty, with a penalty', async () => {
-    expect(await answered(' ', { noAnswerPenalty: 0.25 })).toMatchObject({
-      reward: -0.25,
-      components: { noAnswer: -0.25 },
-      metrics: { noAnswer: 1 },
-    });
+    const verdict = await answered(' ', { noAnswerPenalty: 0.25 });
+    expect(verdict).toMatchObject({ reward: -0.25, metrics: { noAnswer: 1 } });
+    expect(verdict.components).toEqual({ noAnswer: -0.25 });
   });
 });
 
 test('an episode continues while the policy calls tools, also after a malformed call', async () => {
   const environment = make({ systemPrompt: 'Be brief.', turnLimitPenalty: 0.5 });
-  expect(await environment.start()).toEqual([
-    { role: 'system', content: 'Be brief.' },
-    { role: 'user', content: task.prompt },
-  ]);
+  const system = { role: 'system', content: 'Be brief.' };
+  expect(await environment.start()).toEqual([system, { role: 'user', content: task.prompt }]);
   const call = { id: 'c', name: 'calculator', arguments: {} };
-  const result = { content: '24' };
-  const calls = [{ call, result, status: 'ok', wallMs: 1 }] as const;
+  const calls = [{ call, result: { content: '24' }, status: 'ok', wallMs: 1 }] as const;
   expect(await environment.step({ ...saying('24'), calls })).toEqual({ done: false });
   const malformedCalls = [{ id: 'c', text: '{', problem: 'cut' }];
-  const unread: Turn = {
-    index: 1,
-    message: { role: 'assistant', content: '24', malformedCalls },
-    calls: [],
-  };
+  const unread = { ...saying('24'), message: { ...message('24'), malformedCalls } };
   expect(await environment.step(unread)).toEqual({ done: false });
-  expect(await environment.finish('turn-limit')).toMatchObject({
-    outcome: 'truncated-turns',
-    reward: -0.5,
-    success: false,
-  });
+  const cut = { outcome: 'truncated-turns', reward: -0.5, success: false };
+  expect(await environment.finish('turn-limit')).toMatchObject(cut);
 });
 
 describe('A task with an incomparable answer', () => {
@@ -213,9 +144,8 @@ describe('A task with an incomparable answer', () => {
 
   test('is accepted if rewards judge, or if numbers are compared with a worked solution', () => {
     const { answer: _own, ...unanswered } = task;
-    expect(
-      answerProblem({ ...unanswered, aliases: [] } as QuestionTask, { match: 'rewards' }),
-    ).toBeUndefined();
+    const open = { ...unanswered, aliases: [] } as QuestionTask;
+    expect(answerProblem(open, { match: 'rewards' })).toBeUndefined();
     const worked = { ...task, aliases: [], answer: '3 * 8\n#### 24' };
     expect(answerProblem(worked, { match: 'number' })).toBeUndefined();
   });

@@ -8,7 +8,7 @@ import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { type Answer, ask, policies, successRate } from '#tests/support/scripted-questions.ts';
 import { csvOf, parquetOf, type TableRow } from '#tests/support/table-files.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { rejectionOf } from '#tests/support/thrown.ts';
+import { errorOf, rejectionOf } from '#tests/support/thrown.ts';
 
 const fixtures = join(packageRoot(), 'tests', 'fixtures', 'questions');
 const folder = temporaryFolder();
@@ -16,9 +16,9 @@ const rows = readFileSync(join(fixtures, 'gsm8k.jsonl'), 'utf8')
   .trim()
   .split('\n')
   .map((line) => JSON.parse(line) as TableRow);
-const renamed = rows.map(({ question = '', answer = '' }) => ({
-  problem: question,
-  solution: answer,
+const renamed = rows.map((row) => ({
+  problem: row['question'] ?? '',
+  solution: row['answer'] ?? '',
 }));
 writeBelow(folder, 'csv.csv', csvOf(renamed));
 writeBelow(folder, 'parquet.parquet', parquetOf(renamed));
@@ -26,13 +26,11 @@ writeBelow(folder, 'parquet.parquet', parquetOf(renamed));
 const environment = { type: 'question', match: 'number' };
 const columns = { question: 'problem', answer: 'solution' };
 
+const ofAime = { question: 'input', answer: 'output' };
+
 const sources = [
   { split: 'gsm8k', rows: 12, datasets: [{ dir: fixtures }] },
-  {
-    split: 'aime24',
-    rows: 5,
-    datasets: [{ dir: fixtures, columns: { question: 'input', answer: 'output' } }],
-  },
+  { split: 'aime24', rows: 5, datasets: [{ dir: fixtures, columns: ofAime }] },
   { split: 'csv', rows: 12, datasets: [{ dir: folder, columns }] },
   { split: 'parquet', rows: 12, datasets: [{ dir: folder, columns }] },
 ] as const;
@@ -49,10 +47,8 @@ describe.each(sources)('The questions of $split', ({ split, rows: count, dataset
 });
 
 describe('A question with an answer pattern', () => {
-  const settings = {
-    environment: { type: 'question' },
-    datasets: [{ dir: folder, columns, answerPattern: '#### (.+)' }],
-  };
+  const datasets = [{ dir: folder, columns, answerPattern: '#### (.+)' }];
+  const settings = { environment: { type: 'question' }, datasets };
 
   test('is compared with the matched answer', async () => {
     const answer = policies.right;
@@ -61,50 +57,31 @@ describe('A question with an answer pattern', () => {
   });
 
   test('is refused as a worked solution without the pattern', async () => {
-    const datasets = [{ dir: folder, columns }];
-    const { code, message } = await rejectionOf(
-      ask({ ...settings, datasets }, { split: 'csv', answer: policies.right }),
-    );
-    expect(code).toBe('DATASET_INVALID');
-    expect(message).toContain('12 of 12 tasks cannot be judged:');
-    expect(message).toContain(
-      "datasets[].answerPattern: '#### (.+)', or set environment.match to number",
-    );
-    expect(message.split('\n')).toHaveLength(7);
+    const unmatched = { ...settings, datasets: [{ dir: folder, columns }] };
+    const asking = ask(unmatched, { split: 'csv', answer: policies.right });
+    const error = await rejectionOf(asking);
+    expect(error).toMatchObject(errorOf('DATASET_INVALID', '12 of 12 tasks cannot be judged:'));
+    expect(error.message).toContain("datasets[].answerPattern: '#### (.+)', or set");
+    expect(error.message.split('\n')).toHaveLength(7);
   });
 });
 
-describe('A question with an incomparable label', () => {
-  test('is refused with file and line, for any kind of file', async () => {
-    const labels = [
-      '"5 feet 3 inches"',
-      '"x > 3"',
-      '"2 million"',
-      '"3:15"',
-      '"\\\\text{(C)}\\\\ 17"',
-      '"2^{10^9}"',
-    ];
-    const lines = ['1e-7', '"25 cm^2"', ...labels].map(
-      (label) => `{"question": ${JSON.stringify(label)}, "answer": ${label}}`,
-    );
-    writeBelow(folder, 'labels/eval.jsonl', lines.join('\n'));
-    const { code, message } = await rejectionOf(
-      ask(
-        {
-          environment: { type: 'question', match: 'number' },
-          datasets: [{ dir: `${folder}/labels` }],
-        },
-        { split: 'eval', answer: () => '1' },
-      ),
-    );
-    expect(code).toBe('DATASET_INVALID');
-    const [first, second, , , , , more] = message.split('\n');
-    expect(first).toBe('6 of 8 tasks cannot be judged:');
-    expect(second).toContain(
-      `  ${folder}/labels/eval.jsonl:3 Task "labels-eval-3": its answer "5 feet 3 inches" `,
-    );
-    expect(more).toBe('  …');
-  });
+test('a question with an incomparable label is refused with file and line, for any kind of file', async () => {
+  // Which labels are refused is tested with the reader of labels.
+  const labels = ['5 feet 3 inches', 'x > 3', '2 million', '3:15', '\\text{(C)}\\ 17', '2^{10^9}'];
+  const lines = ['25 cm^2', ...labels].map((answer) =>
+    JSON.stringify({ question: answer, answer }),
+  );
+  const text = ['{"question": "small", "answer": 1e-7}', ...lines].join('\n');
+  writeBelow(folder, 'labels/eval.jsonl', text);
+  const datasets = [{ dir: `${folder}/labels` }];
+  const asking = ask({ environment, datasets }, { split: 'eval', answer: () => '1' });
+  const { code, message } = await rejectionOf(asking);
+  const [first, second, , , , , more] = message.split('\n');
+  expect([code, first]).toEqual(['DATASET_INVALID', '6 of 8 tasks cannot be judged:']);
+  const third = `${folder}/labels/eval.jsonl:3 Task "labels-eval-3": its answer "5 feet 3 inches" `;
+  expect(second).toContain(third);
+  expect(more).toBe('  …');
 });
 
 describe('A folder of questions', () => {
@@ -133,26 +110,22 @@ describe('A folder of questions', () => {
   });
 });
 
-describe('Questions judged only by rewards', () => {
-  const settings = {
-    environment: { type: 'question', match: 'rewards' },
-    rewards: [{ type: 'numeric' }],
-    datasets: [{ dir: fixtures }],
-  };
+const judged = {
+  environment: { type: 'question', match: 'rewards' },
+  rewards: [{ type: 'numeric' }],
+};
+const settings = { ...judged, datasets: [{ dir: fixtures }] };
 
-  test.each([
-    ['right', 1],
-    ['wrong', 0],
-  ] as const)(
-    'a question is solved if the weighted sum of the rewards says so: %s',
-    async (name, rate) => {
-      const played = await ask(settings, { split: 'gsm8k', answer: policies[name] });
-      expect(successRate(played)).toBe(rate);
-      expect(played[0]?.parts[0]).toMatchObject({
-        reward: rate,
-        outcome: rate === 1 ? 'completed' : 'wrong-answer',
-        scores: { environment: 0, numeric: rate },
-      });
-    },
-  );
-});
+test.each([
+  ['right', 1],
+  ['wrong', 0],
+] as const)(
+  'Questions judged only by rewards a question is solved if the weighted sum of the rewards says so: %s',
+  async (name, rate) => {
+    const played = await ask(settings, { split: 'gsm8k', answer: policies[name] });
+    expect(successRate(played)).toBe(rate);
+    const outcome = rate === 1 ? 'completed' : 'wrong-answer';
+    const scores = { environment: 0, numeric: rate };
+    expect(played[0]?.parts[0]).toMatchObject({ reward: rate, outcome, scores });
+  },
+);

@@ -1,9 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
+import { Value } from 'typebox/value';
 
 import type { ExecutedCall, Turn, Verdict } from '#agent_rl/core/plugins/environment.ts';
 import type { SearchTask } from '#agent_rl/core/tasks/search-task.ts';
 import { SearchEnv } from '#agent_rl/environments/search/search-env.ts';
-import type { SearchSettings } from '#agent_rl/environments/search/settings.ts';
+import { SearchSettings } from '#agent_rl/environments/search/settings.ts';
 import { describeEnvironmentContract } from '#tests/contracts/environment-contract.ts';
 
 const task: SearchTask = {
@@ -16,20 +17,7 @@ const task: SearchTask = {
   metadata: {},
 };
 
-const defaults: SearchSettings = {
-  match: 'contains',
-  openings: ['it is'],
-  maxAnswerWords: 40,
-  successReward: 1,
-  requireSearch: true,
-  searchPenalty: 0,
-  freeSearches: 2,
-  repeatPenalty: 0,
-  noAnswerPenalty: 0,
-  timeoutPenalty: 0,
-  turnLimitPenalty: 0,
-};
-
+const defaults = Value.Default(SearchSettings, { match: 'contains' }) as SearchSettings;
 const make = (settings: Partial<SearchSettings> = {}, of: SearchTask = task): SearchEnv =>
   new SearchEnv({ task: of, settings: { ...defaults, ...settings } });
 
@@ -52,11 +40,8 @@ const turnOf = (index: number, searches: readonly Search[], content = ''): Turn 
 });
 
 /** Plays turns of searches, then says the answer, if there is one. */
-async function play(
-  environment: SearchEnv,
-  turns: readonly (readonly Search[])[],
-  answer?: string,
-): Promise<Verdict> {
+type Searches = readonly (readonly Search[])[];
+async function play(environment: SearchEnv, turns: Searches, answer?: string) {
   await environment.start();
   for (const [index, searches] of turns.entries()) await environment.step(turnOf(index, searches));
   if (answer === undefined) return environment.finish('turn-limit');
@@ -66,11 +51,8 @@ async function play(
 
 const found: Search = { query: 'height of Velmora', found: 'Velmora is 5895 m high.' };
 
-describeEnvironmentContract('SearchEnv', {
-  plugin: SearchEnv,
-  create: () => make(),
-  winningTurns: [turnOf(0, [found]), turnOf(1, [], 'It is 5895.')],
-});
+const winningTurns = [turnOf(0, [found]), turnOf(1, [], 'It is 5895.')];
+describeEnvironmentContract('SearchEnv', { plugin: SearchEnv, create: () => make(), winningTurns });
 
 test('the verdict has the answer, without the opening if the answer must be whole', async () => {
   const said = async (settings: Partial<SearchSettings>, answer?: string) =>
@@ -81,44 +63,27 @@ test('the verdict has the answer, without the opening if the answer must be whol
   expect(await said({})).toBeUndefined();
 });
 
-describe('An answer that must be whole', () => {
-  const whole = { match: 'whole' } as const;
-
-  test.each([
-    ['5895', true],
-    ['It is 5,895.', true],
-    ['5.9 kilometres', true],
-    ['4810 5895 3776', false],
-    ['not 5895', false],
-    ['It is 4810 or 5895.', false],
-    ['It is', false],
-  ])('%s is right: %s', async (answer, right) => {
-    expect((await play(make(whole), [[found]], answer)).success).toBe(right);
-  });
-
-  test('may be in a sentence if it need not be whole', async () => {
-    expect((await play(make(), [[found]], 'I think it is 5895 metres.')).success).toBe(true);
-  });
+test.each([
+  ['whole', true, ['5895', 'It is 5,895.', '5.9 kilometres']],
+  ['whole', false, ['4810 5895 3776', 'not 5895', 'It is 4810 or 5895.', 'It is']],
+  ['contains', true, ['It is 5895 metres.', 'About 5.9 kilometres.', 'I think it is 5895 metres.']],
+  // Within a longer number and a decimal.
+  ['contains', false, ['It is 15895.', 'It is 5895.5.', '']],
+] as const)('an answer that must match as %s is right (%j): %j', async (match, right, answers) => {
+  for (const answer of answers)
+    expect((await play(make({ match }), [[found]], answer)).success).toBe(right);
 });
 
-describe('A query with a form of the answer', () => {
-  const who = { ...task, prompt: 'Who is mayor?', answer: 'Pelrina', aliases: [] };
+const who = { ...task, prompt: 'Who is mayor?', answer: 'Pelrina', aliases: [] };
 
-  test.each(['Pelrina', 'Pelrinas', "Pelrina's town", 'mayor PELRINAN'])(
-    'forfeits the reward: %s',
-    async (query) => {
-      const verdict = await play(make({}, who), [[{ query, found: 'Mayor: Pelrina' }]], 'Pelrina');
-      expect(verdict).toMatchObject({ success: false, metrics: { quotedAnswer: 1 } });
-    },
-  );
-
-  test.each(['mayor of Pel', 'Velrina', 'Pelrinaburgh'])(
-    'does not contain it: %s',
-    async (query) => {
-      const verdict = await play(make({}, who), [[{ query, found: 'Mayor: Pelrina' }]], 'Pelrina');
-      expect(verdict).toMatchObject({ success: true, metrics: { quotedAnswer: 0 } });
-    },
-  );
+test.each([
+  ['forfeits the reward', 1, ['Pelrina', 'Pelrinas', "Pelrina's town", 'mayor PELRINAN']],
+  ['does not contain it', 0, ['mayor of Pel', 'Velrina', 'Pelrinaburgh']],
+])('a query with a form of the answer %s', async (_, quotedAnswer, queries) => {
+  for (const query of queries) {
+    const verdict = await play(make({}, who), [[{ query, found: 'Mayor: Pelrina' }]], 'Pelrina');
+    expect(verdict).toMatchObject({ success: quotedAnswer === 0, metrics: { quotedAnswer } });
+  }
 });
 
 test('a result that only repeats the call does not allow queries with the answer', async () => {
@@ -146,16 +111,6 @@ describe('The prompt of a search episode', () => {
 });
 
 describe('The answer of a search episode', () => {
-  test.each([
-    ['the number in another form', 'It is 5895 metres.', true],
-    ['an alias', 'About 5.9 kilometres.', true],
-    ['the number inside a longer one', 'It is 15895.', false],
-    ['the number inside a decimal', 'It is 5895.5.', false],
-    ['nothing', '', false],
-  ])('%s', async (_, answer, success) => {
-    expect((await play(make(), [[found]], answer)).success).toBe(success);
-  });
-
   test('is never a message with a call', async () => {
     const environment = make();
     await environment.start();
@@ -178,6 +133,8 @@ describe('The answer of a search episode', () => {
 
 describe('The statement that no answer exists', () => {
   const settings = { match: 'whole', absentAnswer: 'not stated' } as const;
+  const absences = ({ metrics = {} }: Verdict) =>
+    Object.keys(metrics).filter((name) => name.includes('Absent'));
   const nowhere = { ...task, answer: 'not stated', aliases: [], metadata: { absent: true } };
 
   test.each([
@@ -188,56 +145,45 @@ describe('The statement that no answer exists', () => {
   ] as const)('is counted when it is %s', async (_, of, answer, [success, metrics]) => {
     const verdict = await play(make(settings, of), [[found]], answer);
     expect(verdict).toMatchObject({ success, metrics });
-    expect(Object.keys(verdict.metrics ?? {}).filter((name) => /Absent/u.test(name))).toEqual(
-      Object.keys(metrics),
-    );
+    expect(absences(verdict)).toEqual(Object.keys(metrics));
   });
 
   test('is only counted if the settings define it', async () => {
-    const { metrics = {} } = await play(make({}, nowhere), [[found]], 'It is not stated.');
-    expect(Object.keys(metrics).filter((name) => /Absent/u.test(name))).toEqual([]);
+    const verdict = await play(make({}, nowhere), [[found]], 'It is not stated.');
+    expect(absences(verdict)).toEqual([]);
   });
 });
 
-describe('Quoting the answer in a query', () => {
-  const guess: Search = { query: 'is Velmora 5,895 high', found: 'Velmora is 5895 m high.' };
-  const check: Search = { query: 'mountains of 5895 metres' };
-  const failed: Search = { query: 'height', found: 'Error: 5895 is no host', status: 'error' };
-  const asked = { ...task, prompt: 'Is it 12 or 5895?' };
+const guess: Search = { query: 'is Velmora 5,895 high', found: 'Velmora is 5895 m high.' };
+const check: Search = { query: 'mountains of 5895 metres' };
+const failed: Search = { query: 'height', found: 'Error: 5895 is no host', status: 'error' };
+const asked = { ...task, prompt: 'Is it 12 or 5895?' };
 
-  test.each([
-    ['before the question or a result shows it', task, [[guess]], false],
-    ['after a search showed it', task, [[found], [check]], true],
-    ['in the same turn as the search that shows it', task, [[found, check]], false],
-    ['after another tool showed it', task, [[{ ...found, name: 'open_page' }], [check]], true],
-    ['that is in the question', asked, [[{ query: '12 or 5895' }]], true],
-    ['after a failed search showed it', task, [[failed], [{ query: '5895' }]], false],
-  ])('%s is allowed or forfeits the reward', async (_, of, turns, isAllowed) => {
+test.each([
+  ['before the question or a result shows it', task, [[guess]], false],
+  ['after a search showed it', task, [[found], [check]], true],
+  ['in the same turn as the search that shows it', task, [[found, check]], false],
+  ['after another tool showed it', task, [[{ ...found, name: 'open_page' }], [check]], true],
+  ['that is in the question', asked, [[{ query: '12 or 5895' }]], true],
+  ['after a failed search showed it', task, [[failed], [{ query: '5895' }]], false],
+])(
+  'Quoting the answer in a query %s is allowed or forfeits the reward',
+  async (_, of, turns, isAllowed) => {
     const { success, reward, metrics } = await play(make({}, of), turns, '5895');
     expect([success, reward]).toEqual([isAllowed, isAllowed ? 1 : 0]);
     expect(metrics?.['quotedAnswer']).toBe(isAllowed ? 0 : 1);
-  });
-});
+  },
+);
 
 describe('The verdict of a search episode', () => {
   test('has penalties as named parts of the reward', async () => {
-    const settings = {
-      freeSearches: 1,
-      searchPenalty: 0.1,
-      repeatPenalty: 0.2,
-      noAnswerPenalty: 0.3,
-      timeoutPenalty: 0.4,
-      turnLimitPenalty: 0.5,
-    };
+    const ofSearches = { freeSearches: 1, searchPenalty: 0.1, repeatPenalty: 0.2 };
+    const ofEnds = { noAnswerPenalty: 0.3, timeoutPenalty: 0.4, turnLimitPenalty: 0.5 };
+    const settings = { ...ofSearches, ...ofEnds };
     const late: Search = { query: 'Height, of velmora', status: 'timeout' };
     const verdict = await play(make(settings), [[found], [late]]);
-    expect(verdict.components).toEqual({
-      searches: -0.1,
-      repeats: -0.2,
-      noAnswer: -0.3,
-      timeout: -0.4,
-      turnLimit: -0.5,
-    });
+    const parts = { searches: -0.1, repeats: -0.2, noAnswer: -0.3, timeout: -0.4, turnLimit: -0.5 };
+    expect(verdict.components).toEqual(parts);
     expect(verdict.reward).toBeCloseTo(-1.5, 12);
     expect(verdict.outcome).toBe('truncated-turns');
   });
@@ -249,17 +195,9 @@ describe('The verdict of a search episode', () => {
 
   test('records the searches with their hits', async () => {
     const { record } = await play(make(), [[found]], '5895');
-    expect(record).toEqual({
-      search_history: [
-        {
-          query: 'height of Velmora',
-          status: 'ok',
-          documentIds: ['velmora'],
-          quotedAnswer: false,
-          repeated: false,
-          foundAnswer: true,
-        },
-      ],
-    });
+    const { query } = found;
+    const judged = { quotedAnswer: false, repeated: false, foundAnswer: true };
+    const search = { query, status: 'ok', documentIds: ['velmora'], ...judged };
+    expect(record).toEqual({ search_history: [search] });
   });
 });

@@ -10,6 +10,7 @@ import { ranking, rankShares } from '#agent_rl/rewards/managers/ranking.ts';
 import { describeRewardManagerContract } from '../../../../contracts/reward-manager-contract.ts';
 
 const { signal } = new AbortController();
+const task = { taskId: 't', prompt: '', metadata: {} };
 const assigning = (plugin: RewardManagerFunction) => (group: JudgedGroup) =>
   plugin(group, {}, signal);
 
@@ -60,15 +61,10 @@ test('the ranking manager ranks the weighted sum and reports it', () => {
     reward,
     metrics: {},
   });
-  const group = {
-    task: { taskId: 't', prompt: '', metadata: {} },
-    terms: [{ name: 'environment', weight: -1 }],
-    episodes: [episode(2), episode(8)],
-  };
-  expect(ranking(group)).toEqual({
-    rewards: [0, 1],
-    components: [{ weightedSum: 2 }, { weightedSum: 8 }],
-  });
+  const terms = [{ name: 'environment', weight: -1 }];
+  const group = { task, terms, episodes: [episode(2), episode(8)] };
+  const components = [{ weightedSum: 2 }, { weightedSum: 8 }];
+  expect(ranking(group)).toEqual({ rewards: [0, 1], components });
 });
 
 interface Drawn {
@@ -79,49 +75,40 @@ interface Drawn {
   penalty: number;
 }
 
-describe('A built-in manager, for any group in any order,', () => {
-  const score = fc.integer({ min: -20, max: 20 }).map((value) => value / 10);
-  const member = fc.record({ environment: score, brevity: fc.option(score), penalty: score });
-  const terms = ['environment', 'brevity'].map((name) => ({ name, weight: 1 }));
-  const task = { taskId: 't', prompt: '', metadata: {} };
+const score = fc.integer({ min: -20, max: 20 }).map((value) => value / 10);
+const member = fc.record({ environment: score, brevity: fc.option(score), penalty: score });
+const terms = ['environment', 'brevity'].map((name) => ({ name, weight: 1 }));
 
-  /** As an episode has it: its scores and its penalty added up. */
-  const memberOf = ({ environment, brevity, penalty }: Drawn): RewardedPart => {
-    if (penalty > 1.6) return part({ outcome: 'infrastructure-error' });
-    const invalidCalls = Math.min(0, penalty);
-    return part({
-      reward: environment + (brevity ?? 0) + invalidCalls,
-      scores: { environment, ...(brevity !== null && { brevity }) },
-      components: invalidCalls < 0 ? { invalidCalls } : {},
-    });
-  };
+/** As an episode has it: its scores and its penalty added up. */
+const memberOf = ({ environment, brevity, penalty }: Drawn): RewardedPart => {
+  if (penalty > 1.6) return part({ outcome: 'infrastructure-error' });
+  const invalidCalls = Math.min(0, penalty);
+  return part({
+    reward: environment + (brevity ?? 0) + invalidCalls,
+    scores: { environment, ...(brevity !== null && { brevity }) },
+    components: invalidCalls < 0 ? { invalidCalls } : {},
+  });
+};
 
-  test.each(builtInRewardManagers.map((plugin) => [rewardManagers.specOf(plugin)?.name, plugin]))(
-    '%s gives each episode the same',
-    async (name, plugin) => {
-      const manager = { assign: assigning(plugin as RewardManagerFunction) };
-      const rewarding = { name: String(name), manager, terms };
-      const rewardsOf = async (members: readonly RewardedPart[]) =>
-        (await groupRewards(task, members, { rewarding, signal })).rewards;
-      const groups = fc
-        .array(member, { minLength: 1, maxLength: 8 })
-        .chain((drawn) =>
-          fc.tuple(
-            fc.constant(drawn),
-            fc.shuffledSubarray([...drawn.keys()], { minLength: drawn.length }),
-          ),
-        );
-      await fc.assert(
-        fc.asyncProperty(groups, async ([drawn, order]) => {
-          const members = drawn.map(memberOf);
-          const rewards = await rewardsOf(members);
-          const turned = await rewardsOf(order.map((place) => members[place] as RewardedPart));
-          for (const [at, place] of order.entries()) {
-            expect(turned[at] === undefined).toBe(rewards[place] === undefined);
-            expect(turned[at] ?? 0).toBeCloseTo(rewards[place] ?? 0, 6);
-          }
-        }),
-      );
-    },
-  );
-});
+test.each(builtInRewardManagers.map((plugin) => [rewardManagers.specOf(plugin)?.name, plugin]))(
+  'A built-in manager, for any group in any order, %s gives each episode the same',
+  async (name, plugin) => {
+    const manager = { assign: assigning(plugin as RewardManagerFunction) };
+    const rewarding = { name: String(name), manager, terms };
+    const rewardsOf = async (members: readonly RewardedPart[]) =>
+      (await groupRewards(task, members, { rewarding, signal })).rewards;
+    const groups = fc.array(member, { minLength: 1, maxLength: 8 });
+    await fc.assert(
+      fc.asyncProperty(groups, fc.nat(7), async (drawn, first) => {
+        const members = drawn.map(memberOf);
+        const rewards = await rewardsOf(members);
+        const turn = <Item>(of: readonly Item[]) => [...of.slice(first), ...of.slice(0, first)];
+        const turned = await rewardsOf(turn(members).toReversed());
+        for (const [at, reward] of turn(rewards).toReversed().entries()) {
+          expect(turned[at] === undefined).toBe(reward === undefined);
+          expect(turned[at] ?? 0).toBeCloseTo(reward ?? 0, 6);
+        }
+      }),
+    );
+  },
+);

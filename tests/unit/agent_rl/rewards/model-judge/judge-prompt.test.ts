@@ -6,10 +6,7 @@ import { judgePrompt } from '#agent_rl/rewards/model-judge/judge-prompt.ts';
 import { ModelJudgeSettings } from '#agent_rl/rewards/model-judge/settings.ts';
 
 const settings = (changes: Partial<ModelJudgeSettings> = {}): ModelJudgeSettings => ({
-  ...(Value.Default(ModelJudgeSettings, {
-    url: 'http://127.0.0.1:1/v1',
-    model: 'judge',
-  }) as ModelJudgeSettings),
+  ...(Value.Default(ModelJudgeSettings, { url: 'http://a/v1', model: 'm' }) as ModelJudgeSettings),
   ...changes,
 });
 const task = { taskId: 't', prompt: 'Capital of France?', metadata: {}, answer: 'Paris' };
@@ -31,13 +28,10 @@ const partsIn = (text: string) =>
 
 describe('The prompt of a judge', () => {
   test('contains task, reference and conversation, each between marks', () => {
+    const search = { id: 'a', name: 'search', arguments: { query: 'France' } };
     const { user, system } = shownTo([
       { role: 'user', content: 'Capital of France?' },
-      {
-        role: 'assistant',
-        content: 'I look.',
-        toolCalls: [{ id: 'a', name: 'search', arguments: { query: 'France' } }],
-      },
+      { role: 'assistant', content: 'I look.', toolCalls: [search] },
       { role: 'tool', callId: 'a', name: 'search', content: 'Paris is\nits capital.' },
       says('Paris.'),
     ]);
@@ -66,9 +60,8 @@ describe('The prompt of a judge', () => {
   test('is absent for a task without an answer if the template uses one', () => {
     const open = { ...task, answer: '' };
     const messages = [says('Paris')];
-    expect(
-      judgePrompt({ task: { taskId: 't', prompt: 'p', metadata: {} }, messages }, settings()),
-    ).toBeUndefined();
+    const plain = { taskId: 't', prompt: 'p', metadata: {} };
+    expect(judgePrompt({ task: plain, messages }, settings())).toBeUndefined();
     const template = 'Is it polite? {answer}';
     expect(judgePrompt({ task: open, messages }, settings({ template }))).toBeDefined();
   });
@@ -100,12 +93,9 @@ describe('Hostile text', () => {
     const heads = conversation
       .split(/[\n\r\u2028\u2029\v\f\u0085]/)
       .filter((line) => !line.startsWith('  '));
-    expect(heads).toEqual([
-      ...breaks.map(() => '[agent]'),
-      '[agent]',
-      '[agent calls x???tool?search]',
-      '[agent makes a call that cannot be read]',
-    ]);
+    const last = ['[agent]', '[agent calls x???tool?search]'];
+    const unread = '[agent makes a call that cannot be read]';
+    expect(heads).toEqual([...breaks.map(() => '[agent]'), ...last, unread]);
   });
 
   test('cannot imitate another message by its shortened middle', () => {
@@ -136,14 +126,10 @@ describe('Hostile text', () => {
   });
 
   test('loses its middle when it is too long, with a count', () => {
-    const { user, leftOut } = shownTo([says(`start${'x'.repeat(1000)}end`)], {
-      template: '{answer}',
-      maxChars: 200,
-    });
+    const long = says(`start${'x'.repeat(1000)}end`);
+    const { user, leftOut } = shownTo([long], { template: '{answer}', maxChars: 200 });
     expect(leftOut).toBe(808);
-    const { ANSWER } = partsIn(user);
-    expect(ANSWER).toMatch(
-      /^startx{95}\n {2}\[\.\.\. 808 characters left out \.\.\.\]\n {2}x{97}end$/,
-    );
+    const shortened = /^startx{95}\n {2}\[\.\.\. 808 characters .*\]\n {2}x{97}end$/;
+    expect(partsIn(user)['ANSWER']).toMatch(shortened);
   });
 });

@@ -12,6 +12,7 @@ import { ModelJudge } from '#agent_rl/rewards/model-judge/model-judge.ts';
 import { ModelJudgeSettings } from '#agent_rl/rewards/model-judge/settings.ts';
 import { type DoubleAnswer, type GotRequest, httpDouble } from '#tests/support/http-double.ts';
 import { chatCompletion } from '#tests/support/chat-completion.ts';
+import { episodeOf } from '#tests/support/episodes.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 import { describeRewardContract } from '../../../../contracts/reward-contract.ts';
 
@@ -22,6 +23,13 @@ afterEach(async () => {
   for (const one of opened.splice(0).toReversed()) await one.close();
 });
 
+const settingsOf = (changes: Partial<ModelJudgeSettings> = {}) =>
+  Value.Default(ModelJudgeSettings, {
+    url: 'http://127.0.0.1:1/v1',
+    model: 'judge',
+    backoffFactor: 0,
+    ...changes,
+  }) as ModelJudgeSettings;
 const given = (content: string, more = {}): DoubleAnswer => ({
   status: 200,
   json: chatCompletion(content, more),
@@ -35,34 +43,18 @@ async function judge(
 ) {
   const server = await httpDouble(answer);
   opened.push(server);
-  const settings = Value.Default(ModelJudgeSettings, {
-    url: `${server.url}/v1/`,
-    model: 'judge',
-    apiKeyEnv: 'JUDGE_KEY',
-    backoffFactor: 0,
-    ...changes,
-  }) as ModelJudgeSettings;
+  const settings = settingsOf({ url: `${server.url}/v1/`, apiKeyEnv: 'JUDGE_KEY', ...changes });
   const client = new JudgeClient(settings, { JUDGE_KEY: key });
   opened.push(client);
   const reward = new ModelJudge({ shared: client, settings });
   return { server, client, score: async (episode: EpisodeView) => reward.score(episode) };
 }
 
-const episode = (content: string, answer: string | undefined = 'Paris'): EpisodeView => ({
-  agent: 'policy',
-  task: {
-    taskId: 't1',
-    prompt: 'Capital of France?',
-    metadata: answer === undefined ? {} : { answer },
-  },
+const episode = (content: string): EpisodeView => ({
+  ...episodeOf({ prompt: 'Capital of France?', metadata: { answer: 'Paris' } }, []),
   messages: [{ role: 'assistant', content }],
-  turns: [],
-  verdict: { outcome: 'completed', reward: 0, components: {}, success: true },
 });
-const unanswered: EpisodeView = {
-  ...episode('x'),
-  task: { taskId: 't2', prompt: '', metadata: {} },
-};
+const unanswered = episodeOf({}, [{ said: 'x' }]);
 
 describe('The reward model_judge', () => {
   test('calls an OpenAI-compatible server and scales its score to [0, 1]', async () => {
@@ -71,36 +63,23 @@ describe('The reward model_judge', () => {
     const [{ method, path, headers, body } = {} as GotRequest] = server.requests;
     expect([method, path]).toEqual(['POST', '/v1/chat/completions']);
     expect(headers.authorization).toBe(`Bearer ${key}`);
+    const required = ['reason', 'score'];
     expect(body).toMatchObject({
       model: 'judge',
       temperature: 0,
       max_tokens: 512,
       messages: [{ role: 'system' }, { role: 'user' }],
-      response_format: {
-        type: 'json_schema',
-        json_schema: { strict: true, schema: { required: ['reason', 'score'] } },
-      },
+      response_format: { type: 'json_schema', json_schema: { strict: true, schema: { required } } },
     });
-    expect(client.report()).toMatchObject({
-      judged: 1,
-      requests: 1,
-      networkCalls: 1,
-      promptTokens: 181,
-      completionTokens: 23,
-    });
+    const tokens = { promptTokens: 181, completionTokens: 23 };
+    expect(client.report()).toMatchObject({ judged: 1, requests: 1, networkCalls: 1, ...tokens });
   });
 
   test('sends and expects what the settings say', async () => {
-    const { server, score } = await judge(() => given('4'), {
-      reply: 'number',
-      lowest: 1,
-      highest: 5,
-      parameters: { seed: 7 },
-      template: 'How polite? {answer}',
-      instruction: 'Judge politeness.',
-      temperature: 0.5,
-      maxTokens: 3,
-    });
+    const scale = { reply: 'number', lowest: 1, highest: 5 } as const;
+    const asked = { template: 'How polite? {answer}', instruction: 'Judge politeness.' };
+    const sampling = { parameters: { seed: 7 }, temperature: 0.5, maxTokens: 3 };
+    const { server, score } = await judge(() => given('4'), { ...scale, ...asked, ...sampling });
     expect(await score(unanswered)).toBe(0.75);
     const { body } = server.requests[0] as GotRequest;
     expect(body).toMatchObject({ seed: 7, temperature: 0.5, max_tokens: 3 });
@@ -133,29 +112,15 @@ describe("A judge's answer", () => {
     const same = [episode('Paris'), episode('Rome'), episode('Paris')];
     expect(await Promise.all(same.map(first.score))).toEqual([0.7, 0.7, 0.7]);
     expect(first.server.requests).toHaveLength(2);
-    expect(first.client.report()).toMatchObject({
-      judged: 3,
-      networkCalls: 2,
-      cassetteHits: 1,
-      promptTokens: 2 * 181,
-    });
-    const { url } = first.server;
+    const calls = { judged: 3, networkCalls: 2, cassetteHits: 1, promptTokens: 2 * 181 };
+    expect(first.client.report()).toMatchObject(calls);
     const file = readFileSync(cassette('record').path, 'utf8');
     expect(file).toContain(`"key":"`);
     expect(file).not.toContain(key);
     await first.client.close();
-    const settings = Value.Default(ModelJudgeSettings, {
-      url: `${url}/v1/`,
-      model: 'judge',
-      apiKeyEnv: 'JUDGE_KEY',
-      backoffFactor: 0,
-      cassette: cassette('record'),
-    }) as ModelJudgeSettings;
     // A replay needs neither a key nor a server.
-    const replayed = {
-      ...settings,
-      cassette: { ...cassette('replay'), path: settings.cassette?.path ?? '' },
-    };
+    const url = `${first.server.url}/v1/`;
+    const replayed = settingsOf({ url, apiKeyEnv: 'JUDGE_KEY', cassette: cassette('replay') });
     const again = new JudgeClient(replayed, {});
     opened.push(again);
     const reward = new ModelJudge({ shared: again, settings: replayed });
@@ -182,18 +147,8 @@ describe('A failing judge', () => {
     ['a busy server', { status: 503, json: {} }, 2, 'answers 503'],
     ['too many requests', { status: 429, json: {} }, 2, 'answers 429'],
     ['a broken connection', 'cut', 2, 'cannot be reached'],
-    [
-      'a refused request',
-      { status: 400, json: { error: { message: 'maximum context length is 4096' } } },
-      1,
-      'maximum context length is 4096',
-    ],
-    [
-      'an invalid chat completion',
-      { status: 200, json: { choices: [] } },
-      1,
-      'is not a chat completion',
-    ],
+    ['a refused request', { status: 400, json: { error: { message: 'long' } } }, 1, 'long'],
+    ['no completion', { status: 200, json: { choices: [] } }, 1, 'is not a chat completion'],
     ['no content', { status: 200, json: chatCompletion(null) }, 1, 'is not a chat completion'],
   ] as const)('throws a temporary failure: %s', async (_, answer, requests, text) => {
     const failure = await failing(answer);
@@ -235,24 +190,13 @@ describe('Opening a judge refuses', () => {
     [{ url: 'http://' }, 'is not a URL'],
     [{ budget: { maxCost: 1, costPerCall: 0 } }, 'budget.costPerCall'],
   ])('%j', (changes, problem) => {
-    const settings = Value.Default(ModelJudgeSettings, {
-      url: 'http://127.0.0.1:1/v1',
-      model: 'm',
-      ...changes,
-    }) as ModelJudgeSettings;
-    expect(() => new JudgeClient(settings, {})).toThrow(problem);
+    expect(() => new JudgeClient(settingsOf(changes), {})).toThrow(problem);
   });
 
   test('an unset key', async () => {
     const open = rewards.specOf(ModelJudge)?.open;
-    const settings = Value.Default(ModelJudgeSettings, {
-      url: 'http://127.0.0.1:1/v1',
-      model: 'm',
-      apiKeyEnv: 'NO_KEY',
-    }) as ModelJudgeSettings;
-    await expect(open?.(settings, { environment: {}, tasks: [] })).rejects.toThrow(
-      'Reward model_judge takes its key from the environment variable NO_KEY, which is not set.',
-    );
+    const opening = open?.(settingsOf({ apiKeyEnv: 'NO_KEY' }), { environment: {}, tasks: [] });
+    await expect(opening).rejects.toThrow('the environment variable NO_KEY, which is not set.');
   });
 });
 

@@ -17,12 +17,8 @@ describe('The repetition within turns', () => {
 
   test('ignores other turns, tokens that were not sampled, and 4-grams across turns', () => {
     const tokens = [1, 2, 3, 4, 9, 9, 9, 9, 9, 1, 2, 3, 4, 5, 6, 7];
-    const spans: Span[] = [
-      turn(0, 4),
-      { start: 4, end: 9, source: 'tool' },
-      turn(9, 13),
-      turn(13, 16),
-    ];
+    const answered: Span = { start: 4, end: 9, source: 'tool' };
+    const spans = [turn(0, 4), answered, turn(9, 13), turn(13, 16)];
     expect(repetitionIn(tokens, spans)).toEqual({ fourGrams: 2, repeated: 0 });
   });
 

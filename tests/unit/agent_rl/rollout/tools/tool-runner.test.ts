@@ -10,13 +10,11 @@ import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import type { Tool, ToolContext, ToolSpec } from '#agent_rl/core/plugins/tool.ts';
 import { ToolRunner } from '#agent_rl/rollout/tools/tool-runner.ts';
 
+const closed = { additionalProperties: false };
 const spec = {
   name: 'adder',
   description: 'Adds',
-  parameters: Type.Object(
-    { a: Type.Number(), b: Type.Optional(Type.Integer()) },
-    { additionalProperties: false },
-  ),
+  parameters: Type.Object({ a: Type.Number(), b: Type.Optional(Type.Integer()) }, closed),
   deadlineS: 0.02,
   maxContentChars: 10,
 } satisfies ToolSpec;
@@ -57,16 +55,11 @@ describe('ToolRunner', () => {
     [{ a: 1, b: 1.5 }, 'b must be integer'],
     [{ a: 1, c: 2 }, 'must NOT have additional properties (c)'],
   ])('answers invalid arguments %j with the problem and what is allowed', async (args, problem) => {
-    const executed = await runWith(() => ({ content: 'ok' }), { arguments: args });
-    expect(executed.status).toBe('rejected');
-    expect(executed.result.content).toContain(problem);
-    expect(executed.result.content).toContain('Arguments: a (number), b (integer, optional).');
-  });
-
-  test('never runs a tool on a rejected call', async () => {
     let ran = 0;
-    await runWith(() => (ran += 1), { arguments: { a: 'one' } });
-    expect(ran).toBe(0);
+    const { status, result } = await runWith(() => (ran += 1), { arguments: args });
+    expect([status, ran]).toEqual(['rejected', 0]);
+    expect(result.content).toContain(problem);
+    expect(result.content).toContain('Arguments: a (number), b (integer, optional).');
   });
 
   test('ends a tool that never settles at its deadline and aborts its signal', async () => {
@@ -76,34 +69,24 @@ describe('ToolRunner', () => {
       return new Promise(() => {});
     });
     expect(executed).toMatchObject({ status: 'timeout', result: { isError: true } });
-    expect(executed.result.content).toBe(
-      'Error: adder was stopped after 0.02 s without an answer.',
-    );
+    expect(executed.result.content).toContain('adder was stopped after 0.02 s without an answer');
     expect(signal?.aborted).toBe(true);
-  });
-
-  test('returns an error that the tool reports as an answer', async () => {
-    const executed = await runWith(() => ({ content: 'no', isError: true }));
-    expect(executed).toMatchObject({ status: 'error', result: { content: 'no' } });
   });
 
   test('shows the model that a call failed, and logs the reason', async () => {
     const thrown = await runWith(() => {
       throw new Error('disk gone');
     });
-    expect(thrown).toMatchObject({
-      status: 'error',
-      result: { content: 'Error: adder failed on this call.', isError: true },
-      problem: expect.stringMatching(
-        /^Tool "adder" failed \(.*tool-runner\.test\.ts:\d+:\d+\): disk gone$/,
-      ),
-    });
+    const result = { content: 'Error: adder failed on this call.', isError: true };
+    expect(thrown).toMatchObject({ status: 'error', result });
+    expect(thrown.problem).toMatch(/^Tool "adder" failed \(.*test\.ts:\d+:\d+\): disk gone$/);
     const none = 'must answer with { content: string }; got';
-    expect((await runWith(() => 42)).problem).toContain(`${none} 42`);
-    expect((await runWith(() => undefined)).problem).toContain(`${none} nothing`);
-    expect((await runWith(() => ({ content: Number.NaN }))).problem).toContain(
-      `${none} content NaN`,
-    );
+    const problemOf = async (answer: unknown) => (await runWith(() => answer)).problem;
+    expect(await problemOf(42)).toContain(`${none} 42`);
+    expect(await problemOf(undefined)).toContain(`${none} nothing`);
+    expect(await problemOf({ content: Number.NaN })).toContain(`${none} content NaN`);
+    const own = { content: 'no', isError: true };
+    expect(await runWith(() => own)).toMatchObject({ status: 'error', result: own });
   });
 
   test('fails the episode instead, if the run says so', async () => {
@@ -137,20 +120,16 @@ describe('ToolRunner', () => {
   test('throws the reason when the rollout is cancelled', async () => {
     const cancelled = new AbortController();
     cancelled.abort(new Error('Ctrl-C'));
-    await expect(runWith(() => new Promise(() => {}), {}, cancelled.signal)).rejects.toThrow(
-      'Ctrl-C',
-    );
+    const running = runWith(() => new Promise(() => {}), {}, cancelled.signal);
+    await expect(running).rejects.toThrow('Ctrl-C');
   });
 });
 
 describe('An isolated tool', () => {
-  const url = new URL('../../../../fixtures/isolated-tools/patient-tool.mjs', import.meta.url).href;
-  const isolated = {
-    name: 'patient',
-    description: 'Misbehaves on request',
-    parameters: Type.Object({ do: Type.String() }),
-    deadlineS: 1,
-  };
+  const fixtures = new URL('../../../../fixtures/isolated-tools/', import.meta.url);
+  const url = new URL('patient-tool.mjs', fixtures).href;
+  const parameters = Type.Object({ do: Type.String() });
+  const isolated = { name: 'patient', description: 'Misbehaves.', parameters, deadlineS: 1 };
   const never = new AbortController().signal;
   const call = async (runner: ToolRunner, what: string, signal = never, name = 'patient') =>
     runner.run(
@@ -164,9 +143,8 @@ describe('An isolated tool', () => {
     expect((await call(runner, 'hello')).result.content).toBe(expected);
     expect(await call(runner, 'loop')).toMatchObject({ status: 'timeout' });
     expect((await call(runner, 'hello')).result.content).toBe(expected);
-    expect((await call(runner, 'throw')).problem).toMatch(
-      /^Tool "patient" failed.*: broken inside$/,
-    );
+    const { problem } = await call(runner, 'throw');
+    expect(problem).toMatch(/^Tool "patient" failed.*: broken inside$/);
     expect((await call(runner, 'environment')).result.content).toBe('{}');
     await runner.close();
   });
@@ -191,11 +169,7 @@ describe('An isolated tool', () => {
   });
 
   /** Calls a tool of one runner. */
-  const answered = async (
-    what: string,
-    changes: Partial<ToolSpec> = {},
-    settings: Record<string, unknown> = {},
-  ) => {
+  const answered = async (what: string, changes: Partial<ToolSpec> = {}, settings = {}) => {
     const tool = { ...isolated, isolated: url, ...changes };
     const runner = new ToolRunner([tool], [], new Map([[tool.name, settings]]));
     try {
@@ -207,25 +181,21 @@ describe('An isolated tool', () => {
 
   test('has its long answers truncated', async () => {
     // Time enough for a busy machine to copy it.
-    expect(await answered('flood', { deadlineS: 60 })).toMatch(
-      /^x{4000}\n\[cut: 4,000 of 104,857,600/,
-    );
+    const flood = await answered('flood', { deadlineS: 60 });
+    expect(flood).toMatch(/^x{4000}\n\[cut: 4,000 of 104,857,600/);
   });
 
   test('receives its own settings, and fails if it uses more', async () => {
     const settings = { unit: { name: 'grams' } };
     expect(await answered('settings', {}, settings)).toBe('{"unit":{"name":"grams"}}');
-    await expect(answered('hello', { name: 'greedy' })).rejects.toThrow(
-      'it uses task, but the thread of an isolated tool',
-    );
-    await expect(answered('x', { name: 'patience' })).rejects.toThrow(
-      'exports no class marked @tool({ name: "patience" })',
-    );
+    const greedy = answered('hello', { name: 'greedy' });
+    await expect(greedy).rejects.toThrow('it uses task, but the thread of an isolated tool');
+    const unknown = answered('x', { name: 'patience' });
+    await expect(unknown).rejects.toThrow('exports no class marked @tool({ name: "patience" })');
   });
 
   test('may be TypeScript if the thread has the loader hooks', async () => {
-    const typed = new URL('../../../../fixtures/isolated-tools/typed-tool.ts', import.meta.url)
-      .href;
+    const typed = new URL('typed-tool.ts', fixtures).href;
     const dist = new URL('../../../../../dist/agent_rl/threads/', import.meta.url);
     const hooks = {
       url: new URL('plugin-loading-hooks.js', dist).href,

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 
 import { EventStream } from '#agent_rl/core/collections/event-stream.ts';
+import { Remembered } from '#agent_rl/core/collections/remembered.ts';
 
 test('events are kept from the moment they are read, in order, and end with the run', async () => {
   const stream = new EventStream<number>();
@@ -33,4 +34,21 @@ test('a reader that leaves does not block, and the next one sees later events', 
   stream.end();
   expect(await second.next()).toEqual({ value: 3, done: false });
   expect((await second.next()).done).toBe(true);
+});
+
+test('the value of a key is reused until there are too many keys', () => {
+  const known = new Remembered<string>(2);
+  let made = 0;
+  const get = (key: string): string => known.get(key, () => `${key}${(made += 1)}`);
+  expect([get('a'), get('b'), get('a'), get('b')]).toEqual(['a1', 'b2', 'a1', 'b2']);
+  expect([get('c'), get('a'), get('c')]).toEqual(['c3', 'a4', 'c3']);
+});
+
+test('a failure is not cached', () => {
+  const known = new Remembered<number>(2);
+  const fail = (): number => {
+    throw new Error('not now');
+  };
+  expect(() => known.get('a', fail)).toThrow('not now');
+  expect(known.get('a', () => 7)).toBe(7);
 });
