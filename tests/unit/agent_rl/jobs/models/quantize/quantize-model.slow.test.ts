@@ -12,7 +12,6 @@ import { openModel } from '#model/weights/open-model.ts';
 import { requireFloats, unquantized } from '#model/config/parameters.ts';
 import { dequantizedTensor } from '#model/weights/quantize-weights.ts';
 import { Tokenizer } from '#model/text/tokenizer.ts';
-import { commandLine } from '#tests/support/command-line.ts';
 import { logSoftmax, plainLogits } from '#tests/support/plain-decoder.ts';
 import { smallModelConfig, writeSmallModel } from '#tests/support/small-model.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
@@ -28,6 +27,8 @@ beforeAll(async () => {
   writeFileSync(text, words.repeat(3));
 });
 
+const lora = (rank: number, target: string) => ({ rank, alpha: 4, targets: [target] });
+
 const run = (output: string, more: Partial<QuantizeOptions> = {}) =>
   quantizeModel({
     model,
@@ -37,7 +38,7 @@ const run = (output: string, more: Partial<QuantizeOptions> = {}) =>
     seed: 1,
     device: 'cpu',
     engineThreads: 1,
-    lora: { rank: 2, alpha: 4, targets: ['attention'] },
+    lora: lora(2, 'attention'),
     signal: new AbortController().signal,
     print: () => undefined,
     ...more,
@@ -108,14 +109,9 @@ describe('quantizeModel', () => {
     const printed: string[] = [];
     const report = await run('whole', { print: (line) => printed.push(line) });
     const output = join(folder, 'whole');
-    expect(readdirSync(output).toSorted()).toEqual([
-      'adapter',
-      'config.json',
-      'model.safetensors',
-      'quantization.json',
-      'tokenizer.json',
-      'tokenizer_config.json',
-    ]);
+    const files =
+      'adapter config.json model.safetensors quantization.json tokenizer.json tokenizer_config.json';
+    expect(readdirSync(output).toSorted()).toEqual(files.split(' '));
     expect(JSON.parse(readFileSync(join(output, 'quantization.json'), 'utf8'))).toEqual(report);
     expect(report).toMatchObject({ perplexity: null, comparedOn: 'random tokens', blockSize: 16 });
     // 2 layers x (q 32 + k 16 + v 16 + o 16 outputs and 16 + 16 + 16 + 32 inputs) x rank 2.
@@ -134,18 +130,7 @@ describe('quantizeModel', () => {
   });
 
   test('writes no adapter when none is requested', async () => {
-    const { lora: _dropped, ...options } = {
-      model,
-      output: join(folder, 'bare'),
-      blockSize: 16,
-      textTokens: 40,
-      seed: 1,
-      device: 'cpu',
-      signal: new AbortController().signal,
-      print: () => undefined,
-      lora: undefined,
-    };
-    await quantizeModel(options);
+    await run('bare', { lora: undefined });
     expect(existsSync(join(folder, 'bare', 'adapter'))).toBe(false);
   });
 
@@ -153,18 +138,8 @@ describe('quantizeModel', () => {
     ['blocks that do not divide', { blockSize: 64 }, 'MODEL_INVALID', 'block size 64'],
     ['no text', { text: join(folder, 'none.txt') }, 'CONFIG_INVALID', 'none.txt cannot be read'],
     ['too short a text', { text, textTokens: 1 }, 'CONFIG_INVALID', '--text-tokens'],
-    [
-      'an invalid rank',
-      { lora: { rank: 1.5, alpha: 4, targets: ['mlp'] } },
-      'CONFIG_INVALID',
-      '--lora-rank',
-    ],
-    [
-      'an unknown target',
-      { lora: { rank: 1, alpha: 4, targets: ['lm_head'] } },
-      'CONFIG_INVALID',
-      'lm_head',
-    ],
+    ['an invalid rank', { lora: lora(1.5, 'mlp') }, 'CONFIG_INVALID', '--lora-rank'],
+    ['an unknown target', { lora: lora(1, 'lm_head') }, 'CONFIG_INVALID', 'lm_head'],
     ['being stopped', { signal: AbortSignal.abort() }, 'INTERRUPTED', 'Stopped'],
   ])('leaves nothing behind after %s', async (_title, options, code, message) => {
     const before = readdirSync(folder);
@@ -173,61 +148,16 @@ describe('quantizeModel', () => {
     expect(thrown.message).toContain(message);
     expect(readdirSync(folder)).toEqual(before);
   });
-
-  test('writes over nothing', async () => {
-    const thrown = await rejectionOf(run('model'));
-    expect(thrown.code).toBe('OUTPUT_UNWRITABLE');
-    expect(thrown.message).toContain('exists');
-  });
 });
 
-describe('agent-rl model quantize', () => {
-  test('hands its flags to the job', async () => {
-    let given: QuantizeOptions | undefined;
-    const jobs = {
-      quantize: (options: QuantizeOptions) => {
-        given = options;
-        return Promise.resolve({ positions: 3 });
-      },
-    };
-    const flags =
-      '--block-size 32 --text t.txt --lora-rank 4 --lora-targets mlp --lora-targets q_proj';
-    const { code, stdout } = await commandLine(
-      ['model', 'quantize', '--model', 'in', '--output', 'out', ...flags.split(' '), '--json'],
-      {
-        jobs,
-      },
-    );
-    expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toEqual({ positions: 3 });
-    expect(given).toMatchObject({
-      model: 'in',
-      output: 'out',
-      blockSize: 32,
-      text: 't.txt',
-      textTokens: 2048,
-      device: 'cpu',
-      seed: 42,
-      lora: { rank: 4, alpha: 16, targets: ['mlp', 'q_proj'] },
-    });
-    await commandLine(
-      ['model', 'quantize', '--model', 'in', '--output', 'out', '--lora-rank', '0'],
-      {
-        jobs,
-      },
-    );
-    expect(given).toMatchObject({ blockSize: 64, lora: undefined });
-  });
-});
-
-test('quantizing an adapter, or into a file, says what to do', async () => {
-  const report = await run('with-adapter');
-  expect(report).toBeDefined();
-  const adapter = await rejectionOf(
-    run('none', { model: join(folder, 'with-adapter', 'adapter') }),
-  );
-  expect(adapter.code).toBe('MODEL_INVALID');
-  expect(adapter.message).toContain('only whole models can be quantized');
-  const below = await rejectionOf(run(join('text.txt', 'below')));
-  expect(below.code).toBe('OUTPUT_UNWRITABLE');
+test('quantizing an adapter, into a file or over a folder is refused', async () => {
+  await run('with-adapter');
+  for (const [output, from, code] of [
+    ['none', join('with-adapter', 'adapter'), 'MODEL_INVALID'],
+    [join('text.txt', 'below'), 'model', 'OUTPUT_UNWRITABLE'],
+    ['model', 'model', 'OUTPUT_UNWRITABLE'],
+  ] as const) {
+    const refused = run(output, { model: join(folder, from) });
+    expect(await rejectionOf(refused)).toMatchObject({ code });
+  }
 });
