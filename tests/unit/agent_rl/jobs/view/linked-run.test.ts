@@ -27,35 +27,19 @@ function linkedRun(name: string, path: string, target: string): string {
 }
 
 const file = join(folder, 'secret', 'file');
-const links: readonly (readonly [path: string, target: string])[] = [
-  ...[
-    'config.yaml',
-    'inputs.json',
-    'summary.json',
-    'metrics.jsonl',
-    'profile.json',
-    'run.log',
-    'run.lock',
-    'tools.json',
-    'trajectories/train.jsonl',
-    'trajectories/eval.jsonl',
-    'trajectories/learned.jsonl',
-    'checkpoints/step-1/manifest.json',
-    'checkpoints/step-1/tokenizer.json',
-  ].map((path) => [path, file] as const),
-  ['trajectories', join(folder, 'secret')],
-  ['checkpoints/step-1', join(folder, 'secret')],
-];
+const files =
+  'config.yaml inputs.json summary.json metrics.jsonl profile.json run.log run.lock tools.json ' +
+  'trajectories/train.jsonl trajectories/eval.jsonl trajectories/learned.jsonl ' +
+  'checkpoints/step-1/manifest.json checkpoints/step-1/tokenizer.json';
 
-test.each(links)(
+test.each([...files.split(' '), 'trajectories', 'checkpoints/step-1'])(
   'the viewer does not open a run whose %s is a symbolic link',
-  async (path, target) => {
+  async (path) => {
+    const target = path.includes('.') ? file : dirname(file);
     const run = linkedRun(path.replaceAll('/', '-'), path, target);
     const { code, message } = await rejectionOf(viewer({ runs: [run] }));
-    expect([code, message]).toEqual([
-      'CHECKPOINT_INVALID',
-      expect.stringMatching(/ is a symbolic link, which the viewer refuses/),
-    ]);
+    expect(code).toBe('CHECKPOINT_INVALID');
+    expect(message).toMatch(/ is a symbolic link, which the viewer refuses/);
     expect(message).not.toContain(secret);
     expect(message).toContain(join(run, path));
   },
@@ -83,12 +67,8 @@ test('a run that gets a link while it is shown is not read on', async () => {
 });
 
 test('an export holds nothing of what a link in one of the runs leads to', async () => {
-  const runs = join(folder, 'several');
+  const runs = dirname(linkedRun('several/linked', 'summary.json', file));
   cpSync(one.path, join(runs, 'one'), { recursive: true });
-  const linked = join(runs, 'linked');
-  cpSync(one.path, linked, { recursive: true });
-  rmSync(join(linked, 'summary.json'), { force: true });
-  symlinkSync(file, join(linked, 'summary.json'));
   const printed: string[] = [];
   const target = join(folder, 'exported');
   const before = process.cwd();
@@ -106,11 +86,8 @@ test('an export holds nothing of what a link in one of the runs leads to', async
   } finally {
     process.chdir(before);
   }
-  const files = readdirSync(target, { recursive: true, withFileTypes: true }).filter((entry) =>
-    entry.isFile(),
-  );
-  expect(files.length).toBeGreaterThan(3);
-  const texts = files
+  const texts = readdirSync(target, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
     .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'))
     .join('');
   expect(texts).not.toContain(secret);

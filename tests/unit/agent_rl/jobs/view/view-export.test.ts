@@ -29,16 +29,11 @@ async function answered(path: string): Promise<unknown> {
 }
 
 describe('An export', () => {
-  const exported = async (target: string, given: Partial<ViewRunsOptions> = {}) =>
-    viewRuns({
-      runs: [one.path, two.path],
-      host: '127.0.0.1',
-      page,
-      export: target,
-      signal: new AbortController().signal,
-      print: () => undefined,
-      ...given,
-    });
+  const given = { host: '127.0.0.1', page, print: () => undefined };
+  const exported = async (target: string, options: Partial<ViewRunsOptions> = {}) => {
+    const { signal } = new AbortController();
+    return viewRuns({ ...given, runs: [one.path, two.path], export: target, signal, ...options });
+  };
 
   test('holds the page and every answer, as scripts whose data is a text', async () => {
     const target = join(folder, 'shared');
@@ -47,13 +42,13 @@ describe('An export', () => {
     expect(readFileSync(join(target, 'index.html'), 'utf8')).toContain(
       '<head lang="en"><meta name="agent-rl-export" content="1"><title>',
     );
-    const given: Record<string, unknown> = {};
+    const answers: Record<string, unknown> = {};
     const read = (path: string) => {
       const script = readFileSync(join(target, exportName(path)), 'utf8');
-      const take = (request: string, text: string) => (given[request] = JSON.parse(text));
+      const take = (request: string, text: string) => (answers[request] = JSON.parse(text));
       // What a browser does with the file.
       runInNewContext(script, { agentRlAnswer: take });
-      return given[path];
+      return answers[path];
     };
     const { rows } = read('/api/runs/one/episodes') as { rows: { id: string }[] };
     expect(rows).toHaveLength(1);
@@ -109,13 +104,7 @@ describe('An export', () => {
 
   test('is required by a number of episodes', async () => {
     const { signal } = new AbortController();
-    const served = viewRuns({
-      host: '127.0.0.1',
-      exportEpisodes: 5,
-      page,
-      signal,
-      print: () => undefined,
-    });
+    const served = viewRuns({ ...given, exportEpisodes: 5, signal });
     expect(await rejectionOf(served)).toMatchObject({ code: 'CONFIG_INVALID' });
   });
 
