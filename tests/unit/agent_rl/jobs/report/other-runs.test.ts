@@ -3,10 +3,9 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
-import { reportRuns } from '#agent_rl/jobs/report/report-runs.ts';
 import { config, reportPage, summary, wholeRun } from '#tests/support/report-page.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
-import { rejectionOf } from '#tests/support/thrown.ts';
+import { errorOf, rejectionOf } from '#tests/support/thrown.ts';
 import { toldEpisode, writeRun } from '#tests/support/written-run.ts';
 
 const folder = temporaryFolder();
@@ -24,31 +23,11 @@ describe('The report of several runs', () => {
   test('shows runs side by side, with mean and range, in a file beside them', async () => {
     const { file, rows, words } = await reportPage({ runs });
     expect(file).toBe(join(folder, 'several', 'report.html'));
-    expect(rows.filter(([name]) => name?.startsWith('All'))).toEqual([
-      [
-        'All (without slices)',
-        'one',
-        '7',
-        '1 of 4 = 25.0 % [5.0, 70.0]',
-        '3 of 4 = 75.0 % [30.0, 95.0]',
-        '+50.0 [+10.0, +80.0]',
-      ],
-      [
-        'All (without slices)',
-        'two',
-        '9',
-        '1 of 4 = 25.0 % [5.0, 70.0]',
-        '4 of 4 = 100.0 % [30.0, 95.0]',
-        '+75.0 [+10.0, +80.0]',
-      ],
-      [
-        'All (without slices)',
-        'mean (range)',
-        '',
-        '25.0 % (25.0 % to 25.0 %)',
-        '87.5 % (75.0 % to 100.0 %)',
-        '+62.5 (+50.0 to +75.0)',
-      ],
+    const all = rows.filter(([name]) => name?.startsWith('All')).map((row) => row.slice(1).join());
+    expect(all).toEqual([
+      'one,7,1 of 4 = 25.0 % [5.0, 70.0],3 of 4 = 75.0 % [30.0, 95.0],+50.0 [+10.0, +80.0]',
+      'two,9,1 of 4 = 25.0 % [5.0, 70.0],4 of 4 = 100.0 % [30.0, 95.0],+75.0 [+10.0, +80.0]',
+      'mean (range),,25.0 % (25.0 % to 25.0 %),87.5 % (75.0 % to 100.0 %),+62.5 (+50.0 to +75.0)',
     ]);
     expect(rows).toContainEqual(['Cost', 'one', 'two']);
     expect(words[1]).toBe(
@@ -61,54 +40,40 @@ describe('The report of several runs', () => {
     const { words } = await reportPage({
       runs: [...runs, writeRun(folder, 'several/going', going)],
     });
-    expect(words[1]).toMatch(
-      /^Of the held-out tasks, the policies of 2 runs .* Runs without a summary or without a held-out evaluation in it: 1\.$/,
-    );
-    expect(words.slice(2, 4)).toEqual([
-      'going: Attempts solved in each evaluation, including slices (from trajectories/eval.jsonl): 1 of 1 = 100.0 %, before training (iteration 0); 3 of 4 = 75.0 %, after training (iteration 2). Without a summary.json there are no intervals.',
-      'going: The run has no summary.json: it was interrupted (no process is running it, and it has no summary). It has 2 iterations so far.',
-    ]);
+    expect(words[1]).toMatch(/^Of the held-out tasks, the policies of 2 runs .* in it: 1\.$/);
+    expect(words[2]).toMatch(/^going: .*: 1 of 1 = 100\.0 %, before.*; 3 of 4 = 75\.0 %, after/);
+    expect(words[3]).toMatch(/^going: The run has no summary\.json: it was interrupted .* 2 iter/);
   });
 
+  const tasks = { trainTasks: [], evalTasks: ['cc'.repeat(32)], startModel: 'bb'.repeat(32) };
+  const rate = config.replace('beta1: 0.9', 'beta1: 0.8');
   test.each([
-    [
-      'on other tasks',
-      {
-        inputs: {
-          sha256: { trainTasks: [], evalTasks: ['cc'.repeat(32)], startModel: 'bb'.repeat(32) },
-        },
-      },
-      'These runs were evaluated on different tasks, so no mean is given.',
-    ],
+    ['on other tasks', { inputs: { sha256: tasks } }, /evaluated on different tasks, so no mean/],
     [
       'with other settings',
-      { config: config.replace('beta1: 0.9', 'beta1: 0.8') },
-      'These runs differ in more than their seed (train.beta1), so no mean is given.',
+      { config: rate },
+      /differ in more than their seed \(train\.beta1\), so/,
     ],
   ])('gives a reason instead of a mean for runs %s', async (name, changed, why) => {
     const other = writeRun(folder, `several/${name}`, { ...wholeRun, ...changed });
     const { rows, words } = await reportPage({ runs: [runs[0] ?? '', other] });
-    expect(words[1]).toBe(why);
+    expect(words[1]).toMatch(why);
     expect(rows.flat()).not.toContain('mean (range)');
   });
 
   test('refuses one run given twice', async () => {
     const [run = ''] = runs;
-    const { code, message } = await rejectionOf(
-      reportRuns({ runs: [run, `${run}/`], format: 'html', print: () => undefined }),
+    const refused = reportPage({ runs: [run, `${run}/`] });
+    expect(await rejectionOf(refused)).toMatchObject(
+      errorOf('CONFIG_INVALID', `${run}/ is named twice.`),
     );
-    expect([code, message]).toEqual([
-      'CONFIG_INVALID',
-      `${run}/ is named twice. Name each run once.`,
-    ]);
   });
 
   test('draws their curves over each other, a colour for each run', async () => {
     const { document } = await reportPage({ runs, curves: ['reward'] });
     expect(document.querySelectorAll('figure')).toHaveLength(1);
-    const lines = [...document.querySelectorAll('path.line')].map((one) =>
-      one.getAttribute('class'),
-    );
+    const paths = [...document.querySelectorAll('path.line')];
+    const lines = paths.map((path) => path.getAttribute('class'));
     expect(lines).toEqual(['line c0', 'line c1']);
   });
 });
@@ -124,10 +89,10 @@ describe('The report of a run that has not ended', () => {
       ],
     });
     const { words, document } = await reportPage({ runs: [run] });
-    expect(words.slice(1, 3)).toEqual([
-      'No evaluation is recorded so far.',
-      'The run has no summary.json: it is still running, or ended without one. It has 2 iterations so far.',
-    ]);
+    expect(words[1]).toBe('No evaluation is recorded so far.');
+    expect(words[2]).toMatch(
+      /no summary\.json: it is still running, or ended.* 2 iterations so far/,
+    );
     expect(words.find((one) => one.startsWith('Episodes of'))).toContain(
       'the last training iteration (2), because the run has no evaluation after training',
     );
@@ -136,39 +101,32 @@ describe('The report of a run that has not ended', () => {
     expect(words).toContain('The run logged no warnings or errors.');
   });
 
-  test('says that the summary is from an earlier session where the run was resumed', async () => {
-    const run = writeRun(folder, 'resumed', {
-      ...wholeRun,
-      summary: { ...summary(3), iterations: 1 },
-    });
-    expect((await reportPage({ runs: [run] })).words[2]).toBe(
-      'Its summary.json is from an earlier session, which ended at iteration 1. The run was resumed and has recorded 2 iterations.',
-    );
-  });
-
-  test('says that the run was interrupted or is a control', async () => {
-    const run = writeRun(folder, 'stopped', {
-      ...wholeRun,
-      config: config.replace('mode: rl', 'mode: rl, control: shuffled-rewards'),
-      summary: { ...summary(3), interrupted: true },
-    });
-    const { words } = await reportPage({ runs: [run] });
-    expect(words.slice(2, 4)).toEqual([
-      'The run was interrupted after 2 iterations.',
-      'This run is a control and must not learn (train.control: shuffled-rewards).',
-    ]);
+  test.each([
+    [
+      'resumed',
+      { summary: { ...summary(3), iterations: 1 } },
+      /earlier session, which ended at iteration 1\. .* resumed and has recorded 2 iterations/,
+    ],
+    [
+      'stopped',
+      { summary: { ...summary(3), interrupted: true } },
+      /^The run was interrupted after 2 iterations\.$/,
+    ],
+    [
+      'control',
+      { config: config.replace('mode: rl', 'mode: rl, control: shuffled-rewards') },
+      /is a control and must not learn \(train\.control: shuffled-rewards\)/,
+    ],
+  ])('says what it is: %s', async (name, changed, said) => {
+    const run = writeRun(folder, name, { ...wholeRun, ...changed });
+    expect((await reportPage({ runs: [run] })).words[2]).toMatch(said);
   });
 });
 
 test('episodes that the system failed are counted, with what the rate could be', async () => {
   const { eval: evaluations, ...rest } = summary(3);
-  const after = {
-    ...evaluations.after,
-    failed: 1,
-    failedShare: 0.2,
-    systemFailures: 1,
-    worstCase: [0.6, 0.8],
-  };
+  const failed = { failed: 1, failedShare: 0.2, systemFailures: 1, worstCase: [0.6, 0.8] };
+  const after = { ...evaluations.after, ...failed };
   const run = writeRun(folder, 'failing', {
     ...wholeRun,
     summary: { ...rest, eval: { ...evaluations, after } },
@@ -190,10 +148,10 @@ test('a supervised run has the curve of its loss', async () => {
     ],
   });
   const { words, document } = await reportPage({ runs: [run] });
-  expect(words.slice(0, 2)).toEqual([
-    'Supervised training, 2 steps, seed 7.',
-    'Supervised training on 30 conversations with 4,000 tokens: the loss went from 2.5000 at the first step to 0.5000 at step 2. There is no held-out evaluation.',
-  ]);
+  expect(words[0]).toBe('Supervised training, 2 steps, seed 7.');
+  expect(words[1]).toMatch(
+    /on 30 conversations with 4,000 tokens: .* 2\.5000 .* 0\.5000 at step 2/,
+  );
   expect(document.querySelector('desc')?.textContent).toBe(
     'Loss. sft: from 2.5 at step 1 to 0.5 at step 2',
   );
@@ -202,9 +160,7 @@ test('a supervised run has the curve of its loss', async () => {
 
 test('a folder that is no run is refused, and nothing is written', async () => {
   const out = join(folder, 'nothing.html');
-  const { code } = await rejectionOf(
-    reportRuns({ runs: [join(folder, 'nowhere')], format: 'html', out, print: () => undefined }),
-  );
-  expect(code).toBe('CHECKPOINT_INVALID');
+  const refused = reportPage({ runs: [join(folder, 'nowhere')], out });
+  expect(await rejectionOf(refused)).toMatchObject({ code: 'CHECKPOINT_INVALID' });
   expect(existsSync(out)).toBe(false);
 });

@@ -1,51 +1,51 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
-import { type Message, user } from '#agent_rl/core/message.ts';
+import { user } from '#agent_rl/core/message.ts';
+import type { ErrorCode } from '#agent_rl/core/errors.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { demonstrations, type DemonstrationsOptions } from '#agent_rl/jobs/show/demonstrations.ts';
 import { writeToolFile } from '#agent_rl/jobs/token-files/tool-file.ts';
-import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
-import { JsonlWriter } from '#agent_rl/telemetry/index.ts';
 import { readConversations } from '#dataset/demonstrations/conversations.ts';
+import {
+  episodeLine,
+  record,
+  recordedFolder,
+  type RecordedEpisode,
+} from '#tests/support/recorded-folder.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { rejectionOf } from '#tests/support/thrown.ts';
-import { member } from '#tests/support/rollouts.ts';
+import { errorOf, rejectionOf } from '#tests/support/thrown.ts';
 
 const folder = temporaryFolder();
-const run = join(folder, 'run');
+const recorded = recordedFolder(folder, 'run');
+const run = recorded.path;
 
-const said = (content: string): readonly Message[] => [
-  user('Count.'),
-  { role: 'assistant', content },
-];
-type Sketch = NonNullable<Parameters<typeof member>[0]>;
-const episode = (sketch: Sketch, content: string): Sketch => ({
-  messages: said(content),
-  ...sketch,
-});
+const said = (answer: string, of: Omit<RecordedEpisode, 'messages'>): string =>
+  episodeLine({ messages: [user('Count.'), { role: 'assistant', content: answer }], ...of });
+const tool = { name: 'code_exec', description: 'Runs Python.', parameters: { type: 'object' } };
 
 beforeAll(() => {
-  const config = join(packageRoot(), 'configs', 'code_exec_grpo.yaml');
-  writeBelow(folder, 'run/config.yaml', readFileSync(config, 'utf8'));
-  const tool = { name: 'code_exec', description: 'Runs Python.', parameters: { type: 'object' } };
+  cpSync(join(packageRoot(), 'configs', 'code_exec_grpo.yaml'), recorded.config);
   writeToolFile(join(run, 'tools.json'), [tool]);
-  const lines = new JsonlWriter(join(run, 'trajectories', 'train.jsonl'));
-  let slot = 0;
-  const write = (iteration: number, one: Sketch) =>
-    lines.write(trajectoryLine(member({ when: 'train', iteration, slot: slot++, ...one })));
-  write(1, episode({ taskId: 'a', reward: 0.5 }, 'one'));
-  write(1, episode({ taskId: 'a', reward: 1 }, 'two'));
-  write(1, episode({ taskId: 'b', reward: 1, success: false }, 'three'));
-  write(1, episode({ taskId: 'b', outcome: 'grader-error' }, 'four'));
-  write(1, episode({ taskId: 'b', reward: 1, outcome: 'truncated-tokens' }, 'fi'));
-  write(1, episode({ taskId: 'b', reward: 1, malformedCalls: 1 }, 'six'));
-  write(1, { ...episode({ reward: 1 }, 'seven'), messages: [] });
-  write(2, episode({ taskId: 'c', reward: 1 }, 'two'));
-  write(2, episode({ taskId: 'c', reward: 0.2 }, 'eight'));
-  lines.close();
+  const [first, second] = [
+    { iteration: 1, reward: 1 },
+    { iteration: 2, reward: 1 },
+  ];
+  record(
+    recorded,
+    'train',
+    said('one', { ...first, taskId: 'a', slot: 0, reward: 0.5 }),
+    said('two', { ...first, taskId: 'a', slot: 1 }),
+    said('three', { ...first, taskId: 'b', slot: 2, success: false }),
+    said('four', { ...first, taskId: 'b', slot: 3, outcome: 'grader-error' }),
+    said('fi', { ...first, taskId: 'b', slot: 4, outcome: 'truncated-tokens' }),
+    said('six', { ...first, taskId: 'b', slot: 5, malformedCalls: 1 }),
+    episodeLine({ ...first, slot: 6, messages: [] }),
+    said('two', { ...second, taskId: 'c', slot: 7 }),
+    said('eight', { ...second, taskId: 'c', slot: 8, reward: 0.2 }),
+  );
 });
 
 let files = 0;
@@ -81,33 +81,23 @@ describe('agent-rl runs demonstrations', () => {
 
   test('calls what it counts parts where several agents played', async () => {
     const both = join(folder, 'both');
-    for (const file of ['config.yaml', 'tools.json'])
-      writeBelow(both, file, readFileSync(join(run, file), 'utf8'));
-    const lines = new JsonlWriter(join(both, 'trajectories', 'train.jsonl'));
-    for (const agent of ['speaker', 'guesser'])
-      lines.write(
-        trajectoryLine(
-          member({ when: 'train', iteration: 1, agent, ...episode({ reward: 1 }, agent) }),
-        ),
-      );
-    lines.close();
+    cpSync(run, both, { recursive: true });
+    const parts = ['speaker', 'guesser'].map((agent) =>
+      said(agent, { iteration: 1, agent, reward: 1 }),
+    );
+    writeBelow(both, 'trajectories/train.jsonl', parts.join(''));
     const { printed } = await written({ run: both, minReward: 1 });
     expect(printed).toContain('All 2 parts were taken.');
   });
 
-  test('takes those with enough reward, solved or not', async () => {
-    const { answers } = await written({ minReward: 0.6 });
-    expect(answers).toEqual(['two', 'three']);
-  });
-
-  test('takes the best of a task where that is asked for', async () => {
-    const { answers, printed } = await written({ success: true, perTask: 1 });
-    expect(answers).toEqual(['two', 'eight']);
-    expect(printed).toContain('1 are beyond the best of their task (--per-task)');
-  });
-
-  test('takes the episodes of one iteration', async () => {
-    expect((await written({ success: true, step: 2 })).answers).toEqual(['two', 'eight']);
+  test.each([
+    ['with enough reward, solved or not', { minReward: 0.6 }, ['two', 'three']],
+    ['of one iteration', { success: true, step: 2 }, ['two', 'eight']],
+    ['that are the best of a task', { success: true, perTask: 1 }, ['two', 'eight']],
+  ])('takes those %s', async (_, options, expected) => {
+    const { answers, printed } = await written(options);
+    expect(answers).toEqual(expected);
+    expect(printed.includes('1 are beyond the best of their task')).toBe('perTask' in options);
   });
 
   test('gives each the tools of its run and the place it comes from', async () => {
@@ -127,16 +117,13 @@ describe('agent-rl runs demonstrations', () => {
     );
   });
 
-  test.each([
+  test.each<[Partial<DemonstrationsOptions>, ErrorCode, string]>([
     [{}, 'CONFIG_INVALID', 'give --success, --min-reward NUMBER, or both'],
     [{ minReward: 2 }, 'CONFIG_INVALID', 'has no such episodes: 9 of 9 training episodes'],
     [{ success: true, run: folder }, 'CHECKPOINT_INVALID', 'is not a run'],
     [{ success: true, output: join(run, 'config.yaml') }, 'OUTPUT_UNWRITABLE', 'exists'],
   ])('refuses %j and writes nothing', async (options, code, message) => {
-    expect(await rejectionOf(written(options))).toMatchObject({
-      code,
-      message: expect.stringContaining(message),
-    });
+    expect(await rejectionOf(written(options))).toMatchObject(errorOf(code, message));
     expect(existsSync(join(folder, `out-${files}`))).toBe(false);
   });
 });

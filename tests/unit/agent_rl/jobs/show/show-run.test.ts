@@ -1,21 +1,19 @@
-import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
 import { user } from '#agent_rl/core/message.ts';
-import { membersOf } from '#agent_rl/core/rollout.ts';
+import { type Member, membersOf } from '#agent_rl/core/rollout.ts';
 import { showRun, type ShowRunOptions } from '#agent_rl/jobs/show/show-run.ts';
 import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
-import { JsonlWriter } from '#agent_rl/telemetry/index.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { member, part, rollout } from '#tests/support/rollouts.ts';
+import { episodeLine, record, recordedFolder } from '#tests/support/recorded-folder.ts';
+import { type member, part, rollout } from '#tests/support/rollouts.ts';
 
 type Sketch = NonNullable<Parameters<typeof member>[0]>;
 
 const folder = temporaryFolder();
-const run = join(folder, 'run');
-const train = join(run, 'trajectories', 'train.jsonl');
+const run = recordedFolder(folder, 'run');
 
 const call = { id: 'call_0_0', name: 'add', arguments: { code: 'a = 1\nprint(a)', n: 2 } };
 
@@ -49,26 +47,26 @@ const asked: Sketch = {
   hiddenInputs: { [call.id]: { answer: 2 } },
 };
 
+const lineOf = (one: Member): string => `${JSON.stringify(trajectoryLine(one))}\n`;
+
 beforeAll(() => {
-  const lines = new JsonlWriter(train);
-  const write = (one: Sketch) => lines.write(trajectoryLine(member({ when: 'train', ...one })));
-  write({ iteration: 1, taskId: 'old' });
   const duet = ['speaker', 'guesser'].map((agent) => part({ agent }));
-  const key = { when: 'train', iteration: 1, slot: 1 } as const;
-  for (const one of membersOf(rollout(duet, { ...key, taskId: 'duet' })))
-    lines.write(trajectoryLine(one));
-  write({ ...asked, iteration: 2 });
-  write({ iteration: 2, slot: 1, taskId: 'sum-2', sample: 1, outcome: 'grader-error' });
-  lines.close();
+  const key = { when: 'train', iteration: 1, slot: 1, taskId: 'duet' } as const;
+  record(
+    run,
+    'train',
+    episodeLine({ iteration: 1, taskId: 'old' }),
+    ...membersOf(rollout(duet, key)).map(lineOf),
+    episodeLine({ ...asked, iteration: 2 }),
+    episodeLine({ iteration: 2, slot: 1, taskId: 'sum-2', sample: 1, outcome: 'grader-error' }),
+  );
+  record(run, 'eval', episodeLine({ ...asked, when: 'before', iteration: 0 }));
   writeBelow(folder, 'sft/config.yaml', 'train: {mode: sft}\n');
-  const held = new JsonlWriter(join(run, 'trajectories', 'eval.jsonl'));
-  held.write(trajectoryLine(member({ ...asked, when: 'before', iteration: 0 })));
-  held.close();
 });
 
 const shown = async (options: Partial<ShowRunOptions> = {}): Promise<string> => {
   const printed: string[] = [];
-  await showRun({ run, print: (text) => printed.push(text), ...options });
+  await showRun({ run: run.path, print: (text) => printed.push(text), ...options });
   return printed.join('\n');
 };
 
@@ -123,16 +121,15 @@ describe('agent-rl runs show', () => {
   });
 
   test('shows what the policy could not see only where that is asked for', async () => {
-    expect(await shown({ episode: 'train/2/0/0/0' })).not.toContain('answer');
-    const all = await shown({ episode: 'train/2/0/0/0', hidden: true });
-    expect(all).toContain('[hidden from the policy]');
-    expect(all).toMatch(/"answer": 2[^]*"sum": 2/);
+    const episode = 'train/2/0/0/0';
+    expect(await shown({ episode })).not.toContain('answer');
+    expect(await shown({ episode, hidden: true })).toMatch(
+      /\[hidden from the policy\][^]*"answer": 2[^]*"sum": 2/,
+    );
   });
 
   test('shows the worst first, those that failed before all others', async () => {
-    const worst = await shown({ worst: 1 });
-    expect(worst).toContain('Episode train/2/0/1/1');
-    expect(worst).toContain('problem: it broke');
+    expect(await shown({ worst: 1 })).toMatch(/Episode train\/2\/0\/1\/1 [^]*problem: it broke/);
   });
 
   test('shows held-out episodes, and when they were played', async () => {
@@ -145,18 +142,15 @@ describe('agent-rl runs show', () => {
     [{ run: folder }, 'is not a run folder: it has no trajectories/'],
     [{ run: join(folder, 'sft') }, 'has no episodes (trajectories/): it is a supervised run'],
     [{ step: 9 }, 'has no training episode of iteration 9'],
-    [
-      { episode: 'train/2/0/0/9' },
-      'has no episode "train/2/0/0/9"; an id is such as train/3/0/2/1',
-    ],
+    [{ episode: 'train/2/0/0/9' }, 'has no episode "train/2/0/0/9"; an id is such as'],
   ])('says what is missing: %j', async (options, problem) => {
     await expect(shown(options)).rejects.toThrow(problem);
   });
 
   test('leaves out a last line that is cut short, and names any other that cannot be read', async () => {
-    appendFileSync(train, '{"taskId": "half');
+    record(run, 'train', '{"taskId": "half');
     expect(await shown()).toContain('train/2/0/1/1');
-    appendFileSync(train, '\n{}\n');
+    record(run, 'train', '\n{}\n');
     await expect(shown()).rejects.toThrow(/train\.jsonl:6 cannot be read/);
   });
 });
