@@ -19,6 +19,7 @@ test.each([
   ['train my_run.yaml', 'Unknown argument my_run.yaml.'],
   ['train --config', 'Not enough arguments following: config'],
   ['train --resume', 'CONFIG_INVALID: agent-rl train needs a run file'],
+  ['data judge-calibration --labels x', 'Name the file with --config.'],
   ['data verify', 'Missing required argument: dataset'],
   ['model score --model m', 'Missing required arguments: input, output'],
   // An option that the command does not have.

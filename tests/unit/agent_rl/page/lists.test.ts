@@ -7,27 +7,16 @@ import { sliceLines } from '#agent_rl/page/overview/slice-lines.ts';
 import { parseRoute } from '#agent_rl/page/routing/route.ts';
 import { changeOf, sortTasks } from '#agent_rl/page/tasks/sort-tasks.ts';
 
-const row = (sample: number, more: Partial<EpisodeRow>): EpisodeRow => ({
-  id: `train/1/0/0/${sample}`,
-  when: 'train',
-  iteration: 1,
-  taskId: 'a',
-  sample,
-  agent: 'policy',
-  outcome: 'completed',
-  success: true,
-  reward: 1,
-  turns: 1,
-  calls: 1,
-  toolNames: ['search'],
-  errors: 0,
-  sampledTokens: 10,
-  seconds: 1,
-  slice: null,
-  group: 'a',
-  question: 'What?',
-  ...more,
-});
+const row = (sample: number, more: Partial<EpisodeRow>) =>
+  ({
+    sample,
+    outcome: 'completed',
+    success: true,
+    reward: 1,
+    toolNames: ['search'],
+    question: 'What?',
+    ...more,
+  }) as EpisodeRow;
 
 const rows = [
   row(0, { iteration: 1, reward: 0.5 }),
@@ -69,17 +58,11 @@ describe('The list of an export', () => {
 
 describe('The request for a page of episodes', () => {
   const route = parseRoute('#/runs/one/episodes?outcome=wrong-answer&offset=200&with=two&view=x');
+  const wrong = '/api/runs/one/episodes?outcome=wrong-answer';
 
-  test('contains the filters, the order and the page, and nothing else of the address', () => {
-    expect(episodesPath(route)).toBe(
-      '/api/runs/one/episodes?outcome=wrong-answer&offset=200&limit=100',
-    );
-  });
-
-  test('returns to the first page when a filter changes', () => {
-    expect(episodesPath(withFilter(route, 'text', 'a&b'))).toBe(
-      '/api/runs/one/episodes?outcome=wrong-answer&text=a%26b&limit=100',
-    );
+  test('contains the filters and the page alone, which is the first when a filter changes', () => {
+    expect(episodesPath(route)).toBe(`${wrong}&offset=200&limit=100`);
+    expect(episodesPath(withFilter(route, 'text', 'a&b'))).toBe(`${wrong}&text=a%26b&limit=100`);
   });
 
   test('sorts numbers from the largest, then from the smallest, then not at all', () => {
@@ -91,34 +74,27 @@ describe('The request for a page of episodes', () => {
 });
 
 describe('The list of tasks', () => {
-  const task = (taskId: string, rates: readonly (readonly [number, number])[]): TaskRow => ({
-    taskId,
-    slice: 'easy',
-    attempts: 4 * rates.length,
-    successes: 0,
-    lastIteration: 1,
-    question: '',
-    byIteration: rates.map(([iteration, successes]) => ({
-      iteration,
-      when: 'train',
-      attempts: 4,
-      successes,
-      rewardMean: null,
-    })),
-  });
-  const [up, once, down] = [task('a10', [[1, 1], [5, 3]]), task('a9', [[1, 4]]), task('a2', [[1, 2], [2, 0]])]; // prettier-ignore
+  /** Of 4 attempts in each iteration, those that succeeded. */
+  const task = (taskId: string, solved: Readonly<Record<number, number>>) => {
+    const byIteration = Object.entries(solved).map(([iteration, successes]) => {
+      return { iteration: Number(iteration), when: 'train', attempts: 4, successes };
+    });
+    return { taskId, slice: 'easy', byIteration } as unknown as TaskRow;
+  };
+  const [up, once, down] = [
+    task('a10', { 1: 1, 5: 3 }),
+    task('a9', { 1: 4 }),
+    task('a2', { 1: 2, 2: 0 }),
+  ];
 
   test('sorts by change in success, with tasks of a single iteration last in both directions', () => {
     expect([up, once, down].map(changeOf)).toEqual([0.5, null, -0.5]);
-    const names = (isDown: boolean) =>
-      sortTasks([once, down, up], { by: 'change', isDown }).map(({ taskId }) => taskId);
-    expect(names(true)).toEqual(['a10', 'a2', 'a9']);
-    expect(names(false)).toEqual(['a2', 'a10', 'a9']);
-  });
-
-  test('sorts by name with numbers in numeric order', () => {
-    const sorted = sortTasks([up, once, down], { by: 'taskId', isDown: false });
-    expect(sorted.map(({ taskId }) => taskId)).toEqual(['a2', 'a9', 'a10']);
+    const names = (by: 'change' | 'taskId', isDown: boolean) =>
+      sortTasks([once, down, up], { by, isDown }).map(({ taskId }) => taskId);
+    expect(names('change', true)).toEqual(['a10', 'a2', 'a9']);
+    expect(names('change', false)).toEqual(['a2', 'a10', 'a9']);
+    // By name, numbers are in numeric order.
+    expect(names('taskId', false)).toEqual(['a2', 'a9', 'a10']);
   });
 
   test('adds up by slice and iteration, with an interval around the rate', () => {

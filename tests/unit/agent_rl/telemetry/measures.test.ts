@@ -9,7 +9,7 @@ import {
   withProgress,
 } from '#agent_rl/telemetry/index.ts';
 import { linuxRow, parsePs, sumTree } from '#agent_rl/telemetry/process-tree.ts';
-import { liveText, type ProgressOptions } from '#agent_rl/telemetry/progress.ts';
+import type { ProgressOptions } from '#agent_rl/telemetry/progress.ts';
 import { EmulatedTerminal } from '#tests/support/emulated-terminal.ts';
 
 /** A clock that stands still until a test moves it. */
@@ -67,13 +67,11 @@ describe('The memory of the process tree', () => {
 
   test('has a peak', async () => {
     const samples = [10, 70, 30];
-    const usage = () =>
-      Promise.resolve({
-        rssBytes: samples.shift() ?? 0,
-        cpuSeconds: 0,
-        scope: 'process-tree' as const,
-      });
-    const memory = new ProcessTreeMemory(usage);
+    const memory = new ProcessTreeMemory(async () => ({
+      rssBytes: samples.shift() ?? 0,
+      cpuSeconds: 0,
+      scope: 'process-tree',
+    }));
     await memory.sample();
     await memory.sample();
     expect(await memory.stop()).toEqual({ peakRssBytes: 70, scope: 'process-tree' });
@@ -81,19 +79,12 @@ describe('The memory of the process tree', () => {
 
   test('is watched until halted, and not read again', async () => {
     jest.useFakeTimers();
-    try {
-      let samples = 0;
-      const memory = new ProcessTreeMemory(() => {
-        samples += 1;
-        return Promise.reject(new Error('no ps'));
-      });
-      memory.start(10);
-      memory.halt();
-      await jest.advanceTimersByTimeAsync(100);
-      expect(samples).toBe(1);
-    } finally {
-      jest.useRealTimers();
-    }
+    let samples = 0;
+    const memory = new ProcessTreeMemory(() => Promise.reject(new Error(`${(samples += 1)}`)));
+    memory.start(10);
+    memory.halt();
+    await jest.advanceTimersByTimeAsync(100).finally(() => jest.useRealTimers());
+    expect(samples).toBe(1);
   });
 
   test('is an error when the watch ends, not a low peak, where it cannot be read', async () => {
@@ -104,12 +95,15 @@ describe('The memory of the process tree', () => {
 });
 
 describe('Progress', () => {
-  type Stream = NonNullable<ProgressOptions['stream']>;
+  const piped = () => {
+    const written: string[] = [];
+    const write = (text: string) => written.push(text);
+    return { written, stream: { write } as unknown as NonNullable<ProgressOptions['stream']> };
+  };
 
   test('is plain lines with the time left where there is no terminal', () => {
     const { clock, wait } = fakeClock();
-    const written: string[] = [];
-    const stream = { write: (text: string) => written.push(text) } as unknown as Stream;
+    const { written, stream } = piped();
     const progress = createProgress({ label: 'train', total: 4, stream, clock });
     wait(30_000);
     // 30 s for 1 of 4 leaves 90 s.
@@ -156,27 +150,14 @@ describe('Progress', () => {
   });
 
   test('is a line for every few steps and for the last, and nothing with quiet', () => {
-    const written: string[] = [];
-    const stream = { write: (text: string) => written.push(text) } as unknown as Stream;
-    const clock = () => 0;
+    const { written, stream } = piped();
+    const given = { label: 'eval', total: 5, lineEvery: 2, stream, clock: () => 0 };
     for (const quiet of [false, true]) {
-      const progress = createProgress({
-        label: 'eval',
-        total: 5,
-        lineEvery: 2,
-        quiet,
-        stream,
-        clock,
-      });
+      const progress = createProgress({ ...given, quiet });
       for (let done = 1; done <= 5; done++) progress.update(done);
       progress.stop();
     }
     expect(written.map((line) => line.slice(0, 8))).toEqual(['eval 2/5', 'eval 4/5', 'eval 5/5']);
-  });
-
-  test('shows only the numbers there are', () => {
-    expect(liveText({})).toBe('');
-    expect(liveText({ success: 1 })).toBe('success 100 %');
   });
 
   test.each([
@@ -189,16 +170,11 @@ describe('Progress', () => {
   });
 });
 
-describe('A process that cannot be read', () => {
-  const refusing = (code: string) => (): string => {
-    throw Object.assign(new Error(code), { code });
-  };
-
-  test.each(['EACCES', 'EPERM', 'ENOENT', 'ESRCH'])('is skipped after %s', (code) => {
-    expect(linuxRow('4711', refusing(code))).toEqual([]);
-  });
-
-  test('fails with any other error', () => {
-    expect(() => linuxRow('4711', refusing('EMFILE'))).toThrow('EMFILE');
-  });
+test('a process that ended or belongs to others is skipped, and any other error fails', () => {
+  const reading = (code: string) =>
+    linuxRow('4711', () => {
+      throw Object.assign(new Error(code), { code });
+    });
+  for (const code of ['EACCES', 'EPERM', 'ENOENT', 'ESRCH']) expect(reading(code)).toEqual([]);
+  expect(() => reading('EMFILE')).toThrow('EMFILE');
 });

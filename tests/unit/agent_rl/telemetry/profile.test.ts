@@ -25,44 +25,29 @@ const rowsOf = (spans: readonly Span[]): { titles: string[]; rows: [string, numb
   };
 };
 
+const sandbox = (name: string, from: number, to: number): Span => ({
+  track: 'sandbox',
+  name,
+  from,
+  to,
+});
+
 test('spans that overlap are in different rows, and spans that follow in the same', () => {
-  const span = (name: string, from: number, to: number): Span => ({
-    track: 'sandbox',
-    name,
-    from,
-    to,
-  });
-  expect(rowsOf([span('a', 0, 10), span('b', 5, 15), span('c', 10, 20)])).toEqual({
-    titles: ['sandbox', 'sandbox, 2'],
-    rows: [
-      ['a', 1],
-      ['b', 2],
-      ['c', 1],
-    ],
-  });
+  const { titles, rows } = rowsOf([sandbox('a', 0, 10), sandbox('b', 5, 15), sandbox('c', 10, 20)]);
+  expect(titles).toEqual(['sandbox', 'sandbox, 2']);
+  expect(rows.map((row) => row.join(' '))).toEqual(['a 1', 'b 2', 'c 1']);
 });
 
 test('a group has one row from its first span to its last', () => {
-  const span = (group: string, name: string, from: number, to: number): Span => ({
-    track: 'episodes',
-    group,
-    name,
-    from,
-    to,
-  });
   const spans = [
-    span('one', 'generation', 0, 2),
+    { ...sandbox('generation', 0, 2), group: 'one' },
     // In the gap of the first, which is not free.
-    span('two', 'generation', 3, 4),
-    span('one', 'tools', 6, 8),
-    span('three', 'generation', 8, 9),
+    { ...sandbox('generation', 3, 4), group: 'two' },
+    { ...sandbox('tools', 6, 8), group: 'one' },
+    { ...sandbox('generation', 8, 9), group: 'three' },
   ];
-  expect(rowsOf(spans).rows).toEqual([
-    ['generation', 1],
-    ['generation', 2],
-    ['tools', 1],
-    ['generation', 1],
-  ]);
+  const rows = rowsOf(spans).rows.map((row) => row.join(' '));
+  expect(rows).toEqual(['generation 1', 'generation 2', 'tools 1', 'generation 1']);
 });
 
 test('a profile that is full says how many spans it leaves out', async () => {
@@ -89,20 +74,13 @@ test('spans are recorded between the start of a profile and its end, also spans 
   expect(await action('before')).toBe('before');
   const profile = Profile.start();
   await action('during');
-  const fails = spanned({ track: 'trainer', name: 'failing' }, () =>
-    Promise.reject(new Error('no')),
-  );
-  await expect(fails).rejects.toThrow('no');
+  const failing = { track: 'trainer', name: 'failing' };
+  await expect(spanned(failing, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
   await new Stopwatch(['collect'], { shown: { track: 'trainer' } }).time('collect', () => 1);
   expect(await profile.write(file)).toEqual({ written: 3, left: 0 });
   profile.close();
   await action('after');
-  const { traceEvents: written } = JSON.parse(readFileSync(file, 'utf8')) as {
-    traceEvents: Shown[];
-  };
-  expect(written.filter(({ ts }) => ts !== undefined).map(({ name }) => name)).toEqual([
-    'during',
-    'failing',
-    'collect',
-  ]);
+  const written = JSON.parse(readFileSync(file, 'utf8')) as { traceEvents: Shown[] };
+  const names = written.traceEvents.flatMap(({ ts, name }) => (ts === undefined ? [] : [name]));
+  expect(names).toEqual(['during', 'failing', 'collect']);
 });

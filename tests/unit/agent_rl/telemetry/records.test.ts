@@ -6,15 +6,14 @@ import { describe, expect, test } from '@jest/globals';
 import {
   JsonlWriter,
   metricDefinition,
-  metricNames,
   MetricsWriter,
   redactor,
   writeFileAtomic,
   writeFolderAtomic,
 } from '#agent_rl/telemetry/index.ts';
 import { createRunFolder } from '#agent_rl/runs/run-folder.ts';
-import { temporaryFolder } from '#tests/support/temporary-folder.ts';
-import { rejectionOf, thrownBy } from '#tests/support/thrown.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { errorOf, rejectionOf, thrownBy } from '#tests/support/thrown.ts';
 
 const folder = temporaryFolder();
 const text = (file: string) => readFileSync(file, 'utf8');
@@ -30,44 +29,28 @@ describe('JsonlWriter', () => {
     expect(text(file)).toBe('{"step":1}\n{"step":2}\n');
   });
 
-  test('writes numbers that JSON lacks as texts, instead of null', () => {
-    const file = join(folder, 'nan.jsonl');
-    const writer = new JsonlWriter(file);
-    writer.write({ loss: Number.NaN, norm: Infinity });
+  test.each([
+    [
+      'texts for numbers that JSON lacks',
+      { loss: NaN, norm: Infinity },
+      '{"loss":"NaN","norm":"Infinity"}',
+    ],
+    [
+      'lists, absent values and values with toJSON as JSON does',
+      { odd: [1, 2.5, NaN, 'planted', undefined], when: new Date(0), no: undefined },
+      '{"odd":[1,2.5,"NaN","[redacted]",null],"when":"1970-01-01T00:00:00.000Z"}',
+    ],
+    [
+      'a secret that looks like a number hidden in texts and names, and numbers as they are',
+      { rate: 0.1000001, x100000: 'is 100000' },
+      '{"rate":0.1000001,"x[redacted]":"is [redacted]"}',
+    ],
+  ])('writes %s', (_, record, expected) => {
+    const file = writeBelow(folder, 'forms.jsonl', '');
+    const writer = new JsonlWriter(file, redactor({ MY_KEY: 'planted', MAX_TOKENS: '100000' }));
+    writer.write(record);
     writer.close();
-    expect(text(file)).toBe('{"loss":"NaN","norm":"Infinity"}\n');
-  });
-
-  test('writes lists, absent values and values with toJSON as JSON does', () => {
-    const file = join(folder, 'forms.jsonl');
-    const writer = new JsonlWriter(file, redactor({ MY_KEY: 'planted' }));
-    const when = new Date(0);
-    writer.write({
-      plain: [1, 2.5],
-      odd: [1, Number.NaN, 'planted', undefined],
-      when,
-      no: undefined,
-    });
-    writer.close();
-    const forms =
-      '"plain":[1,2.5],"odd":[1,"NaN","[redacted]",null],"when":"1970-01-01T00:00:00.000Z"';
-    expect(text(file)).toBe(`{${forms}}\n`);
-  });
-
-  test('hides secrets', () => {
-    const file = join(folder, 'secret.jsonl');
-    const writer = new JsonlWriter(file, redactor({ MY_KEY: 'planted' }));
-    writer.write({ problem: 'sent planted' });
-    writer.close();
-    expect(text(file)).toBe('{"problem":"sent [redacted]"}\n');
-  });
-
-  test('a secret that looks like a number hides in texts and names, and leaves numbers alone', () => {
-    const file = join(folder, 'number.jsonl');
-    const writer = new JsonlWriter(file, redactor({ MAX_TOKENS: '100000' }));
-    writer.write({ rate: 0.1000001, x100000: 'is 100000' });
-    writer.close();
-    expect(text(file)).toBe('{"rate":0.1000001,"x[redacted]":"is [redacted]"}\n');
+    expect(text(file)).toBe(`${expected}\n`);
   });
 });
 
@@ -77,23 +60,15 @@ const full = '/dev/full';
 (existsSync(full) ? describe : describe.skip)('a full disk', () => {
   test('is an error that says what to do', () => {
     const writer = new JsonlWriter(full);
-    const { code, message } = thrownBy(() => writer.write({ a: 1 }));
+    const error = thrownBy(() => writer.write({ a: 1 }));
     writer.close();
-    expect(code).toBe('OUTPUT_UNWRITABLE');
-    expect(message).toMatch(
-      /Cannot write \/dev\/full: .*no space left.*\. The disk is full: free some space\.$/,
+    expect(error).toMatchObject(
+      errorOf('OUTPUT_UNWRITABLE', /\/dev\/full: .*no space left.*\. The disk is full: free/),
     );
   });
 });
 
 describe('The metrics', () => {
-  test('all have a unit and a description', () => {
-    for (const { unit, description } of Object.values(metricNames)) {
-      expect(unit).not.toBe('');
-      expect(description).toMatch(/^[A-Z|]/);
-    }
-  });
-
   test('each belong to a name or a family', () => {
     expect(metricDefinition('rollout/rewardMean')?.unit).toBe('reward');
     expect(metricDefinition('outcome/tool-timeout')?.unit).toBe('episodes');
@@ -116,9 +91,11 @@ describe('The metrics', () => {
 });
 
 describe('The folder of a run', () => {
-  test('gets a number when its own name is taken', () => {
+  test('is empty, and gets a number when its own name is taken', () => {
     const options = { outputDir: join(folder, 'runs'), otherwise: 'job-seed42' };
-    expect(createRunFolder(options).name).toBe('job-seed42');
+    const { name, path, checkpoints } = createRunFolder(options);
+    expect([name, readdirSync(path)]).toEqual(['job-seed42', []]);
+    expect(checkpoints).toBe(join(path, 'checkpoints'));
     expect(createRunFolder(options).name).toBe('job-seed42-2');
     expect(createRunFolder(options).name).toBe('job-seed42-3');
   });
@@ -126,25 +103,16 @@ describe('The folder of a run', () => {
   test('is never used twice under the name the user gave', () => {
     const options = { outputDir: join(folder, 'runs'), name: 'mine', otherwise: 'x' };
     createRunFolder(options);
-    const { code, message } = thrownBy(() => createRunFolder(options));
-    expect(code).toBe('OUTPUT_UNWRITABLE');
-    expect(message).toMatch(
-      /mine already contains a run, and runs are never overwritten\..*--resume/,
+    expect(thrownBy(() => createRunFolder(options))).toMatchObject(
+      errorOf('OUTPUT_UNWRITABLE', /mine already contains a run, and runs are never .*--resume/),
     );
   });
 
   test('is OUTPUT_UNWRITABLE below a file', () => {
-    writeFileSync(join(folder, 'a-file'), '');
-    const outputDir = join(folder, 'a-file', 'runs');
-    const { code, message } = thrownBy(() => createRunFolder({ outputDir, otherwise: 'x' }));
-    expect(code).toBe('OUTPUT_UNWRITABLE');
-    expect(message).toContain('Part of the path is a file');
-  });
-
-  test('is empty when it is made', () => {
-    const run = createRunFolder({ outputDir: join(folder, 'runs'), otherwise: 'empty' });
-    expect(readdirSync(run.path)).toEqual([]);
-    expect(run.checkpoints).toBe(join(run.path, 'checkpoints'));
+    const outputDir = join(writeBelow(folder, 'a-file', ''), 'runs');
+    expect(thrownBy(() => createRunFolder({ outputDir, otherwise: 'x' }))).toMatchObject(
+      errorOf('OUTPUT_UNWRITABLE', 'Part of the path is a file'),
+    );
   });
 });
 
@@ -186,9 +154,8 @@ describe('writing aside and renaming', () => {
   });
 
   test('a folder below a file cannot be made', async () => {
-    writeFileSync(join(folder, 'b-file'), '');
-    const target = join(folder, 'b-file', 'step');
-    const error = await rejectionOf(writeFolderAtomic(target, () => Promise.resolve()));
-    expect(error.code).toBe('OUTPUT_UNWRITABLE');
+    const target = join(writeBelow(folder, 'b-file', ''), 'step');
+    const refused = writeFolderAtomic(target, () => Promise.resolve());
+    expect(await rejectionOf(refused)).toMatchObject({ code: 'OUTPUT_UNWRITABLE' });
   });
 });
