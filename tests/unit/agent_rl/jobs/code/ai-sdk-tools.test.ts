@@ -4,13 +4,10 @@ import { z } from 'zod';
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { tools } from '#agent_rl/core/plugins/tool.ts';
 import { aiSdkTools, type AiSdkTool } from '#agent_rl/jobs/code/ai-sdk-tools.ts';
-import { rejectionOf } from '#tests/support/thrown.ts';
+import { errorOf, rejectionOf } from '#tests/support/thrown.ts';
 
-const context = {
-  signal: new AbortController().signal,
-  inputs: {},
-  random: new KeyedRng(1),
-};
+const { signal } = new AbortController();
+const context = { signal, inputs: {}, random: new KeyedRng(1) };
 
 const only = async (tool: AiSdkTool) => {
   const [made] = await aiSdkTools({ weather: tool });
@@ -35,14 +32,10 @@ test('a tool with a zod schema has the name of its key and is given the abort si
       aborted: abortSignal.aborted,
     }),
   });
-  expect(spec).toMatchObject({
-    name: 'weather',
-    description: 'Weather of a city.',
-    parameters: { type: 'object', required: ['city'] },
-  });
-  expect(await call({ city: 'Bern' })).toMatchObject({
-    content: '{"city":"Bern","aborted":false}',
-  });
+  const parameters = { type: 'object', required: ['city'] };
+  expect(spec).toMatchObject({ name: 'weather', description: 'Weather of a city.', parameters });
+  const { content } = await call({ city: 'Bern' });
+  expect(content).toBe('{"city":"Bern","aborted":false}');
 });
 
 test('a schema of the SDK itself may be a promise, lazy, and refuse', async () => {
@@ -57,18 +50,14 @@ test('a schema of the SDK itself may be a promise, lazy, and refuse', async () =
   });
   expect(spec?.parameters).toEqual({ type: 'object', properties: { city: { type: 'string' } } });
   expect(await call({ city: 'Bern' })).toEqual({ content: 'Bern' });
-  expect(await call({ city: 'Atlantis' })).toEqual({
-    content: 'Error: no such city',
-    isError: true,
-  });
+  const refused = { content: 'Error: no such city', isError: true };
+  expect(await call({ city: 'Atlantis' })).toEqual(refused);
 });
 
 test.each([
   ['without execute', { description: 'x', inputSchema: sdkSchema() }, /has no execute/],
   ['without description', { inputSchema: sdkSchema(), execute: () => 1 }, /has no description/],
 ])('a tool %s is refused', async (_, tool, message) => {
-  expect(await rejectionOf(aiSdkTools({ weather: tool }))).toMatchObject({
-    code: 'PLUGIN_LOAD_FAILED',
-    message: expect.stringMatching(message),
-  });
+  const refused = rejectionOf(aiSdkTools({ weather: tool }));
+  expect(await refused).toMatchObject(errorOf('PLUGIN_LOAD_FAILED', message));
 });
