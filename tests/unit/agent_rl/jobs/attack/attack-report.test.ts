@@ -27,18 +27,15 @@ describe('The report on attacks', () => {
     expect(whys([attempt('t', { reward: 0.1 }), attempt('u')], { t: 0.2, u: 0 })).toEqual([]);
   });
 
-  test('finds an attempt that counts as solved without a reward', () => {
+  test('finds an attempt that is solved without a reward, or has none because the system failed', () => {
     expect(whys([attempt('t', { success: true })], { t: 0 })).toEqual(['t counts as solved']);
-  });
-
-  test('finds an attempt without a reward because the system failed', () => {
     const left = attempt('t', { reward: undefined, outcome: 'infrastructure-error' });
     expect(whys([left], { t: 0 })).toEqual(['t leaves its group']);
   });
 });
 
 test('finds a text that is right on more than a quarter of the tasks', () => {
-  const honest = Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((id) => [id, 0]));
+  const honest = Object.fromEntries(Array.from('abcdefgh', (id) => [id, 0]));
   const right = (...ids: string[]) => ids.map((id) => attempt(id, { reward: 1 }));
   expect(whys(right('a', 'b'), honest, true)).toEqual([]);
   expect(whys(right('a', 'b', 'c'), honest, true)).toHaveLength(3);

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 
 import { exportModel } from '#agent_rl/jobs/models/export-model.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
@@ -40,23 +40,16 @@ test('an existing folder is not overwritten, and other formats are refused', asy
   );
 });
 
-describe('an embedding model', () => {
+test('an embedding model becomes a folder for dense without adapters, and what to set is said', async () => {
   const bert = join(packageRoot(), 'tests', 'fixtures', 'tiny-bert');
-  const given = { model: bert, format: 'embedder', signal };
-
-  test('becomes a folder for dense, and what to set is said', async () => {
-    const said: string[] = [];
-    const onnx = join(folder, 'embedder');
-    const print = (text: string): void => void said.push(text);
-    expect(await exportModel({ ...given, onnx, print })).toMatchObject({ onnx, pooling: 'mean' });
-    expect(existsSync(join(onnx, 'onnx', 'model.onnx'))).toBe(true);
-    expect(said.join('\n')).toContain('embeds the first 10 tokens');
-    expect(said.join('\n')).toContain(`{type: transformers, model: ${onnx}, pooling: mean}`);
-  });
-
-  test('takes no adapters', async () => {
-    const onnx = join(folder, 'adapted');
-    const asked = exportModel({ ...given, onnx, adapters: ['some'], print: () => undefined });
-    expect((await rejectionOf(asked)).message).toContain('--format embedder takes no adapters');
-  });
+  const said: string[] = [];
+  const print = (text: string): void => void said.push(text);
+  const onnx = join(folder, 'embedder');
+  const given = { model: bert, format: 'embedder', onnx, signal, print };
+  expect(await exportModel(given)).toMatchObject({ onnx, pooling: 'mean' });
+  expect(existsSync(join(onnx, 'onnx', 'model.onnx'))).toBe(true);
+  expect(said.join('\n')).toContain('embeds the first 10 tokens');
+  expect(said.join('\n')).toContain(`{type: transformers, model: ${onnx}, pooling: mean}`);
+  const adapted = exportModel({ ...given, onnx: join(folder, 'adapted'), adapters: ['some'] });
+  expect((await rejectionOf(adapted)).message).toContain('--format embedder takes no adapters');
 });

@@ -7,13 +7,10 @@ import { worldOfOne } from '#agent_rl/rollout/world.ts';
 import { ToolRunner } from '#agent_rl/rollout/tools/tool-runner.ts';
 import { ScriptedEnvironment } from '#tests/support/scripted-environment.ts';
 import { says, type Script, ScriptedPolicy } from '#tests/support/scripted-policy.ts';
-import { rejectionOf } from '#tests/support/thrown.ts';
+import { errorOf, rejectionOf } from '#tests/support/thrown.ts';
 
-const echo = {
-  name: 'echo',
-  description: 'Says it again',
-  parameters: Type.Object({ word: Type.String() }),
-};
+const parameters = Type.Object({ word: Type.String() });
+const echo = { name: 'echo', description: 'Says it again', parameters };
 
 /** Holds conversations of these lines with a scripted policy. */
 async function talk(lines: string[], script: Script, maxTokens = 1000) {
@@ -27,12 +24,7 @@ async function talk(lines: string[], script: Script, maxTokens = 1000) {
     toolRunner: new ToolRunner([echo]),
     rewards: [],
     invalidCallPenalty: 0,
-    limits: {
-      maxTurns: 1,
-      maxEpisodeTokens: 10,
-      maxTurnTokens: 2,
-      invalidCallLimit: 1,
-    },
+    limits: { maxTurns: 1, maxEpisodeTokens: 10, maxTurnTokens: 2, invalidCallLimit: 1 },
   });
   const shown: string[] = [];
   const rest = [...lines];
@@ -56,9 +48,8 @@ describe('a conversation', () => {
     const { held, shown } = await talk(['One.', '', ' Two. ', 'Three.'], repeats);
     expect(shown).toEqual(['I heard One..', 'I heard One., Two..', 'I heard One., Two., Three..']);
     expect(held).toHaveLength(1);
-    expect(held[0]?.parts[0]?.messages.map(({ role }) => role)).toEqual(
-      'user assistant user assistant user assistant'.split(' '),
-    );
+    const roles = held[0]?.parts[0]?.messages.map(({ role }) => role);
+    expect(roles?.join(' ')).toBe('user assistant user assistant user assistant');
   });
 
   test('ends with /exit, whatever follows', async () => {
@@ -78,11 +69,9 @@ describe('a conversation', () => {
   });
 
   test('shows calls and what they gave, without control characters', async () => {
+    const calling = says('Let me see.', ['echo', { word: 'a\nb' }], ['nothing', {}]);
     const script: Script = ({ key: { turn } }) => ({
-      message:
-        turn === 0
-          ? says('Let me see.', ['echo', { word: 'a\nb' }], ['nothing', {}])
-          : says('Done.'),
+      message: turn === 0 ? calling : says('Done.'),
     });
     const { shown } = await talk(['Go.'], script);
     expect(shown).toHaveLength(2);
@@ -103,14 +92,12 @@ describe('a conversation', () => {
     expect(held).toHaveLength(2);
   });
 
-  test('shows its commands on /help', async () => {
+  test('shows its commands on /help, and says what is missing where no message comes', async () => {
     const { shown } = await talk(['/help', '/exit'], repeats);
     expect(shown).toEqual([expect.stringMatching(/\/reset .*\/exit /)]);
-  });
-
-  test('says what is missing where no message comes', async () => {
-    const { code, message } = await rejectionOf(talk([], repeats));
-    expect(code).toBe('CONFIG_INVALID');
-    expect(message).toMatch(/No message: .*--prompt/);
+    const refused = talk([], repeats);
+    expect(await rejectionOf(refused)).toMatchObject(
+      errorOf('CONFIG_INVALID', /No message: .*--prompt/),
+    );
   });
 });

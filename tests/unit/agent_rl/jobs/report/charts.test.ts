@@ -13,18 +13,11 @@ import { writeRun } from '#tests/support/written-run.ts';
 const folder = temporaryFolder();
 
 test('a legend breaks where a row is full, and cuts long names', () => {
-  const lines = ['a'.repeat(60), 'b', 'c'].map((label, colour) => ({
-    label,
-    colour,
-    dash: 0,
-    xs: [],
-    ys: [],
-  }));
+  const empty = { dash: 0, xs: [], ys: [] };
+  const lines = ['a'.repeat(60), 'b', 'c'].map((label, colour) => ({ label, colour, ...empty }));
   const rows = legendRows({ title: 'X', unit: '', over: 'step', lines }, 400);
-  expect(rows.map((row) => row.map(({ label }) => label))).toEqual([
-    [`${'a'.repeat(44)}…`, 'b'],
-    ['c'],
-  ]);
+  const labels = rows.map((row) => row.map(({ label }) => label));
+  expect(labels).toEqual([[`${'a'.repeat(44)}…`, 'b'], ['c']]);
 });
 
 test('the chart counts numbers that are not finite instead of drawing them', async () => {

@@ -31,26 +31,20 @@ describe('The report at the end of a session', () => {
   test('is a warning where it cannot be written', async () => {
     mkdirSync(run.report);
     expect(await leaveReport(run, print)).toEqual({});
-    expect(printed).toHaveLength(1);
-    expect(printed[0]).toMatch(
-      /^Warning: the report could not be written: --out .*report.html is a folder/,
-    );
+    expect(printed).toEqual([
+      expect.stringMatching(/^Warning: the report could not be written: .*html is a folder/),
+    ]);
   });
 });
 
 test('keeps the newest problems of a long log and counts the older ones', async () => {
-  const lines = Array.from(
-    { length: 30 },
-    (_, index) =>
-      `2026-11-26T01:18:${10 + index}.000Z ${index === 29 ? 'error' : 'warn'} no ${index}`,
-  );
+  const lines = Array.from({ length: 30 }, (_, index) => {
+    return `2026-11-26T01:18:${10 + index}.000Z ${index === 29 ? 'error' : 'warn'} no ${index}`;
+  });
   const file = writeBelow(folder, 'long.log', lines.join('\n'));
-  const { problems, older, began, ended } = await readLogExcerpt(file);
+  const { problems, ...rest } = await readLogExcerpt(file);
   expect(problems).toHaveLength(20);
   expect([problems[0], problems.at(-1)]).toEqual(['warn: no 10', 'error: no 29']);
-  expect([older, began, ended]).toEqual([
-    10,
-    '2026-11-26T01:18:10.000Z',
-    '2026-11-26T01:18:39.000Z',
-  ]);
+  const day = '2026-11-26T01:18';
+  expect(rest).toMatchObject({ older: 10, began: `${day}:10.000Z`, ended: `${day}:39.000Z` });
 });

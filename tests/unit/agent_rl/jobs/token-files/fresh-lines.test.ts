@@ -1,21 +1,17 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 
 import { float32Numbers } from '#agent_rl/jobs/token-files/float32-numbers.ts';
 import { writingFresh } from '#agent_rl/jobs/token-files/fresh-lines.ts';
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { rejectionOf, thrownBy } from '#tests/support/thrown.ts';
+import { errorOf, rejectionOf, thrownBy } from '#tests/support/thrown.ts';
 
 const folder = temporaryFolder();
 
 describe('A new file of lines', () => {
-  afterEach(() => {
-    delete process.env['SOME_TOKEN'];
-  });
-
   test('appears under its name when it is whole', async () => {
     const file = join(folder, 'new', 'lines.jsonl');
     const result = await writingFresh(file, async (write) => {
@@ -40,27 +36,27 @@ describe('A new file of lines', () => {
 
   test('never takes the place of a file, also of one that came meanwhile', async () => {
     const there = writeBelow(folder, 'there.jsonl', 'mine');
-    const nothing = () => Promise.resolve();
-    expect((await rejectionOf(writingFresh(there, nothing))).message).toContain(
-      `${there} already exists and is not overwritten.`,
+    expect(await rejectionOf(writingFresh(there, async () => undefined))).toMatchObject(
+      errorOf('OUTPUT_UNWRITABLE', `${there} already exists and is not overwritten.`),
     );
     const late = join(folder, 'late.jsonl');
     const writing = writingFresh(late, async () => writeFileSync(late, 'mine'));
-    expect((await rejectionOf(writing)).code).toBe('OUTPUT_UNWRITABLE');
+    expect(await rejectionOf(writing)).toMatchObject({ code: 'OUTPUT_UNWRITABLE' });
     expect([readFileSync(there, 'utf8'), readFileSync(late, 'utf8')]).toEqual(['mine', 'mine']);
   });
 
   test('is refused with a remedy where it cannot be written', async () => {
     const below = join(writeBelow(folder, 'a-file', ''), 'lines.jsonl');
-    const error = await rejectionOf(writingFresh(below, () => Promise.resolve()));
-    expect(error.code).toBe('OUTPUT_UNWRITABLE');
-    expect(error.message).toMatch(/^Cannot write .*a-file\/lines\.jsonl: .*--output\.$/);
+    expect(await rejectionOf(writingFresh(below, async () => undefined))).toMatchObject(
+      errorOf('OUTPUT_UNWRITABLE', /^Cannot write .*a-file\/lines\.jsonl: .*--output\.$/),
+    );
   });
 
   test("keeps the user's data, also where it looks like a secret", async () => {
     process.env['SOME_TOKEN'] = 'question-17';
     const file = join(folder, 'names.jsonl');
     await writingFresh(file, async (write) => write({ id: 'question-17' }));
+    delete process.env['SOME_TOKEN'];
     expect(readFileSync(file, 'utf8')).toBe('{"id":"question-17"}\n');
   });
 });
@@ -77,8 +73,8 @@ describe('float32Numbers', () => {
   });
 
   test.each([NaN, -Infinity])('refuses %d, which JSON cannot hold', (value) => {
-    const error = thrownBy(() => float32Numbers([-1, value], 'in.jsonl:3'));
-    expect(error.code).toBe('ENGINE_FAILED');
-    expect(error.message).toContain(`in.jsonl:3: log-probability 1 is ${value}.`);
+    expect(thrownBy(() => float32Numbers([-1, value], 'in.jsonl:3'))).toMatchObject(
+      errorOf('ENGINE_FAILED', `in.jsonl:3: log-probability 1 is ${value}.`),
+    );
   });
 });

@@ -5,7 +5,7 @@ import { describe, expect, test } from '@jest/globals';
 import { InputRows } from '#agent_rl/jobs/token-files/input-rows.ts';
 import { readScoreRow, windowsOf, type ScoreRow } from '#agent_rl/jobs/token-files/score.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { rejectionOf } from '#tests/support/thrown.ts';
+import { errorOf, rejectionOf } from '#tests/support/thrown.ts';
 
 const folder = temporaryFolder();
 const rowsOf = (name: string, text: string): InputRows<ScoreRow> =>
@@ -32,19 +32,16 @@ describe('The reader of lines to score', () => {
     ['{"tokens":[1]}', ':1 tokens: is not known; allowed are ids, id.'],
     ['{"id":"a"}', ':1 ids: is nothing; expected a list of at least one token id.'],
     ['{"ids":[]}', ':1 ids: is []; expected a list of at least one token id.'],
-    ['{"ids":"1 2"}', ':1 ids: is "1 2"; expected a list'],
     ['{"ids":[1,2.5]}', ':1 ids[1]: is 2.5; token ids of this model are integers from 0 to 9.'],
-    ['{"ids":[1,"2"]}', ':1 ids[1]: is "2"; token ids'],
     ['{"ids":[-1]}', ':1 ids[0]: is -1; token ids'],
-    ['{"ids":[1]}\n{"ids":[10]}', ':2 ids[0]: is 10; token ids'],
     ['{"ids":[1,2,3,4,5]}', ':1 ids: has 5 tokens, and the model has 4 positions.'],
     ['{"ids":[1],"id":null}', ':1 id: is null; expected a string or a number.'],
     ['\n', ':1: the file is empty.'],
   ])('refuses a line with its file and number: %j', async (text, message) => {
     const rows = rowsOf('bad.jsonl', text);
-    const error = await rejectionOf(rows.check(() => undefined));
-    expect(error.code).toBe('DATASET_INVALID');
-    expect(error.message).toContain(`${rows.file}${message}`);
+    expect(await rejectionOf(rows.check(() => undefined))).toMatchObject(
+      errorOf('DATASET_INVALID', `${rows.file}${message}`),
+    );
   });
 
   test('reports all bad lines together', async () => {
@@ -62,9 +59,8 @@ describe('The reader of lines to score', () => {
     ['', 'it is not a regular file'],
   ])('refuses %j, which it cannot read twice', async (name, why) => {
     const rows = new InputRows(join(folder, name), readScoreRow({ vocabSize: 9, maxPositions: 9 }));
-    const error = await rejectionOf(rows.check(() => undefined));
-    expect(error).toMatchObject({ code: 'DATASET_INVALID' });
-    expect(error.message).toContain(why);
+    const refused = rows.check(() => undefined);
+    expect(await rejectionOf(refused)).toMatchObject(errorOf('DATASET_INVALID', why));
   });
 
   test('refuses a file that changed after it was checked', async () => {

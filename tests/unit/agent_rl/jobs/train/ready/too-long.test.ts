@@ -14,38 +14,23 @@ const named = (letters: string): Task[] => Array.from(letters, taskOf);
 
 interface Given {
   tooLong?: string;
-  sets?: string[];
   endless?: boolean;
   selection?: string;
-  evaluation?: string;
 }
 
 /** A run of two sets, which keeps `selection` out of training. */
-function runOf({
-  tooLong = 'skip',
-  sets = ['abcd', 'wxyz'],
-  endless = false,
-  selection = '',
-  evaluation = 'ef',
-}: Given): ResolvedRun {
-  const all = sets.map((letters, set) => ({
+function runOf({ tooLong = 'skip', endless = false, selection = '' }: Given): ResolvedRun {
+  const sets = ['abcd', 'wxyz'].map((letters, set) => ({
     weight: 1,
     tasks: named(letters),
     ...(endless && set === 0 && { endless: { source: 'maker', taskAt: () => taskOf('a') } }),
   }));
-  const train = all.flatMap(({ tasks }) => tasks);
+  const train = sets.flatMap(({ tasks }) => tasks);
+  const kept = train.filter(({ taskId }) => selection.includes(taskId));
+  const dataset = { tooLong, shuffle: true };
   return {
-    config: {
-      run: { seed: 1 },
-      dataset: { tooLong, shuffle: true },
-      rollout: { maxEpisodeTokens: 20 },
-    },
-    tasks: {
-      sets: all,
-      train,
-      selection: train.filter(({ taskId }) => selection.includes(taskId)),
-      evaluation: named(evaluation),
-    },
+    config: { run: { seed: 1 }, dataset, rollout: { maxEpisodeTokens: 20 } },
+    tasks: { sets, train, selection: kept, evaluation: named('ef') },
   } as unknown as ResolvedRun;
 }
 
@@ -63,25 +48,18 @@ const ids = (tasks: readonly Task[]): string => tasks.map(({ taskId }) => taskId
 
 test('prompts that leave no room are refused, all at once, and the setting that leaves them out is named', () => {
   expect(() => without('bf', { tooLong: 'refuse' })).toThrow(
-    '2 of 10 prompts leave no room to answer in rollout.maxEpisodeTokens = 20: "b" (20 tokens), "f" (21 tokens). Raise it (with policy.maxContextTokens and algorithm.microBatchTokens), shorten or remove the tasks, or skip them with dataset.tooLong: skip.',
+    /^2 of 10 prompts leave no room .* = 20: "b" \(20 tokens\), "f" \(21 tokens\)\. .* dataset\.tooLong: skip\.$/,
   );
   expect(without('', { tooLong: 'refuse' }).leftOut).toEqual([]);
 });
 
 test('a task that is left out is neither dealt from any set, nor evaluated on, nor chosen by', () => {
   const { run, leftOut } = without('bxzf', { selection: 'axy' });
-  expect(leftOut).toEqual([
-    { taskId: 'b', tokens: 20 },
-    { taskId: 'x', tokens: 21 },
-    { taskId: 'z', tokens: 22 },
-    { taskId: 'f', tokens: 23 },
+  expect(leftOut.map(({ taskId, tokens }) => `${taskId}${tokens}`)).toEqual([
+    ...['b20', 'x21', 'z22', 'f23'],
   ]);
-  const { tasks } = run;
-  expect([ids(tasks.train), ids(tasks.evaluation), ids(tasks.selection)]).toEqual([
-    'acdwy',
-    'e',
-    'ay',
-  ]);
+  const { train, evaluation, selection } = run.tasks;
+  expect([train, evaluation, selection].map(ids)).toEqual(['acdwy', 'e', 'ay']);
   const plan = tasksToDraw(run);
   const dealt = ids([...plan.tasksAt(0, 40), ...plan.tasksInstead(40, [1])]);
   expect([...new Set(dealt)].toSorted().join('')).toBe('cdw');
@@ -109,8 +87,8 @@ test.each([
 
 test('five are shown, and all are named in the log', () => {
   const { run, leftOut } = without('abcwxy');
-  expect(leftOutText(run.config, leftOut, 'first')).toBe(
-    'Skipped because their prompts leave no room to answer in rollout.maxEpisodeTokens = 20 (dataset.tooLong: skip): 6 tasks: "a" (20 tokens), "b" (21 tokens), "c" (22 tokens), "w" (23 tokens), "x" (24 tokens), ….',
+  expect(leftOutText(run.config, leftOut, 'first')).toMatch(
+    /: 6 tasks: "a" \(20 tokens\), "b" .*, "c" .*, "w" .*, "x" \(24 tokens\), …\.$/,
   );
   expect(leftOutText(run.config, leftOut, 'all')).toContain('"x" (24 tokens), "y" (25 tokens).');
 });
