@@ -10,57 +10,45 @@ import { commandLine, jobOf } from '#tests/support/command-line.ts';
 
 const config = join(packageRoot(), 'configs', 'code_exec_smoke.yaml');
 const tokens = '--model m --input in.jsonl --output out.jsonl';
-const pieces = { temperature: 0.5, topK: 3, topP: 0.9, minP: 0.1 };
-const served =
-  'sandbox serve --host ::1 --token-env TOKEN --type native:ns --python /p --workers 3';
+const quantize = 'model quantize --model in --output out';
+const score = `model score ${tokens}`;
+const generate = `model generate ${tokens}`;
+const served = 'sandbox serve --port 0 --host ::1 --token-env TOKEN --type native:ns --workers 3';
 
 test.each<[keyof Jobs, string, object]>([
+  ['quantize', `${quantize} --text t.txt --seed 7`, { model: 'in', text: 't.txt', seed: 7 }],
+  ['quantize', `${quantize} --block-size 32 --lora-rank 0`, { blockSize: 32, lora: undefined }],
   [
     'quantize',
-    'model quantize --model in --output out --block-size 32 --text t.txt --lora-rank 4 --lora-targets mlp --lora-targets q_proj',
-    { model: 'in', output: 'out', text: 't.txt', textTokens: 2048, device: 'cpu', seed: 42 },
-  ],
-  [
-    'quantize',
-    'model quantize --model in --output out --block-size 32 --lora-rank 4 --lora-targets mlp --lora-targets q_proj',
-    { blockSize: 32, lora: { rank: 4, alpha: 16, targets: ['mlp', 'q_proj'] } },
-  ],
-  [
-    'quantize',
-    'model quantize --model in --output out --lora-rank 0',
-    { blockSize: 64, lora: undefined },
+    `${quantize} --lora-rank 4 --lora-targets mlp --lora-targets q_proj`,
+    { blockSize: 64, textTokens: 2048, lora: { rank: 4, alpha: 16, targets: ['mlp', 'q_proj'] } },
   ],
   [
     'score',
-    `model score ${tokens} --adapter a --adapter b --device webgpu --batch-tokens 64`,
-    { model: 'm', input: 'in.jsonl', adapters: ['a', 'b'], device: 'webgpu', batchTokens: 64 },
+    `${score} --adapter a --adapter b --device webgpu`,
+    { adapters: ['a', 'b'], model: 'm' },
   ],
+  ['score', `${score} --device webgpu --batch-tokens 64`, { device: 'webgpu', batchTokens: 64 }],
   // What follows -- is not read as a flag.
-  ['score', `model score ${tokens} -- --onnx`, { adapters: [], device: 'cpu', batchTokens: 4096 }],
+  ['score', `${score} -- --onnx`, { adapters: [], device: 'cpu', batchTokens: 4096 }],
+  ['score', `${score} --quantize`, { quantize: { bits: 4, blockSize: 64 } }],
   [
     'score',
-    `model score ${tokens} --quantize --revision v2`,
-    { quantize: { bits: 4, blockSize: 64 }, revision: 'v2' },
-  ],
-  [
-    'score',
-    `model score ${tokens} --quantize --quantize-block-size 32`,
+    `${score} --quantize --quantize-block-size 32`,
     { quantize: { bits: 4, blockSize: 32 } },
   ],
+  ['score', `${score} --revision v2`, { input: 'in.jsonl', revision: 'v2' }],
+  ['generate', 'model generate --model m --prompt Hi. --tools t', { prompt: 'Hi.', tools: 't' }],
+  ['generate', `${generate} --thinking --max-tokens 9`, { thinking: true, maxTokens: 9, seed: 0 }],
   [
     'generate',
-    'model generate --model m --prompt Hello. --tools tools.json --thinking --max-tokens 9',
-    { prompt: 'Hello.', tools: 'tools.json', thinking: true, maxTokens: 9 },
+    `${generate} --temperature 0.5 --top-k 3 --top-p 0.9 --min-p 0.1 --samples 2 --batch 4`,
+    { sampling: { temperature: 0.5, topK: 3, topP: 0.9, minP: 0.1 }, samples: 2, batch: 4 },
   ],
   [
     'generate',
-    `model generate ${tokens} --temperature 0.5 --top-k 3 --top-p 0.9 --min-p 0.1 --seed 7`,
-    { sampling: pieces, seed: 7, thinking: false, maxTokens: 128 },
-  ],
-  [
-    'generate',
-    `model generate ${tokens} --samples 2 --batch 4 --engine-threads 2`,
-    { sampling: { temperature: 1, topK: 0, topP: 1, minP: 0 }, samples: 2, batch: 4, seed: 0 },
+    generate,
+    { sampling: { temperature: 1, topK: 0, topP: 1, minP: 0 }, thinking: false, maxTokens: 128 },
   ],
   [
     'mergeLora',
@@ -73,11 +61,7 @@ test.each<[keyof Jobs, string, object]>([
     'merge-lora --base-model m --lora-model a --lora-model=b --output-path out',
     { baseModel: 'm', loraModels: ['a', 'b'], outputPath: 'out' },
   ],
-  [
-    'evaluateSeveral',
-    `eval model/one model/two --config ${config}`,
-    { checkpoints: ['model/one', 'model/two'] },
-  ],
+  ['evaluateSeveral', `eval model/one m --config ${config}`, { checkpoints: ['model/one', 'm'] }],
   ['newProject', 'new app --agent-rl x.tgz', { folder: 'app', agentRl: 'x.tgz' }],
   ['viewRuns', 'view a --export to --export-episodes 0', { exportEpisodes: 0 }],
   ['viewRuns', 'view a --export to --export-episodes all', { exportEpisodes: Infinity }],
@@ -91,24 +75,20 @@ test.each<[keyof Jobs, string, object]>([
     'data verify --dataset x --column question=problem --column answer=a=b',
     { columns: { question: 'problem', answer: 'a=b' } },
   ],
-  [
-    'sandboxDoctor',
-    'sandbox doctor --python /p --preload numpy sympy',
-    { python: '/p', preload: ['numpy', 'sympy'] },
-  ],
+  ['sandboxDoctor', 'sandbox doctor --preload numpy sympy', { preload: ['numpy', 'sympy'] }],
+  ['sandboxDoctor', 'sandbox doctor --python /p', { python: '/p' }],
   [
     'serveSandbox',
-    `${served} --port 0`,
-    { port: 0, host: '::1', tokenEnv: 'TOKEN', type: 'native:ns', python: '/p', workers: 3 },
+    served,
+    { port: 0, host: '::1', tokenEnv: 'TOKEN', type: 'native:ns', workers: 3 },
   ],
   // On this machine alone.
   ['serveSandbox', 'sandbox serve', { host: '127.0.0.1', port: 8080, type: 'auto', preload: [] }],
 ])('the job %s is given the options of the line: %s', async (name, line, expected) => {
-  const { code, given, stdout } = await jobOf(name, `${line.replace(/( -- |$)/, ' --json$1')}`, {
-    result: { ok: true, tokens: 3 },
-  });
-  expect(given).toEqual(expect.objectContaining(expected));
-  expect([code, JSON.parse(stdout)]).toEqual([0, { ok: true, tokens: 3 }]);
+  const result = { ok: true, tokens: 3 };
+  const ran = await jobOf(name, line.replace(/( -- |$)/, ' --json$1'), { result });
+  expect(ran.given).toEqual(expect.objectContaining(expected));
+  expect([ran.code, JSON.parse(ran.stdout)]).toEqual([0, result]);
 });
 
 test('sandbox serve writes what the job says to stderr with --json, and its result to stdout', async () => {
@@ -149,9 +129,8 @@ describe('agent-rl chat', () => {
   });
 
   test('sends only --prompt', async () => {
-    const { given } = await jobOf('chat', `chat --prompt Hello. --config ${config}`, {
-      input: 'One.',
-    });
+    const line = `chat --prompt Hello. --config ${config}`;
+    const { given } = await jobOf('chat', line, { input: 'One.' });
     expect([given.prompt, given.ask]).toEqual(['Hello.', undefined]);
   });
 });

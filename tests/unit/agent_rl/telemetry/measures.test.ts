@@ -160,13 +160,9 @@ describe('Progress', () => {
     expect(written.map((line) => line.slice(0, 8))).toEqual(['eval 2/5', 'eval 4/5', 'eval 5/5']);
   });
 
-  test.each([
-    [0, '0 s'],
-    [59.6, '1 min 00 s'],
-    [200, '3 min 20 s'],
-    [3720, '1 h 02 min'],
-  ])('%d seconds are written %s', (seconds, text) => {
-    expect(durationText(seconds)).toBe(text);
+  test('writes times with their largest two units', () => {
+    const texts = [0, 59.6, 200, 3720].map(durationText);
+    expect(texts).toEqual(['0 s', '1 min 00 s', '3 min 20 s', '1 h 02 min']);
   });
 });
 

@@ -113,7 +113,9 @@ describe('The plan', () => {
       'about 1064 MiB: weights 8 MiB, gradients and optimiser 32 MiB, cache 64 MiB, activations 100 MiB, runtime 400 MiB, sandboxes 460 MiB (pyodide)',
     );
     // 604 + 60 + 2 x 40.
-    expect(planned({ of: { sandboxTier: 'native:ns' } }).text).toContain('about 744 MiB');
+    const skipped = planned({ of: { sandboxTier: 'native:ns', sandboxesSkipped: ['no Python.'] } });
+    expect(skipped.text).toContain('about 744 MiB');
+    expect(skipped.text).toContain('sandbox skipped: no Python.\n');
   });
 
   test('estimates how long the run takes only where the speed was measured', () => {
@@ -132,12 +134,6 @@ describe('The plan', () => {
     [32_256, '0.03 M of them, 1.54 %'],
   ])('says of %d parameters how much of the model is trained: %s', (trainedParameters, said) => {
     expect(planned({ some: { trainedParameters } }).text).toContain(`  trained       ${said}\n`);
-  });
-
-  test('says why a stronger sandbox is not used, where the log does not', () => {
-    const { text } = planned({ of: { sandboxesSkipped: ['no Python here.'] } });
-    expect(text).toContain('  warning       sandbox skipped: no Python here.\n');
-    expect(planned().text).not.toContain('skipped');
   });
 
   test('says what checkpoints take, and warns where the disk has less room', () => {

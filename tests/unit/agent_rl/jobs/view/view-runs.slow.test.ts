@@ -190,7 +190,6 @@ describe('The API', () => {
     ['/api/runs/three', 404, 'Run not found.'],
     ['/api/runs/one/episodes/train/9/x/0', 404, 'Episode not found.'],
     ['/api/runs/one/episodes?sort=x', 400, /^sort is "x"; expected one of/],
-    ['/api/runs/one/episodes?limit=0', 400, /^limit is 0; expected a whole number from 1/],
     ['/api/runs/one/metrics?after=x', 400, 'after is "x"; expected a number.'],
     ['/api/tasks/%E0%A4%A', 400, /percent-encoded/],
     ['/api/compare?a=one', 404, 'Run not found.'],
