@@ -3,10 +3,16 @@ import { join } from 'node:path';
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 
+import { packageRoot } from '#agent_rl/core/package-root.ts';
 import type { ReportedEvent, TrackedRun } from '#agent_rl/core/run-event.ts';
 import { MlflowTracker } from '#agent_rl/trackers/mlflow/mlflow-tracker.ts';
 import { describeTrackerContract } from '#tests/contracts/index.ts';
 import { mlflowDouble, type MlflowDouble } from '#tests/support/mlflow/mlflow-double.ts';
+import {
+  askMlflow,
+  type ComparableAnswer,
+  withoutWords,
+} from '#tests/support/mlflow/mlflow-exchanges.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 import { errorOf, thrownBy } from '#tests/support/thrown.ts';
 import { iterated, startedIn } from '#tests/support/tracked-facts.ts';
@@ -265,4 +271,15 @@ describe('The access to MLflow', () => {
       errorOf('CONFIG_INVALID', problem),
     );
   });
+});
+
+test('the double answers as MLflow 3.17.2 did', async () => {
+  const file = join(packageRoot(), 'tests', 'fixtures', 'mlflow', 'answers.json');
+  const real = JSON.parse(readFileSync(file, 'utf8')) as ComparableAnswer[];
+  const double = await mlflowDouble();
+  try {
+    expect(withoutWords(await askMlflow(double.url))).toEqual(withoutWords(real));
+  } finally {
+    await double.close();
+  }
 });

@@ -3,11 +3,12 @@ import { join } from 'node:path';
 
 import { expect, test } from '@jest/globals';
 
-import { exportModel } from '#agent_rl/jobs/models/export-model.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { exportModel } from '#agent_rl/jobs/models/export-model.ts';
+import { importGguf } from '#agent_rl/jobs/models/import-gguf.ts';
 import { loadModel } from '#model/weights/load-model.ts';
 import { smallModelConfig, writeSmallModel } from '#tests/support/small-model.ts';
-import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
 
 const folder = temporaryFolder();
@@ -52,4 +53,31 @@ test('an embedding model becomes a folder for dense without adapters, and what t
   expect(said.join('\n')).toContain(`{type: transformers, model: ${onnx}, pooling: mean}`);
   const adapted = exportModel({ ...given, onnx: join(folder, 'adapted'), adapters: ['some'] });
   expect((await rejectionOf(adapted)).message).toContain('--format embedder takes no adapters');
+});
+
+const root = temporaryFolder();
+
+/** Before the model is read: there is no file of it. */
+const imported = (chatTemplate: string) =>
+  importGguf({
+    file: join(root, 'none.gguf'),
+    folder: join(root, 'model'),
+    chatTemplate,
+    signal,
+    print: () => undefined,
+  });
+
+test.each([
+  ['is not there', () => join(root, 'none.jinja'), 'CONFIG_INVALID', '--chat-template'],
+  [
+    'cannot be parsed',
+    () => writeBelow(root, 'broken.jinja', '{% for message in messages %}'),
+    'TOKENIZER_INVALID',
+    'cannot be parsed',
+  ],
+])('a chat template that %s is refused before the model is read', async (_, file, code, text) => {
+  const failure = imported(file());
+  await expect(failure).rejects.toMatchObject({ code });
+  await expect(failure).rejects.toThrow(text);
+  expect(existsSync(join(root, 'model'))).toBe(false);
 });
