@@ -29,3 +29,21 @@ export const errorOf = (code: AgentRlError['code'], message: RegExp | string): o
   message:
     typeof message === 'string' ? expect.stringContaining(message) : expect.stringMatching(message),
 });
+
+/** Expects that a promise rejects with an `AgentRlError` of this code that says this. */
+export async function expectRejection(
+  promise: Promise<unknown>,
+  code: AgentRlError['code'],
+  message: RegExp | string = '',
+): Promise<void> {
+  expect(await rejectionOf(promise)).toMatchObject(errorOf(code, message));
+}
+
+/** Expects that an action throws an `AgentRlError` of this code that says this. */
+export function expectThrown(
+  action: () => unknown,
+  code: AgentRlError['code'],
+  message: RegExp | string = '',
+): void {
+  expect(thrownBy(action)).toMatchObject(errorOf(code, message));
+}

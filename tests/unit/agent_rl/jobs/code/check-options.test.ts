@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { evaluateAgent, loadAgent, trainAgent } from '#agent_rl/index.ts';
 import { defineTool } from '#agent_rl/core/plugins/define-tool.ts';
 import { checkLoadOptions, checkTrainingOptions } from '#agent_rl/jobs/code/check-options.ts';
-import { errorOf, rejectionOf, thrownBy } from '#tests/support/thrown.ts';
+import { expectRejection, expectThrown, thrownBy } from '#tests/support/thrown.ts';
 
 const tasks = [{ question: 'What is 1 + 1?', answer: '2' }];
 const inputSchema = { type: 'object', properties: {} } as const;
@@ -33,9 +33,8 @@ test('a training without tasks, or with parts beside a run file, is refused', as
     expect.stringMatching(/^trainAgent tools: has no effect beside config/),
   ]);
   const nothing = undefined as unknown as { config: string };
-  expect(await rejectionOf(trainAgent(nothing))).toMatchObject(
-    errorOf('CONFIG_INVALID', 'trainAgent expected an object, got '),
-  );
+  const refused = trainAgent(nothing);
+  await expectRejection(refused, 'CONFIG_INVALID', 'trainAgent expected an object, got ');
 });
 
 test('an agent with a loop of its own excludes the options that it would not use', () => {
@@ -65,18 +64,13 @@ test('valid options pass, also undefined ones', () => {
 
 test('a missing agent is refused, and so is a model without tasks', async () => {
   for (const opened of [evaluateAgent('runs/none'), loadAgent('runs/none')])
-    expect(await rejectionOf(opened)).toMatchObject(
-      errorOf('CHECKPOINT_INVALID', /there is no .*none\. Give a run folder/),
-    );
-  expect(await rejectionOf(evaluateAgent('model/starter'))).toMatchObject(
-    errorOf('CONFIG_INVALID', 'evaluateAgent tasks: is missing'),
-  );
+    await expectRejection(opened, 'CHECKPOINT_INVALID', /there is no .*none\. Give a run folder/);
+  const refused = evaluateAgent('model/starter');
+  await expectRejection(refused, 'CONFIG_INVALID', 'evaluateAgent tasks: is missing');
 });
 
 test('a tool without execute is refused where it is defined', () => {
   const execute = undefined as unknown as () => string;
   const defining = () => defineTool({ name: 'x', description: 'y', inputSchema, execute });
-  expect(thrownBy(defining)).toMatchObject(
-    errorOf('PLUGIN_LOAD_FAILED', 'Tool "x" has no execute'),
-  );
+  expectThrown(defining, 'PLUGIN_LOAD_FAILED', 'Tool "x" has no execute');
 });

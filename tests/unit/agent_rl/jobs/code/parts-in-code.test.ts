@@ -20,7 +20,7 @@ import { type AiSdkTool, aiSdkTools } from '#agent_rl/jobs/code/ai-sdk-tools.ts'
 import { callInstead } from '#agent_rl/jobs/code/call-instead.ts';
 import { writeEvaluationTasks, writeTrainingTasks } from '#agent_rl/jobs/code/task-folder.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { errorOf, rejectionOf } from '#tests/support/thrown.ts';
+import { errorOf, expectRejection, rejectionOf } from '#tests/support/thrown.ts';
 
 /** The blocks of settings that parts of a program become, and the plugins that they bring. */
 async function given(parts: AgentParts, base?: string) {
@@ -256,8 +256,7 @@ test('tasks may be the path of a file of any kind that is read', async () => {
     [none, 'none.jsonl'],
     [broken, 'broken.jsonl:2'],
   ] as const) {
-    const refused = writeEvaluationTasks(outputDir, file);
-    expect(await rejectionOf(refused)).toMatchObject(errorOf('DATASET_INVALID', place));
+    await expectRejection(writeEvaluationTasks(outputDir, file), 'DATASET_INVALID', place);
   }
 });
 
@@ -266,6 +265,5 @@ test.each([
   ['one, of which none can be held out', [{ prompt: 'x' }], 'tasks has 1, too few to hold'],
   ['a row that is no object', [{ prompt: 'x' }, 'y'], 'tasks: row 2 is "y".'],
 ])('tasks are refused: %s', async (_, tasks, message) => {
-  const refused = written(tasks as object[]);
-  expect(await rejectionOf(refused)).toMatchObject(errorOf('DATASET_INVALID', message));
+  await expectRejection(written(tasks as object[]), 'DATASET_INVALID', message);
 });

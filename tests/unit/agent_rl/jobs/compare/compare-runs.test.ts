@@ -8,7 +8,7 @@ import { compareRuns } from '#agent_rl/jobs/compare/compare-runs.ts';
 import type { HeldOutDifference } from '#agent_rl/jobs/compare/held-out-difference.ts';
 import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { errorOf } from '#tests/support/thrown.ts';
+import { errorOf, expectRejection, rejectionOf } from '#tests/support/thrown.ts';
 import { member, sequence } from '#tests/support/rollouts.ts';
 
 const folder = temporaryFolder();
@@ -104,16 +104,10 @@ describe('The comparison of training', () => {
     // Tokens are 1, 2 of the prompt and 10, 11, 12 sampled.
     const b = runOf({ train: [...same, played(2, 1, { tokens: [1, 2, 10, 99, 12] })] });
     const { result, text } = await compared(a, b);
-    expect(result['parting']).toMatchObject({
-      compared: 3,
-      unpaired: 0,
-      first: {
-        ...{ iteration: 2, episode: 'train/2/0/0/1', taskId: 'a' },
-        ...{ token: 3, source: 'sampled', turn: 1, before: [1, 2, 10] },
-        a: [11, 12],
-        b: [99, 12],
-      },
-    });
+    const episode = { iteration: 2, episode: 'train/2/0/0/1', taskId: 'a' };
+    const token = { token: 3, source: 'sampled', turn: 1, before: [1, 2, 10] };
+    const parted = { ...episode, ...token, a: [11, 12], b: [99, 12] };
+    expect(result['parting']).toMatchObject({ compared: 3, unpaired: 0, first: parted });
     expect(text).toContain(
       'Training diverges in iteration 2\n  train/2/0/0/1 of a: token 3, sampled in turn 1',
     );
@@ -139,10 +133,8 @@ describe('The comparison of training', () => {
 test('runs without a task in common are refused, with what differs, and so is what is no run', async () => {
   const a = runOf({ after: solvedBy([true]) });
   const b = runOf({ after: [{ task: 'z', solved: true }], rate: 3 });
-  await expect(compared(a, b)).rejects.toMatchObject(
+  expect(await rejectionOf(compared(a, b))).toMatchObject(
     errorOf('CONFIG_INVALID', /cannot be compared.*train\.learningRate: 1 -> 3/),
   );
-  await expect(compared(folder, folder)).rejects.toMatchObject(
-    errorOf('CHECKPOINT_INVALID', 'is not a run'),
-  );
+  await expectRejection(compared(folder, folder), 'CHECKPOINT_INVALID', 'is not a run');
 });

@@ -4,12 +4,14 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
 import { explain } from '#agent_rl/jobs/explain/explain-run.ts';
+import { findingsText, headText } from '#agent_rl/jobs/explain/findings-text.ts';
 import { zeroGradient } from '#agent_rl/jobs/explain/step/step-text.ts';
 import { learnedLine } from '#agent_rl/runs/episodes/learned-line.ts';
-import { batchesOf, type RecordedPart } from '#agent_rl/runs/query/parts.ts';
-import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
 import { Unreadable } from '#agent_rl/runs/episodes/read-lines.ts';
+import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
+import { batchesOf, type RecordedPart } from '#agent_rl/runs/query/parts.ts';
 import { runFolderAt } from '#agent_rl/runs/run-folder.ts';
+import { runChecks } from '#agent_rl/runs/signs/run-checks.ts';
 import type { LearnedPart } from '#agent_rl/trainer/learned-parts.ts';
 import {
   episodeLine,
@@ -17,9 +19,10 @@ import {
   record,
   recordedFolder,
 } from '#tests/support/recorded-folder.ts';
-import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { errorOf } from '#tests/support/thrown.ts';
 import { member } from '#tests/support/rollouts.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { expectRejection } from '#tests/support/thrown.ts';
+import { evidenceOf } from '#tests/unit/agent_rl/runs/signs/evidence.ts';
 
 const folder = temporaryFolder();
 const run = join(folder, 'run');
@@ -128,9 +131,7 @@ describe('agent-rl runs explain --step', () => {
     const { result, text } = await explained(1);
     expect(result).toMatchObject({ learnedRecorded: false, zeroGradient: null });
     expect(text).toContain('is not recorded (trajectories/learned.jsonl)');
-    await expect(explained(9)).rejects.toMatchObject(
-      errorOf('CONFIG_INVALID', 'no iteration 9. Iterations 1 to 3 are'),
-    );
+    await expectRejection(explained(9), 'CONFIG_INVALID', 'no iteration 9. Iterations 1 to 3 are');
   });
 });
 
@@ -156,7 +157,7 @@ describe('The reason for a missing gradient', () => {
 test('a run of supervised training has nothing to explain', async () => {
   writeBelow(folder, 'sft/config.yaml', 'train: {mode: sft}\n');
   const refused = explain({ run: join(folder, 'sft'), print: () => undefined });
-  await expect(refused).rejects.toMatchObject(errorOf('CONFIG_INVALID', 'supervised run'));
+  await expectRejection(refused, 'CONFIG_INVALID', 'supervised run');
 });
 
 test('episodes and what was learned of them must belong together', async () => {
@@ -164,9 +165,8 @@ test('episodes and what was learned of them must belong together', async () => {
   writeFileSync(other.metrics, '{"iteration": 1}\n');
   record(other, 'train', episodeLine(ofIteration1));
   record(other, 'learned', learnedText({ ...ofIteration1, slot: 7 }));
-  await expect(explain({ run: other.path, print: () => undefined })).rejects.toMatchObject(
-    errorOf('DATASET_INVALID', 'have different rollouts in iteration 1.'),
-  );
+  const refused = explain({ run: other.path, print: () => undefined });
+  await expectRejection(refused, 'DATASET_INVALID', 'have different rollouts in iteration 1.');
 });
 
 describe('An unreadable line', () => {
@@ -235,4 +235,32 @@ describe('An unreadable line', () => {
     const place = `trajectories/train.jsonl:${broken + 1}: `;
     expect(unreadable.first).toEqual([expect.stringContaining(place)]);
   });
+});
+
+const textOf = (sketch: Parameters<typeof evidenceOf>[0]): string[] => {
+  const evidence = evidenceOf(sketch);
+  const { length } = evidence.series.iterations;
+  const recorded = { ...evidence, unreadable: new Unreadable() };
+  return [headText(recorded, 'one'), findingsText(runChecks(evidence), 'runs/one', length)];
+};
+
+test('the findings of a healthy run say how many checks could not be measured', () => {
+  const [, findings = ''] = textOf({});
+  const notMeasured = findings.split('\n').filter((line) => line.startsWith('  not measured'));
+  expect(notMeasured.length).toBeGreaterThan(0);
+  expect(findings).toContain(
+    ` keeps the run from learning; ${notMeasured.length} more could not be measured\n`,
+  );
+});
+
+test('a run of one iteration is not split into quarters, and the text says how many a trend needs', () => {
+  const [head, findings] = textOf({ iterations: 1 });
+  expect(head).toMatch(/^Run one: 1 iteration; success [\d.]+ % at first, [\d.]+ % at last$/);
+  expect(findings).toContain('. The run has 1 iteration so far; a trend needs 10');
+});
+
+test('a run without a summary gets no advice to evaluate', () => {
+  const evidence = { ...evidenceOf({}), hasSummary: false };
+  const found = runChecks(evidence).find(({ check }) => check === 'held-out');
+  expect(found?.says).toBe('the run has no summary.json: it is still running, or it failed');
 });

@@ -7,7 +7,7 @@ import { worldOfOne } from '#agent_rl/rollout/world.ts';
 import { ToolRunner } from '#agent_rl/rollout/tools/tool-runner.ts';
 import { ScriptedEnvironment } from '#tests/support/scripted-environment.ts';
 import { says, type Script, ScriptedPolicy } from '#tests/support/scripted-policy.ts';
-import { errorOf, rejectionOf } from '#tests/support/thrown.ts';
+import { expectRejection } from '#tests/support/thrown.ts';
 
 const parameters = Type.Object({ word: Type.String() });
 const echo = { name: 'echo', description: 'Says it again', parameters };
@@ -95,9 +95,6 @@ describe('a conversation', () => {
   test('shows its commands on /help, and says what is missing where no message comes', async () => {
     const { shown } = await talk(['/help', '/exit'], repeats);
     expect(shown).toEqual([expect.stringMatching(/\/reset .*\/exit /)]);
-    const refused = talk([], repeats);
-    expect(await rejectionOf(refused)).toMatchObject(
-      errorOf('CONFIG_INVALID', /No message: .*--prompt/),
-    );
+    await expectRejection(talk([], repeats), 'CONFIG_INVALID', /No message: .*--prompt/);
   });
 });

@@ -27,7 +27,9 @@ const shown = '\\x1b[2J\\x07 \\u202egnihton \\x00';
 const episode = (...of: Parameters<typeof toldEpisode>) => [
   { when: 'after', iteration: 1, episode: toldEpisode(...of) } as const,
 ];
-const entriesOf = ({ document }: Pick<ReturnType<typeof parseHTML>, 'document'>): (string | null)[] =>
+const entriesOf = ({
+  document,
+}: Pick<ReturnType<typeof parseHTML>, 'document'>): (string | null)[] =>
   [...document.querySelectorAll('.entry pre')].map(({ textContent }) => textContent);
 
 const reportOf = async (run: string, format: ReportFormat = 'html'): Promise<string> => {

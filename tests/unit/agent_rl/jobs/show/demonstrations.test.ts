@@ -16,7 +16,7 @@ import {
   type RecordedEpisode,
 } from '#tests/support/recorded-folder.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { errorOf, rejectionOf } from '#tests/support/thrown.ts';
+import { expectRejection } from '#tests/support/thrown.ts';
 
 const folder = temporaryFolder();
 const recorded = recordedFolder(folder, 'run');
@@ -123,7 +123,7 @@ describe('agent-rl runs demonstrations', () => {
     [{ success: true, run: folder }, 'CHECKPOINT_INVALID', 'is not a run'],
     [{ success: true, output: join(run, 'config.yaml') }, 'OUTPUT_UNWRITABLE', 'exists'],
   ])('refuses %j and writes nothing', async (options, code, message) => {
-    expect(await rejectionOf(written(options))).toMatchObject(errorOf(code, message));
+    await expectRejection(written(options), code, message);
     expect(existsSync(join(folder, `out-${files}`))).toBe(false);
   });
 });

@@ -18,7 +18,7 @@ import { InputRows } from '#agent_rl/jobs/token-files/input-rows.ts';
 import { readScoreRow, type ScoreRow, windowsOf } from '#agent_rl/jobs/token-files/score.ts';
 import { readToolFile } from '#agent_rl/jobs/token-files/tool-file.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { errorOf, rejectionOf, thrownBy } from '#tests/support/thrown.ts';
+import { errorOf, expectRejection, rejectionOf, thrownBy } from '#tests/support/thrown.ts';
 
 const folder = temporaryFolder();
 
@@ -51,8 +51,8 @@ describe('A new file of lines', () => {
       errorOf('OUTPUT_UNWRITABLE', `${there} already exists and is not overwritten.`),
     );
     const late = join(folder, 'late.jsonl');
-    const writing = writingFresh(late, async () => writeFileSync(late, 'mine'));
-    expect(await rejectionOf(writing)).toMatchObject({ code: 'OUTPUT_UNWRITABLE' });
+    const refused = writingFresh(late, async () => writeFileSync(late, 'mine'));
+    await expectRejection(refused, 'OUTPUT_UNWRITABLE');
     expect([readFileSync(there, 'utf8'), readFileSync(late, 'utf8')]).toEqual(['mine', 'mine']);
   });
 
@@ -121,9 +121,8 @@ describe('The reader of lines to score', () => {
     ['\n', ':1: the file is empty.'],
   ])('refuses a line with its file and number: %j', async (text, message) => {
     const rows = rowsOf('bad.jsonl', text);
-    expect(await rejectionOf(rows.check(() => undefined))).toMatchObject(
-      errorOf('DATASET_INVALID', `${rows.file}${message}`),
-    );
+    const refused = rows.check(() => undefined);
+    await expectRejection(refused, 'DATASET_INVALID', `${rows.file}${message}`);
   });
 
   test('reports all bad lines together', async () => {
@@ -142,7 +141,7 @@ describe('The reader of lines to score', () => {
   ])('refuses %j, which it cannot read twice', async (name, why) => {
     const rows = new InputRows(join(folder, name), readScoreRow({ vocabSize: 9, maxPositions: 9 }));
     const refused = rows.check(() => undefined);
-    expect(await rejectionOf(refused)).toMatchObject(errorOf('DATASET_INVALID', why));
+    await expectRejection(refused, 'DATASET_INVALID', why);
   });
 
   test('refuses a file that changed after it was checked', async () => {

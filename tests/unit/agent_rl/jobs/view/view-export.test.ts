@@ -1,13 +1,30 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { once } from 'node:events';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
+import { createServer } from 'node:net';
+import { hostname, networkInterfaces } from 'node:os';
+import { dirname, join } from 'node:path';
 import { runInNewContext } from 'node:vm';
 
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
+import { closeServer, listen } from '#agent_rl/http/listen.ts';
+import { refuseStrangers } from '#agent_rl/http/refuse-strangers.ts';
+import { servedAddresses } from '#agent_rl/jobs/view/served-addresses.ts';
 import { viewRuns, type ViewRunsOptions } from '#agent_rl/jobs/view/view-runs.ts';
 import { exportName } from '#agent_rl/runs/view/export-name.ts';
 import { episodeLine, record, recordedFolder } from '#tests/support/recorded-folder.ts';
-import { rejectionOf } from '#tests/support/thrown.ts';
+import { writeBelow } from '#tests/support/temporary-folder.ts';
+import { expectRejection, rejectionOf } from '#tests/support/thrown.ts';
 import { twoViewedRuns, type Viewer } from './two-viewed-runs.ts';
 
 const { folder, page, hostile, one, two, viewer } = twoViewedRuns();
@@ -105,17 +122,142 @@ describe('An export', () => {
   test('is required by a number of episodes', async () => {
     const { signal } = new AbortController();
     const served = viewRuns({ ...given, exportEpisodes: 5, signal });
-    expect(await rejectionOf(served)).toMatchObject({ code: 'CONFIG_INVALID' });
+    await expectRejection(served, 'CONFIG_INVALID');
   });
 
   test('refuses a folder with anything in it, and a missing page', async () => {
     const target = join(folder, 'full');
     mkdirSync(target);
     writeFileSync(join(target, 'mine'), '');
-    expect(await rejectionOf(exported(target))).toMatchObject({ code: 'OUTPUT_UNWRITABLE' });
+    await expectRejection(exported(target), 'OUTPUT_UNWRITABLE');
     const nowhere = join(folder, 'nowhere');
     const unbuilt = exported(join(folder, 'new'), { page: nowhere });
-    expect(await rejectionOf(unbuilt)).toMatchObject({ code: 'PAGE_MISSING' });
+    await expectRejection(unbuilt, 'PAGE_MISSING');
     expect(existsSync(join(folder, 'new'))).toBe(false);
   });
+});
+
+const secret = 'words-of-another-file';
+writeBelow(folder, 'secret/file', `${secret}\n{"taskId":"${secret}","tokens":[]}\n`);
+
+/** A copy of a run in which a path leads to the secret. */
+function linkedRun(name: string, path: string, target: string): string {
+  const run = join(folder, 'linked', name);
+  cpSync(one.path, run, { recursive: true });
+  const link = join(run, path);
+  rmSync(link, { recursive: true, force: true });
+  mkdirSync(dirname(link), { recursive: true });
+  symlinkSync(target, link);
+  return run;
+}
+
+const file = join(folder, 'secret', 'file');
+const files =
+  'config.yaml inputs.json summary.json metrics.jsonl profile.json run.log run.lock tools.json ' +
+  'trajectories/train.jsonl trajectories/eval.jsonl trajectories/learned.jsonl ' +
+  'checkpoints/step-1/manifest.json checkpoints/step-1/tokenizer.json';
+
+test.each([...files.split(' '), 'trajectories', 'checkpoints/step-1'])(
+  'the viewer does not open a run whose %s is a symbolic link',
+  async (path) => {
+    const target = path.includes('.') ? file : dirname(file);
+    const run = linkedRun(path.replaceAll('/', '-'), path, target);
+    const { code, message } = await rejectionOf(viewer({ runs: [run] }));
+    expect(code).toBe('CHECKPOINT_INVALID');
+    expect(message).toMatch(/ is a symbolic link, which the viewer refuses/);
+    expect(message).not.toContain(secret);
+    expect(message).toContain(join(run, path));
+  },
+);
+
+test('a run that gets a link while it is shown is not read on', async () => {
+  const run = join(folder, 'shown');
+  cpSync(one.path, run, { recursive: true });
+  const view = await viewer({ runs: [run] });
+  const headers = { authorization: `Bearer ${view.token}` };
+  const asked = async (path: string) => {
+    const response = await fetch(new URL(path, view.url), { headers });
+    return { status: response.status, text: await response.text() };
+  };
+  expect((await asked('/api/runs/shown')).status).toBe(200);
+  rmSync(join(run, 'config.yaml'));
+  symlinkSync(file, join(run, 'config.yaml'));
+  await new Promise((resolve) => setTimeout(resolve, 1100));
+  expect((await asked('/api/runs/shown')).status).toBe(404);
+  expect((await asked('/api/runs/shown/episodes')).status).toBe(404);
+  expect(await asked('/api/runs')).toEqual({ status: 200, text: '[]' });
+  await view.stop();
+  expect(view.printed.join('\n')).toMatch(/Note: .*config\.yaml is a symbolic link/);
+  expect(view.printed.join('\n')).not.toContain(secret);
+});
+
+test('an export holds nothing of what a link in one of the runs leads to', async () => {
+  const runs = dirname(linkedRun('several/linked', 'summary.json', file));
+  cpSync(one.path, join(runs, 'one'), { recursive: true });
+  const printed: string[] = [];
+  const target = join(folder, 'exported');
+  const before = process.cwd();
+  mkdirSync(join(folder, 'work'));
+  symlinkSync(runs, join(folder, 'work', 'runs'));
+  process.chdir(join(folder, 'work'));
+  try {
+    await viewRuns({
+      host: '127.0.0.1',
+      page,
+      export: target,
+      signal: new AbortController().signal,
+      print: (text) => printed.push(text),
+    });
+  } finally {
+    process.chdir(before);
+  }
+  const texts = readdirSync(target, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'))
+    .join('');
+  expect(texts).not.toContain(secret);
+  expect(texts).toContain('agentRlAnswer("/api/runs/one"');
+  expect(printed.join('\n')).toContain('summary.json is a symbolic link');
+});
+
+test('the viewer does not open a run that holds a socket, which is no file', async () => {
+  const run = join(folder, 'socket');
+  cpSync(one.path, run, { recursive: true });
+  const server = createServer().listen(join(run, 's'));
+  await once(server, 'listening');
+  const { message } = await rejectionOf(viewer({ runs: [run] }));
+  expect(message).toContain('s is neither a file nor a folder');
+  server.close();
+});
+
+async function addressesOn(host: string): Promise<URL[]> {
+  const server = createHttpServer();
+  await listen(server, { host, port: 0, code: 'CONFIG_INVALID', what: 'It' });
+  try {
+    return servedAddresses(server).map((address) => new URL(address));
+  } finally {
+    await closeServer(server);
+  }
+}
+
+test.each(['0.0.0.0', '0'])(
+  'a server on all addresses (%s) is found under names that it answers to',
+  async (host) => {
+    const addresses = await addressesOn(host);
+    const others = Object.values(networkInterfaces())
+      .flatMap((all) => all ?? [])
+      .filter(({ internal, family }) => !internal && family === 'IPv4')
+      .map(({ address }) => address);
+    expect(addresses.map((address) => address.hostname)).toEqual([
+      '127.0.0.1',
+      hostname().toLowerCase(),
+      ...others,
+    ]);
+    for (const address of addresses) refuseStrangers({ headers: { host: address.host } }, host);
+  },
+);
+
+test('a server on one address is found there alone', async () => {
+  const addresses = await addressesOn('127.0.0.1');
+  expect(addresses.map((address) => address.hostname)).toEqual(['127.0.0.1']);
 });

@@ -7,7 +7,7 @@ import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 import { episodeLine, record, recordedFolder } from '#tests/support/recorded-folder.ts';
-import { errorOf, rejectionOf } from '#tests/support/thrown.ts';
+import { errorOf, expectRejection, rejectionOf } from '#tests/support/thrown.ts';
 import { twoViewedRuns, type Viewer } from './two-viewed-runs.ts';
 
 const { folder, runs, page, hostile, viewer } = twoViewedRuns();
@@ -254,9 +254,8 @@ describe('The event stream', () => {
 
 describe('The address', () => {
   test('is refused where its port is in use, and for folders without a run', async () => {
-    expect(await rejectionOf(viewer({ port: Number(view.url.port) }))).toMatchObject(
-      errorOf('CONFIG_INVALID', /Choose another with --port\.$/),
-    );
+    const refused = viewer({ port: Number(view.url.port) });
+    await expectRejection(refused, 'CONFIG_INVALID', /Choose another with --port\.$/);
     expect(await rejectionOf(viewer({ runs: [page] }))).toMatchObject(
       errorOf('CHECKPOINT_INVALID', 'is not a run folder: it has no config.yaml'),
     );

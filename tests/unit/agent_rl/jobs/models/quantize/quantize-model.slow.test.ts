@@ -15,7 +15,7 @@ import { Tokenizer } from '#model/text/tokenizer.ts';
 import { logSoftmax, plainLogits } from '#tests/support/plain-decoder.ts';
 import { smallModelConfig, writeSmallModel } from '#tests/support/small-model.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
-import { rejectionOf } from '#tests/support/thrown.ts';
+import { expectRejection, rejectionOf } from '#tests/support/thrown.ts';
 
 const folder = temporaryFolder();
 const model = join(folder, 'model');
@@ -157,7 +157,6 @@ test('quantizing an adapter, into a file or over a folder is refused', async () 
     [join('text.txt', 'below'), 'model', 'OUTPUT_UNWRITABLE'],
     ['model', 'model', 'OUTPUT_UNWRITABLE'],
   ] as const) {
-    const refused = run(output, { model: join(folder, from) });
-    expect(await rejectionOf(refused)).toMatchObject({ code });
+    await expectRejection(run(output, { model: join(folder, from) }), code);
   }
 });
