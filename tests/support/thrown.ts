@@ -38,12 +38,3 @@ export async function expectRejection(
 ): Promise<void> {
   expect(await rejectionOf(promise)).toMatchObject(errorOf(code, message));
 }
-
-/** Expects that an action throws an `AgentRlError` of this code that says this. */
-export function expectThrown(
-  action: () => unknown,
-  code: AgentRlError['code'],
-  message: RegExp | string = '',
-): void {
-  expect(thrownBy(action)).toMatchObject(errorOf(code, message));
-}

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { evaluateAgent, loadAgent, trainAgent } from '#agent_rl/index.ts';
 import { defineTool } from '#agent_rl/core/plugins/define-tool.ts';
 import { checkLoadOptions, checkTrainingOptions } from '#agent_rl/jobs/code/check-options.ts';
-import { expectRejection, expectThrown, thrownBy } from '#tests/support/thrown.ts';
+import { errorOf, expectRejection, thrownBy } from '#tests/support/thrown.ts';
 
 const tasks = [{ question: 'What is 1 + 1?', answer: '2' }];
 const inputSchema = { type: 'object', properties: {} } as const;
@@ -72,5 +72,7 @@ test('a missing agent is refused, and so is a model without tasks', async () => 
 test('a tool without execute is refused where it is defined', () => {
   const execute = undefined as unknown as () => string;
   const defining = () => defineTool({ name: 'x', description: 'y', inputSchema, execute });
-  expectThrown(defining, 'PLUGIN_LOAD_FAILED', 'Tool "x" has no execute');
+  expect(thrownBy(defining)).toMatchObject(
+    errorOf('PLUGIN_LOAD_FAILED', 'Tool "x" has no execute'),
+  );
 });

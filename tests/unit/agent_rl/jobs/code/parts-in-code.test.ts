@@ -77,15 +77,9 @@ function typed(): void {
     // @ts-expect-error A row has no such field.
     agent: ({ task }) => task.metadata.levl,
   });
-  // Of a file the rows are not known: a task has its prompt, and perhaps an answer.
-  void trainAgent({
-    tasks: 'questions.jsonl',
-    agent: ({ task, random }) => `${task.prompt} ${random.integer(2)}`,
-    reward: ({ task, answer }) => (answer === task.answer ? 1 : 0),
-  });
   void trainAgent<{ question: string; answer: string; level: number }>({
     tasks: 'questions.jsonl',
-    agent: ({ task }) => task.metadata.level,
+    agent: ({ task, random }) => random.integer(task.metadata.level),
     reward: ({ task }) => task.answer.length,
   });
 }

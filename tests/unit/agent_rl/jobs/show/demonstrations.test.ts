@@ -77,6 +77,10 @@ describe('agent-rl runs demonstrations', () => {
   1 have malformed tool calls
   1 are duplicates`);
     expect(result).toMatchObject({ episodes: 9, demonstrations: 3, tasks: 2 });
+    const dir = join(String(result['output']), '..');
+    expect(printed).toContain(
+      `sft --config ${join(run, 'config.yaml')} --dataset-dir ${dir} --train`,
+    );
   });
 
   test('calls what it counts parts where several agents played', async () => {
@@ -107,14 +111,6 @@ describe('agent-rl runs demonstrations', () => {
     expect(JSON.parse(line)).toMatchObject({
       metadata: { run: 'run', episode: 'train/1/0/1/0', reward: 1 },
     });
-  });
-
-  test('says how to imitate them', async () => {
-    const { printed, result } = await written({ success: true });
-    const dir = join(String(result['output']), '..');
-    expect(printed).toContain(
-      `agent-rl sft --config ${join(run, 'config.yaml')} --dataset-dir ${dir} --train-split train`,
-    );
   });
 
   test.each<[Partial<DemonstrationsOptions>, ErrorCode, string]>([

@@ -105,8 +105,12 @@ describe('The plan', () => {
     expect(none.text).toContain('40 to train on, 10 held out\n');
   });
 
-  test('shows memory including sandboxes, and no time', () => {
+  test('shows the trained parameters and the memory including sandboxes, and no time', () => {
     const { text } = planned();
+    expect(text).toContain('  trained       0.52 M of them, 25 %\n');
+    // Of 2,097,152.
+    const few = planned({ some: { trainedParameters: 32_256 } });
+    expect(few.text).toContain('0.03 M of them, 1.54 %');
     expect(text).not.toMatch(/^ +time/m);
     // 604 + 2 x 230.
     expect(text).toContain(
@@ -125,15 +129,6 @@ describe('The plan', () => {
     expect(timeText({ expectedS: 61, trainTokensPerSecond: 2300 })).toMatch(
       / about 1 min 01 s, .* trains on 2300 tokens per second$/,
     );
-  });
-
-  test.each([
-    [facts.parameters, '2.10 M of them, 100 %'],
-    [facts.trainedParameters, '0.52 M of them, 25 %'],
-    // Of 2,097,152.
-    [32_256, '0.03 M of them, 1.54 %'],
-  ])('says of %d parameters how much of the model is trained: %s', (trainedParameters, said) => {
-    expect(planned({ some: { trainedParameters } }).text).toContain(`  trained       ${said}\n`);
   });
 
   test('says what checkpoints take, and warns where the disk has less room', () => {

@@ -14,7 +14,7 @@ import {
   withoutWords,
 } from '#tests/support/mlflow/mlflow-exchanges.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
-import { expectThrown } from '#tests/support/thrown.ts';
+import { errorOf, thrownBy } from '#tests/support/thrown.ts';
 import { iterated, startedIn } from '#tests/support/tracked-facts.ts';
 
 const folder = temporaryFolder();
@@ -267,7 +267,9 @@ describe('The access to MLflow', () => {
     [{ url: 'http://me:pw@127.0.0.1' }, 'contains a password'],
     [{ url: 'ftp://127.0.0.1' }, 'must be http: or https:'],
   ])('refuses secrets and addresses that cannot be right before the run: %p', (more, problem) => {
-    expectThrown(() => trackerAt('http://127.0.0.1:1', more), 'CONFIG_INVALID', problem);
+    expect(thrownBy(() => trackerAt('http://127.0.0.1:1', more))).toMatchObject(
+      errorOf('CONFIG_INVALID', problem),
+    );
   });
 });
 

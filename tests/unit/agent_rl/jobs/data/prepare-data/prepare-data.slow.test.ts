@@ -58,26 +58,18 @@ describe('prepare-data', () => {
     expect(verified.stdout).toContain(`${train.length} of ${train.length} tasks are sound`);
   });
 
-  test('writes a report as JSON, and does not write over an earlier output', async () => {
+  test('writes a report as JSON, and does not write over an earlier output or a file', async () => {
     const { output, stdout } = await run(fixture, '--json');
     const report: unknown = JSON.parse(readFileSync(join(output, 'report.json'), 'utf8'));
     expect(JSON.parse(stdout)).toEqual(report);
     const again = ['data', 'prepare', fixture, '--output', output];
-    const { code, stderr } = await commandLine(again, { jobs });
-    expect(code).toBe(2);
-    expect(stderr).toContain('OUTPUT_UNWRITABLE');
+    expect((await commandLine(again, { jobs })).stderr).toContain('OUTPUT_UNWRITABLE');
     expect((await commandLine([...again, '--overwrite'], { jobs })).code).toBe(0);
+    const file = ['data', 'prepare', fixture, '--output', writeBelow(folder, 'a-file', 'hi')];
+    const error = expect.stringMatching(/OUTPUT_UNWRITABLE.*a-file is a file/s);
+    for (const args of [file, [...file, '--overwrite']])
+      expect(await commandLine(args, { jobs })).toMatchObject({ code: 2, stderr: error });
   });
-
-  test.each([[[]], [['--overwrite']]])(
-    'refuses an output that is a file, with %j',
-    async (flags) => {
-      const file = writeBelow(folder, 'a-file', 'hi');
-      const args = ['data', 'prepare', fixture, '--output', file, ...flags];
-      const stderr = expect.stringMatching(/OUTPUT_UNWRITABLE.*a-file is a file/s);
-      expect(await commandLine(args, { jobs })).toMatchObject({ code: 2, stderr });
-    },
-  );
 
   test('fetches the pages that a table names, and drops questions whose page is not available', async () => {
     server.answer = ({ path }, response) => {
