@@ -96,26 +96,17 @@ describe('agent-rl plugins', () => {
     expect(stdout).toMatch(/Arguments of a call\n {2}Name[^]*\n {2}code +string +required /);
     expect(stdout).toContain('\nEnvironment code_exec (built in)\n');
     const one = await commandLine(['plugins', 'mrr', '--json']);
-    expect(JSON.parse(one.stdout)).toEqual([
-      expect.objectContaining({
-        kind: 'reward',
-        name: 'mrr',
-        settings: expect.anything() as unknown,
-      }),
-    ]);
-    const wrong = await commandLine(['plugins', 'code_exce']);
-    expect([wrong.code, wrong.stderr]).toEqual([
-      2,
-      expect.stringMatching(/no plugin is named "code_exce"\. Did you mean code_exec\?/),
-    ]);
+    const settings = expect.anything() as unknown;
+    expect(JSON.parse(one.stdout)).toMatchObject([{ kind: 'reward', name: 'mrr', settings }]);
   });
 
   test.each([
-    ['atack', 'plugins attack'],
-    ['algoritms', 'plugins algorithms'],
-  ])('suggests a command for the name %s, which no plugin has', async (name, meant) => {
+    ['code_exce', /no plugin is named "code_exce"\. Did you mean code_exec\?/],
+    ['atack', /Did you mean plugins attack\?/],
+    ['algoritms', /Did you mean plugins algorithms\?/],
+  ])('suggests what was meant with %s, which no plugin is named', async (name, meant) => {
     const { code, stderr } = await commandLine(['plugins', name]);
-    expect([code, stderr]).toEqual([2, expect.stringContaining(`Did you mean ${meant}?`)]);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(meant)]);
   });
 
   test('lists the built-in plugins and the plugins that are named', async () => {
@@ -132,9 +123,6 @@ describe('agent-rl plugins', () => {
     expect([code, stdout]).toEqual([2, expect.stringContaining('  maze  ')]);
     expect(stderr).toMatch(/CONFIG_INVALID: [^]*environment\.each/);
     const other = await commandLine(['plugins', '--set', 'run.seed=1']);
-    expect([other.code, other.stderr]).toEqual([
-      2,
-      expect.stringMatching(/run\.seed=1 .*--config/),
-    ]);
+    expect(other.stderr).toMatch(/run\.seed=1 .*--config/);
   });
 });

@@ -70,18 +70,11 @@ describe('agent-rl data judge-calibration', () => {
 
   test('gives all of it as JSON, with what it cost', async () => {
     const { stdout } = await calibrated(credulous, { more: ['--json'] });
-    expect(JSON.parse(stdout)).toMatchObject({
-      ok: true,
-      reward: 'judge',
-      n: 3,
-      failed: 0,
-      report: { judged: 3, networkCalls: 3, promptTokens: 543 },
-      lines: [
-        { line: 1, label: 1, score: 0.9 },
-        { line: 2, label: 0, score: 0.1 },
-        { line: 3, label: 0, score: 1 },
-      ],
-    });
+    const report = { judged: 3, networkCalls: 3, promptTokens: 543 };
+    const { lines: judged, ...rest } = JSON.parse(stdout) as { lines: Record<string, number>[] };
+    expect(rest).toMatchObject({ ok: true, reward: 'judge', n: 3, failed: 0, report });
+    const scores = judged.map(({ line, label, score }) => `${line}: ${label} ${score}`);
+    expect(scores).toEqual(['1: 1 0.9', '2: 0 0.1', '3: 0 1']);
   });
 
   test('leaves lines that the judge fails on out, says why, and is not ok', async () => {

@@ -106,20 +106,13 @@ describe('agent-rl runs explain --step', () => {
 
   test('says which tokens are pulled, by how much more likely they can become', async () => {
     const { result, text } = await explained(2);
-    const { up, down, strongest } = result['tokens'] as Record<
-      string,
-      { token: number; pull: number }[]
-    >;
+    const { up, down, strongest } = result['tokens'] as Record<string, { pull: number }[]>;
+    const pulled = (pull: number) => expect.closeTo(pull, 6) as unknown;
     // Token 10: 0.1 x 0.5 - 0.3 x 0.5; token 11: 0; token 12: 0.1 x 0.75 - 0.3 x 0.05.
-    expect(down).toMatchObject([
-      { token: 10, text: '#10', count: 2, pull: expect.closeTo(-0.1, 6) },
-    ]);
-    expect(up).toMatchObject([{ token: 12, count: 2, pull: expect.closeTo(0.06, 6) }]);
-    expect(strongest?.[0]).toMatchObject({
-      token: 10,
-      episode: 'train/2/0/0/1',
-      pull: expect.closeTo(-0.15, 6),
-    });
+    expect(down).toMatchObject([{ token: 10, text: '#10', count: 2, pull: pulled(-0.1) }]);
+    expect(up).toMatchObject([{ token: 12, count: 2, pull: pulled(0.06) }]);
+    const episode = 'train/2/0/0/1';
+    expect(strongest?.[0]).toMatchObject({ token: 10, episode, pull: pulled(-0.15) });
     expect(text).toContain('"#1 #2»#10«#11 #12", p 0.5, in train/2/0/0/1');
   });
 
@@ -200,13 +193,9 @@ describe('An unreadable line', () => {
     const print = (text: string) => void printed.push(text);
     const whole = await explain({ run: damaged, print });
     const step = await explain({ run: damaged, step: 1, print });
-    expect([whole['unreadable'], step['unreadable']]).toEqual(
-      [0, 1].map(() => ({ count: 2, first: places })),
-    );
-    const note = [
-      "Left out: 2 unreadable lines of the run's records.",
-      ...places.map((place) => `  ${place}`),
-    ].join('\n');
+    const unreadable = { count: 2, first: places };
+    expect([whole, step]).toMatchObject([{ unreadable }, { unreadable }]);
+    const note = `Left out: 2 unreadable lines of the run's records.\n  ${places.join('\n  ')}`;
     expect(printed.join('\n').split(note)).toHaveLength(3);
   });
 
@@ -246,11 +235,9 @@ const textOf = (sketch: Parameters<typeof evidenceOf>[0]): string[] => {
 
 test('the findings of a healthy run say how many checks could not be measured', () => {
   const [, findings = ''] = textOf({});
-  const notMeasured = findings.split('\n').filter((line) => line.startsWith('  not measured'));
-  expect(notMeasured.length).toBeGreaterThan(0);
-  expect(findings).toContain(
-    ` keeps the run from learning; ${notMeasured.length} more could not be measured\n`,
-  );
+  const unmeasured = findings.match(/^ {2}not measured/gm)?.length;
+  expect(unmeasured).toBeGreaterThan(0);
+  expect(findings).toContain(` from learning; ${unmeasured} more could not be measured\n`);
 });
 
 test('a run of one iteration is not split into quarters, and the text says how many a trend needs', () => {

@@ -27,6 +27,7 @@ import { tinyModels, tinyWeights } from '#tests/support/tiny-models.ts';
 
 const tokenizerFiles = ['tokenizer.json', 'tokenizer_config.json'];
 const folder = temporaryFolder();
+const { signal } = new AbortController();
 const baseModel = join(folder, 'base');
 const lora = join(folder, 'lora');
 const config = tinyModels['Qwen2 with biases, four query heads per key head and its own LM head']!;
@@ -50,7 +51,7 @@ async function merged(over: Partial<MergeLoraOptions> = {}): Promise<string> {
     baseModel,
     loraModels: [lora],
     outputPath,
-    signal: new AbortController().signal,
+    signal,
     print: () => undefined,
     ...over,
   });
@@ -84,7 +85,7 @@ async function logProbsOf(
     engineThreads: 1,
     batchTokens: 64,
     ...(quantize && { quantize }),
-    signal: new AbortController().signal,
+    signal,
     print: () => undefined,
   });
   const { logprobs } = JSON.parse(readFileSync(output, 'utf8')) as { logprobs: (number | null)[] };
@@ -183,7 +184,6 @@ describe('merge-lora', () => {
 });
 
 const model = join(folder, 'model');
-const { signal } = new AbortController();
 const exported = (name: string, format: string) =>
   exportModel({ model, onnx: join(folder, name), format, signal, print: () => undefined });
 
@@ -203,12 +203,9 @@ test('an untied model has a head that equals its embedding, and all else as it w
 
 test('an existing folder is not overwritten, and other formats are refused', async () => {
   await writeSmallModel(model);
-  expect(await rejectionOf(exported('model', 'untied'))).toMatchObject({
-    code: 'OUTPUT_UNWRITABLE',
-  });
-  expect((await rejectionOf(exported('other', 'gguf'))).message).toBe(
-    '--format is "gguf"; expected onnx, embedder or untied.',
-  );
+  await expectRejection(exported('model', 'untied'), 'OUTPUT_UNWRITABLE');
+  const expected = '--format is "gguf"; expected onnx, embedder or untied.';
+  await expectRejection(exported('other', 'gguf'), 'CONFIG_INVALID', expected);
 });
 
 test('an embedding model becomes a folder for dense without adapters, and what to set is said', async () => {
@@ -222,32 +219,20 @@ test('an embedding model becomes a folder for dense without adapters, and what t
   expect(said.join('\n')).toContain('embeds the first 10 tokens');
   expect(said.join('\n')).toContain(`{type: transformers, model: ${onnx}, pooling: mean}`);
   const adapted = exportModel({ ...given, onnx: join(folder, 'adapted'), adapters: ['some'] });
-  expect((await rejectionOf(adapted)).message).toContain('--format embedder takes no adapters');
+  await expectRejection(adapted, 'CONFIG_INVALID', '--format embedder takes no adapters');
 });
-
-const root = temporaryFolder();
-
-/** Before the model is read: there is no file of it. */
-const imported = (chatTemplate: string) =>
-  importGguf({
-    file: join(root, 'none.gguf'),
-    folder: join(root, 'model'),
-    chatTemplate,
-    signal,
-    print: () => undefined,
-  });
 
 test.each([
-  ['is not there', () => join(root, 'none.jinja'), 'CONFIG_INVALID', '--chat-template'],
-  [
-    'cannot be parsed',
-    () => writeBelow(root, 'broken.jinja', '{% for message in messages %}'),
-    'TOKENIZER_INVALID',
-    'cannot be parsed',
-  ],
-])('a chat template that %s is refused before the model is read', async (_, file, code, text) => {
-  const failure = imported(file());
-  await expect(failure).rejects.toMatchObject({ code });
-  await expect(failure).rejects.toThrow(text);
-  expect(existsSync(join(root, 'model'))).toBe(false);
-});
+  ['is not there', 'none.jinja', 'CONFIG_INVALID', '--chat-template'],
+  ['cannot be parsed', 'broken.jinja', 'TOKENIZER_INVALID', 'cannot be parsed'],
+] as const)(
+  'a chat template that %s is refused before a GGUF is read',
+  async (_, name, code, text) => {
+    writeBelow(folder, 'broken.jinja', '{% for message in messages %}');
+    const places = { file: join(folder, 'none.gguf'), folder: join(folder, 'imported') };
+    const chatTemplate = join(folder, name);
+    const refused = importGguf({ ...places, chatTemplate, signal, print: () => undefined });
+    await expectRejection(refused, code, text);
+    expect(existsSync(places.folder)).toBe(false);
+  },
+);

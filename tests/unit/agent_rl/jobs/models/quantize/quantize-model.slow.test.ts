@@ -54,15 +54,9 @@ describe('quantizeModel', () => {
     const float = await loadModel(model);
     const quantized = await loadModel(join(folder, 'compared'));
     const plain = { config: float.config, weights: requireFloats(float.parameters) };
-    const meant = {
-      config: unquantized(quantized.config),
-      weights: new Map(
-        [...plain.weights.keys()].map((name) => [
-          name,
-          dequantizedTensor(quantized.parameters, name)!,
-        ]),
-      ),
-    };
+    const tensorOf = (name: string) => dequantizedTensor(quantized.parameters, name)!;
+    const weights = new Map([...plain.weights.keys()].map((name) => [name, tensorOf(name)]));
+    const meant = { config: unquantized(quantized.config), weights };
     let [logit, logProb, kl, same] = [0, 0, 0, 0];
     for (const window of windows) {
       const [a, b] = [plain, meant].map(({ config, weights }) =>
@@ -87,13 +81,9 @@ describe('quantizeModel', () => {
 
     const engine = new OnnxEngine({ device: 'cpu', threads: 1 });
     const perplexityOf = async ({ config, parameters }: typeof float): Promise<number> => {
-      const learner = new LocalLearner(engine, config, parameters, {
-        microBatchTokens: 64,
-      });
-      const scored = await learner.forward(
-        windows.map((window) => Int32Array.from(window)),
-        { temperature: 1, which: 'policy' },
-      );
+      const learner = new LocalLearner(engine, config, parameters, { microBatchTokens: 64 });
+      const batch = windows.map((window) => Int32Array.from(window));
+      const scored = await learner.forward(batch, { temperature: 1, which: 'policy' });
       // The first token of each, which nothing predicts, counts 0.
       const sum = scored.reduce((all, row) => row.reduce((a, b) => a + b, all), 0);
       return Math.exp(-sum / 30);
