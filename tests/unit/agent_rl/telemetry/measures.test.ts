@@ -44,12 +44,9 @@ describe('Stopwatch', () => {
 });
 
 describe('The memory of the process tree', () => {
-  const row = (pid: number, parent: number, rssBytes: number) => ({
-    pid,
-    parent,
-    rssBytes,
-    cpuSeconds: 1,
-  });
+  const row = (pid: number, parent: number, rssBytes: number) => {
+    return { pid, parent, rssBytes, cpuSeconds: 1 };
+  };
 
   test('counts a process and its descendants and no other', () => {
     // 1 -> 2 -> 3, 1 -> 4; 9 is a stranger.
@@ -209,12 +206,9 @@ const rowsOf = (spans: readonly Span[]): { titles: string[]; rows: [string, numb
   };
 };
 
-const sandbox = (name: string, from: number, to: number): Span => ({
-  track: 'sandbox',
-  name,
-  from,
-  to,
-});
+const sandbox = (name: string, from: number, to: number): Span => {
+  return { track: 'sandbox', name, from, to };
+};
 
 test('spans that overlap are in different rows, and spans that follow in the same', () => {
   const { titles, rows } = rowsOf([sandbox('a', 0, 10), sandbox('b', 5, 15), sandbox('c', 10, 20)]);

@@ -7,16 +7,10 @@ import { type Attempt, reportOf, rewardIn } from '#agent_rl/jobs/attack/attack-r
 import { played } from '#tests/support/rollouts.ts';
 
 const attack = { name: 'a', description: 'd', texts: () => [], places: [] };
-const attempt = (taskId: string, some: Partial<Attempt> = {}): Attempt => ({
-  taskId,
-  place: 'answer',
-  text: 'x',
-  outcome: 'wrong-answer',
-  success: false,
-  reward: 0,
-  problem: undefined,
-  ...some,
-});
+const wrong = { place: 'answer', text: 'x', outcome: 'wrong-answer', success: false } as const;
+const attempt = (taskId: string, some: Partial<Attempt> = {}): Attempt => {
+  return { taskId, ...wrong, reward: 0, problem: undefined, ...some };
+};
 const whys = (attempts: readonly Attempt[], honest: Record<string, number>, mayBeRight = false) =>
   reportOf({ ...attack, mayBeRight }, attempts, new Map(Object.entries(honest))).findings.map(
     ({ taskId, why }) => `${taskId} ${why}`,
@@ -71,13 +65,9 @@ test('a text stands wherever one may, and numbers keep their bounds', () => {
       verbose: { type: 'boolean' },
     },
   };
-  expect(argumentsWith(schema, 'abc')).toEqual({
-    code: 'abc',
-    note: 'ab',
-    count: 3,
-    mode: 'fast',
-    parts: [{ text: 'abc' }],
-  });
+  const parts = [{ text: 'abc' }];
+  const expected = { code: 'abc', note: 'ab', count: 3, mode: 'fast', parts };
+  expect(argumentsWith(schema, 'abc')).toEqual(expected);
 });
 
 test.each(

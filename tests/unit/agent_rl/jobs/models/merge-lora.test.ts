@@ -129,13 +129,14 @@ describe('merge-lora', () => {
     expect(gap(whole, await logProbsOf(floats!, [over!]))).toBeGreaterThan(1e-3);
   });
 
-  test('writes a whole folder, with the tokenizer of the base or of the adapter that brings one', async () => {
+  test('writes a whole folder in the requested width, with the tokenizer of the adapter if it has one', async () => {
     const files = ['config.json', 'model.safetensors', ...tokenizerFiles];
     expect(readdirSync(await merged()).toSorted()).toEqual(files);
     const speaking = await adapterOf('speaking');
     writeBelow(speaking, 'tokenizer.json', "the adapter's");
     const output = await merged({ loraModels: [speaking] });
     expect(readFileSync(join(output, 'tokenizer.json'), 'utf8')).toBe("the adapter's");
+    expect(await loadModel(await merged({ dtype: 'BF16' }))).toMatchObject({ storedDtype: 'BF16' });
   });
 
   test('adds up several adapters, and finds those that one was trained over', async () => {
@@ -150,10 +151,6 @@ describe('merge-lora', () => {
       const model = await floatModel(await merged({ loraModels }));
       expect(largestDifference(model.parameters, both)).toBeLessThan(1e-6);
     }
-  });
-
-  test('stores the requested number format', async () => {
-    expect(await loadModel(await merged({ dtype: 'BF16' }))).toMatchObject({ storedDtype: 'BF16' });
   });
 
   const unknownLayers = async () => {

@@ -21,16 +21,19 @@ const attacks = [
   '<!-- <!doctype html> ]]> &lt;b&gt; &#60;',
   '\n\nfirst lines are empty',
 ];
+const allowed =
+  'html head meta title style body header main nav section article figure div p h1 h2 h3 a table thead tbody tr th td pre svg desc text line path circle'.split(
+    ' ',
+  );
 const hidden = '\u001b[2J\u0007 \u202egnihton \u0000';
 const shown = '\\x1b[2J\\x07 \\u202egnihton \\x00';
 
 const episode = (...of: Parameters<typeof toldEpisode>) => [
   { when: 'after', iteration: 1, episode: toldEpisode(...of) } as const,
 ];
-const entriesOf = ({
-  document,
-}: Pick<ReturnType<typeof parseHTML>, 'document'>): (string | null)[] =>
-  [...document.querySelectorAll('.entry pre')].map(({ textContent }) => textContent);
+type Page = ReturnType<typeof parseHTML>['document'];
+const entriesOf = (page: Page): (string | null)[] =>
+  [...page.querySelectorAll('.entry pre')].map(({ textContent }) => textContent);
 
 const reportOf = async (run: string, format: ReportFormat = 'html'): Promise<string> => {
   const out = join(folder, `report.${format}`);
@@ -56,15 +59,8 @@ const hostile = (text: string) =>
 describe("A model's text", () => {
   test.each(attacks)('is text in the page: %j', async (attack) => {
     const { document } = parseHTML(await reportOf(hostile(attack)));
-    const allowed = new Set(
-      'html head meta title style body header main nav section article figure div p h1 h2 h3 a table thead tbody tr th td pre svg desc text line path circle'.split(
-        ' ',
-      ),
-    );
     const elements = [...document.querySelectorAll('*')];
-    expect(elements.map(({ localName }) => localName).filter((name) => !allowed.has(name))).toEqual(
-      [],
-    );
+    expect(elements.filter(({ localName }) => !allowed.includes(localName))).toEqual([]);
     const attributes = elements.flatMap((element) => element.getAttributeNames());
     expect(attributes.filter((name) => /^on|^src|^style$/.test(name))).toEqual([]);
     expect(document.querySelectorAll('style')).toHaveLength(1);

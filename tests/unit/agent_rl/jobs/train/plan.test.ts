@@ -6,14 +6,8 @@ import { attemptsOf, loadConfig, runLength } from '#agent_rl/config/index.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 
 const mebibyte = 2 ** 20;
-const facts = {
-  trainTasks: 40,
-  selectionTasks: 0,
-  evalTasks: 10,
-  parameters: 2_097_152,
-  trainedParameters: 524_288,
-  sandboxes: 2,
-};
+const tasks = { trainTasks: 40, selectionTasks: 0, evalTasks: 10 };
+const facts = { ...tasks, parameters: 2_097_152, trainedParameters: 524_288, sandboxes: 2 };
 
 const memory = {
   weights: 8 * mebibyte,

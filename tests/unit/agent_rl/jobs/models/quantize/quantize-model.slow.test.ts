@@ -46,7 +46,9 @@ const run = (output: string, more: Partial<QuantizeOptions> = {}) =>
 
 describe('quantizeModel', () => {
   test('reports what both models predict, as other code computes it', async () => {
-    const report = await run('compared', { text });
+    const report = await run('compared', { text, lora: undefined });
+    // None is requested.
+    expect(existsSync(join(folder, 'compared', 'adapter'))).toBe(false);
     const tokenizer = await Tokenizer.fromFolder(model);
     const ids = tokenizer.encodePlain(readFileSync(text, 'utf8'));
     // Two pieces of the model's 16 positions; the rest of the 40 tokens makes no third.
@@ -117,11 +119,6 @@ describe('quantizeModel', () => {
     expect(
       [...opened.parameters.values()].reduce((sum, { byteLength }) => sum + byteLength, 0),
     ).toBe((report['bytes'] as { quantized: number }).quantized + 4 * 640);
-  });
-
-  test('writes no adapter when none is requested', async () => {
-    await run('bare', { lora: undefined });
-    expect(existsSync(join(folder, 'bare', 'adapter'))).toBe(false);
   });
 
   test.each<[string, Partial<QuantizeOptions>, string, string]>([
