@@ -174,12 +174,12 @@ describe('The error for an unknown command', () => {
     // The old names.
     ['index', 'agent-rl index is now called agent-rl data index.\nSee agent-rl --help.\n'],
     [
-      'verify-dataset --dataset x',
-      'agent-rl verify-dataset is now called agent-rl data verify.\nSee agent-rl --help.\n',
+      'export --onnx x',
+      'agent-rl export is now called agent-rl model export.\nSee agent-rl --help.\n',
     ],
     [
-      'algorithms --help',
-      'agent-rl algorithms is now called agent-rl plugins algorithms.\nSee agent-rl --help.\n',
+      'attack --help',
+      'agent-rl attack is now called agent-rl plugins attack.\nSee agent-rl --help.\n',
     ],
     // Nothing is near.
     ['list', 'Unknown command list.\nSee agent-rl --help.\n'],

@@ -91,17 +91,14 @@ describe('The folder of a run', () => {
     expect(createRunFolder(options).name).toBe('job-seed42-3');
   });
 
-  test('is never used twice under the name the user gave', () => {
+  test('is never used twice under the name the user gave, nor made below a file', () => {
     const options = { outputDir: join(folder, 'runs'), name: 'mine', otherwise: 'x' };
     createRunFolder(options);
     expect(thrownBy(() => createRunFolder(options))).toMatchObject(
       errorOf('OUTPUT_UNWRITABLE', /mine already contains a run, and runs are never .*--resume/),
     );
-  });
-
-  test('is OUTPUT_UNWRITABLE below a file', () => {
-    const outputDir = join(writeBelow(folder, 'a-file', ''), 'runs');
-    expect(thrownBy(() => createRunFolder({ outputDir, otherwise: 'x' }))).toMatchObject(
+    const below = { outputDir: writeBelow(folder, 'a-file', ''), otherwise: 'x' };
+    expect(thrownBy(() => createRunFolder(below))).toMatchObject(
       errorOf('OUTPUT_UNWRITABLE', 'Part of the path is a file'),
     );
   });

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
-import { user } from '#agent_rl/core/message.ts';
+import { type Message, user } from '#agent_rl/core/message.ts';
 import type { Member } from '#agent_rl/core/rollout.ts';
 import { compareRuns } from '#agent_rl/jobs/compare/compare-runs.ts';
 import type { HeldOutDifference } from '#agent_rl/jobs/compare/held-out-difference.ts';
@@ -36,16 +36,11 @@ function runOf({ rate = 1, after = [], train = [], hard }: RunSketch): string {
     records.map((record) => `${JSON.stringify(record)}\n`).join('');
   writeBelow(run, 'config.yaml', `run: {seed: 1}\ntrain: {learningRate: ${rate}}\n`);
   writeBelow(run, 'summary.json', JSON.stringify({ wallSeconds: 10 * rate, cpuSeconds: 20 }));
-  const attempts = after.map(({ task, solved, prompt = 'Why?' }, slot) =>
-    member({
-      when: 'after',
-      iteration: 5,
-      slot,
-      taskId: task,
-      reward: Number(solved),
-      messages: [user(prompt), { role: 'assistant', content: String(solved) }],
-    }),
-  );
+  const attempts = after.map(({ task, solved, prompt = 'Why?' }, slot) => {
+    const key = { when: 'after', iteration: 5, slot, taskId: task } as const;
+    const messages: Message[] = [user(prompt), { role: 'assistant', content: String(solved) }];
+    return member({ ...key, reward: Number(solved), messages });
+  });
   writeBelow(run, 'trajectories/eval.jsonl', lines(attempts.map(trajectoryLine)));
   writeBelow(run, 'trajectories/train.jsonl', lines(train.map(trajectoryLine)));
   const perTask = hard?.map((taskId) => ({ taskId, groups: ['hard'], ofSlice: true }));

@@ -14,15 +14,9 @@ const folder = temporaryFolder();
 const lines = (...rows: readonly unknown[]): string =>
   rows.map((row) => (typeof row === 'string' ? row : JSON.stringify(row))).join('\n');
 
-const documents = writeBelow(
-  folder,
-  'documents.jsonl',
-  lines({ id: 'a', title: 'Oss', text: 'The mayor of Oss is Ada.', url: 'https://e.org/a' }, '', {
-    id: 'b',
-    text: 'Cats sleep all day.',
-    extra: [1],
-  }),
-);
+const oss = { id: 'a', title: 'Oss', text: 'The mayor of Oss is Ada.', url: 'https://e.org/a' };
+const cats = { id: 'b', text: 'Cats sleep all day.', extra: [1] };
+const documents = writeBelow(folder, 'documents.jsonl', lines(oss, '', cats));
 
 const index = (...args: readonly string[]) => commandLine(['data', 'index', ...args], { jobs });
 
@@ -64,10 +58,10 @@ describe('agent-rl data index', () => {
 
   test('takes the passages of a folder of prepared data, with their places', async () => {
     const prepared = join(folder, 'prepared');
-    const mayor = { document_id: 'a', title: 'Oss', text: 'The mayor is Ada.', start: 0, end: 17 };
+    const first = { document_id: 'a', title: 'Oss', text: 'The mayor is Ada.', start: 0, end: 17 };
     const place = { text: 'The harbour is old.', url: 'https://e.org/harbour', start: 18, end: 37 };
     const harbour = { documentIds: ['a', 'b'], title: 'Oss', ...place };
-    writeBelow(prepared, 'chunks.jsonl', lines(mayor, harbour));
+    writeBelow(prepared, 'chunks.jsonl', lines(first, harbour));
     const output = join(folder, 'index-of-passages');
     expect(await index(prepared, '--output', output)).toMatchObject({
       code: 0,

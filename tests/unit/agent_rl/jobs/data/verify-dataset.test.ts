@@ -74,12 +74,9 @@ describe('The tasks of search', () => {
   }
 
   test('pass where they are sound, also with their own documents', async () => {
-    const twoSteps = row({
-      task_id: 'two',
-      question: 'Who taught the mayor of Velmora?',
-      answer: 'orbeka',
-      documents: ['velmora', 'tamlina'],
-    });
+    const question = 'Who taught the mayor of Velmora?';
+    const documents = ['velmora', 'tamlina'];
+    const twoSteps = row({ task_id: 'two', question, answer: 'orbeka', documents });
     const train = [row({ question: 'Who is the mayor of Zuriko?', documents: ['zuriko'] })];
     const { result, text } = await verify({ eval: [row(), twoSteps], train });
     expect(result).toMatchObject({ ok: true, tasks: 2, passed: 2, failed: [] });

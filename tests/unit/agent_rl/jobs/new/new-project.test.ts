@@ -7,6 +7,7 @@ import { newProject, ownSpecifier } from '#agent_rl/jobs/new/new-project.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { readDocument } from '#tests/support/markdown.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { expectRejection } from '#tests/support/thrown.ts';
 
 const folder = temporaryFolder();
 const template = join(packageRoot(), 'templates', 'project');
@@ -20,11 +21,9 @@ const filesBelow = (root: string): string[] =>
 const make = async (name: string, agentRl?: string) => {
   const printed: string[] = [];
   const project = join(folder, name);
-  const result = await newProject({
-    folder: project,
-    ...(agentRl !== undefined && { agentRl }),
-    print: (text) => void printed.push(text),
-  });
+  const print = (text: string) => void printed.push(text);
+  const given = agentRl === undefined ? {} : { agentRl };
+  const result = await newProject({ folder: project, print, ...given });
   const manifest = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')) as Manifest;
   return { project, result, printed: printed.join('\n'), manifest };
 };
@@ -44,11 +43,10 @@ describe('a new project', () => {
     const agentRl = ownSpecifier(packageRoot(), project);
     expect(result).toEqual({ folder: project, name: 'my-converter', agentRl });
     expect(printed).toMatch(/my-converter\n {2}npm install\n {2}npm test .*\n {2}npm run learn/);
-    const named: Record<string, string> = {
-      _gitignore: '.gitignore',
-      '_package.json': 'package.json',
-    };
-    const expected = filesBelow(template).map((path) => [path, named[path] ?? path] as const);
+    // Names that npm would take for its own begin with `_`.
+    const named = (path: string) =>
+      path.replace(/^_gitignore$/, '.gitignore').replace(/^_(?=package)/, '');
+    const expected = filesBelow(template).map((path) => [path, named(path)] as const);
     expect(filesBelow(project)).toEqual(expected.map(([, path]) => path).toSorted());
     for (const [from, to] of expected) {
       const text = readFileSync(join(template, from), 'utf8')
@@ -59,30 +57,28 @@ describe('a new project', () => {
     }
   });
 
-  test('is written into a folder that is there and empty', async () => {
-    mkdirSync(join(folder, 'empty'));
-    expect((await make('empty')).manifest.name).toBe('empty');
-  });
-
   test.each([
     ['My Agent', 'my-agent'],
     ['_hidden.', 'hidden.'],
     ['agent_rl', 'my-agent'],
     ['日本', 'my-agent'],
   ])('is named after its folder, as npm wants it: %s, %s', async (name, expected) => {
+    // Into a folder that is there and empty.
+    mkdirSync(join(folder, name));
     expect((await make(name)).manifest.name).toBe(expected);
   });
 
   test('is not written where something is', async () => {
     writeBelow(folder, 'full/notes.txt', 'mine');
     for (const name of ['a', 'b', 'c', 'd']) writeBelow(folder, `fuller/${name}`, '');
-    await expect(make('full')).rejects.toMatchObject({
-      code: 'OUTPUT_UNWRITABLE',
-      message: `${join(folder, 'full')} is not empty: it holds notes.txt. Name a folder that does not exist yet, or an empty one.`,
-    });
-    await expect(make('fuller')).rejects.toThrow('it holds a, b, c and 1 more.');
+    await expectRejection(
+      make('full'),
+      'OUTPUT_UNWRITABLE',
+      'full is not empty: it holds notes.txt.',
+    );
+    await expectRejection(make('fuller'), 'OUTPUT_UNWRITABLE', 'it holds a, b, c and 1 more.');
     expect(filesBelow(join(folder, 'full'))).toEqual(['notes.txt']);
-    await expect(make('full/notes.txt')).rejects.toMatchObject({ code: 'OUTPUT_UNWRITABLE' });
+    await expectRejection(make('full/notes.txt'), 'OUTPUT_UNWRITABLE');
   });
 });
 

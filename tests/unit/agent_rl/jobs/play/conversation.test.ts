@@ -69,12 +69,8 @@ describe('a conversation', () => {
 
   test('starts anew with /reset, without what was said before', async () => {
     const { shown, held } = await talk(['/reset', 'One.', '/reset', 'Two.'], repeats);
-    expect(shown).toEqual([
-      'A new conversation.',
-      'I heard One..',
-      'A new conversation.',
-      'I heard Two..',
-    ]);
+    const anew = 'A new conversation.';
+    expect(shown).toEqual([anew, 'I heard One..', anew, 'I heard Two..']);
     expect(held.map(({ key }) => key.sample)).toEqual([0, 1]);
   });
 

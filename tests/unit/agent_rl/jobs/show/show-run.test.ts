@@ -86,17 +86,14 @@ describe('agent-rl runs show', () => {
   test('lists the agents of an episode, a line each, and shows one or all of them', async () => {
     const [head, , ...lines] = (await shown({ step: 1 })).split('\n');
     expect(head).toBe('Iteration 1: 2 training episodes, one line for each agent');
-    expect(lines.slice(0, 2).map((line) => line.split(' ')[0])).toEqual([
-      'train/1/0/1/0/speaker',
-      'train/1/0/1/0/guesser',
-    ]);
+    const duet = 'train/1/0/1/0';
+    const names = lines.slice(0, 2).map((line) => line.split(' ')[0]);
+    expect(names).toEqual([`${duet}/speaker`, `${duet}/guesser`]);
     const heads = async (episode: string) =>
       (await shown({ episode })).split('\n').filter((line) => line.startsWith('Episode'));
-    expect(await heads('train/1/0/1/0')).toEqual([
-      'Episode train/1/0/1/0/speaker of duet',
-      'Episode train/1/0/1/0/guesser of duet',
-    ]);
-    expect(await heads('train/1/0/1/0/guesser')).toEqual(['Episode train/1/0/1/0/guesser of duet']);
+    const titles = names.map((name) => `Episode ${name} of duet`);
+    expect(await heads(duet)).toEqual(titles);
+    expect(await heads(`${duet}/guesser`)).toEqual(titles.slice(1));
   });
 
   test('lists the episodes of the newest iteration, a line each', async () => {

@@ -64,13 +64,8 @@ describe('A screen with a panel', () => {
     terminal.write('\u001B[2Jgone? \u001B]0;title\u0007 \rback\n');
     terminal.write(Buffer.from([0x61, 0xff, 0xc3, 0x0a]));
     terminal.write('\u001B[31mred\r\n');
-    expect(await terminal.linesShown()).toEqual([
-      String.raw`\x1b[2Jgone? \x1b]0;title\x07 \x0dback`,
-      'a\uFFFD\uFFFD',
-      'red',
-      'one',
-      'two',
-    ]);
+    const shown = [String.raw`\x1b[2Jgone? \x1b]0;title\x07 \x0dback`, 'a\uFFFD\uFFFD', 'red'];
+    expect(await terminal.linesShown()).toEqual([...shown, 'one', 'two']);
     expect(terminal.bytes).toContain('\u001B[31mred\n\u001B[0m');
   });
 
