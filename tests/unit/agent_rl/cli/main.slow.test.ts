@@ -20,11 +20,13 @@ interface Failing {
 }
 
 describe('The exit code', () => {
-  const failing = (error: unknown, { signal, more = [] }: Failing = {}) =>
-    commandLine(['train', '--config', config, ...more], {
-      jobs: { train: () => Promise.reject(error as Error) },
-      ...(signal === undefined ? {} : { signal }),
-    });
+  const failing = (error: unknown, { signal, more = [] }: Failing = {}) => {
+    const train = async () => {
+      throw error;
+    };
+    const given = signal === undefined ? {} : { signal };
+    return commandLine(['train', '--config', config, ...more], { jobs: { train }, ...given });
+  };
 
   test.each<[ErrorCode, number]>([
     ['DATASET_INVALID', 2],

@@ -196,10 +196,10 @@ describe('tokenFacts', () => {
   });
 
   test('shows what a token would do to its line as an escape', () => {
-    const shown = ['\u001b', 'a\n', '\u202e', '"'].map(
+    const escapes = ['\u001b', 'a\n', '\u202e', '"'].map(
       (text) => tokenFacts(whole(), { ...tokens, texts: [text, '', ''] }, 0)[0]?.[1],
     );
-    expect(shown.join(' ')).toBe(String.raw`"\u001b" "a\n" "\u202e" "\""`);
+    expect(escapes.join(' ')).toBe(String.raw`"\u001b" "a\n" "\u202e" "\""`);
   });
 
   test('shows "not recorded", never 0, for a missing value', () => {

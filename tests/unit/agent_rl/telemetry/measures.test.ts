@@ -276,11 +276,11 @@ test('the profile has the time in which JavaScript keeps the main thread, withou
   stop();
   await profile.write(file);
   profile.close();
-  const { traceEvents } = JSON.parse(readFileSync(file, 'utf8')) as {
+  const { traceEvents: written } = JSON.parse(readFileSync(file, 'utf8')) as {
     traceEvents: { name: string; dur: number; args?: { name?: string } }[];
   };
-  expect(traceEvents[0]).toMatchObject({ name: 'thread_name', args: { name: 'main thread' } });
-  const seconds = traceEvents
+  expect(written[0]).toMatchObject({ name: 'thread_name', args: { name: 'main thread' } });
+  const seconds = written
     .filter(({ name }) => name === 'JavaScript')
     .reduce((sum, { dur }) => sum + dur / 1e6, 0);
   expect(seconds).toBeGreaterThan(0.19);

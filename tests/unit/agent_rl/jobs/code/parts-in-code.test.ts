@@ -266,8 +266,8 @@ const problemsOf = (options: unknown) =>
   (thrownBy(() => checkTrainingOptions(options)) as Error).message.split('\n  ').slice(1);
 
 test('options of a wrong form are refused together, each with what is allowed', () => {
-  const tools = [{ name: 'raw', execute: () => '' }];
-  const wrong = { tasks: 7, reward: 'f1', rewards: () => 1, iterations: 3, tools };
+  const raw = [{ name: 'raw', execute: () => '' }];
+  const wrong = { tasks: 7, reward: 'f1', rewards: () => 1, iterations: 3, tools: raw };
   expect(problemsOf(wrong)).toEqual([
     expect.stringMatching(/^trainAgent tasks: expected a list or .*, got 7\.$/),
     expect.stringMatching(/^trainAgent reward: expected a function .*, got "f1"\.$/),
@@ -292,7 +292,6 @@ test('a training without tasks, or with parts beside a run file, is refused', as
 });
 
 test('an agent with a loop of its own excludes the options that it would not use', () => {
-  const agent = () => '';
   const agents = [{ name: 'one' }];
   expect(problemsOf({ tasks, agent, tools: [noop], environment: 'question', agents })).toEqual(
     ['tools', 'environment', 'agents'].map((option) =>
@@ -309,7 +308,6 @@ test('an agent with a loop of its own excludes the options that it would not use
 });
 
 test('valid options pass, also undefined ones', () => {
-  const signal = AbortSignal.timeout(1);
   checkTrainingOptions({ tasks: new Set(tasks), tools: [noop], reward: () => 1, signal });
   checkTrainingOptions({ tasks: 'tasks.jsonl', agent: () => '', isModelError: () => false });
   checkTrainingOptions({ config: 'run.yaml', plugins: ['./a.ts'], model: undefined });

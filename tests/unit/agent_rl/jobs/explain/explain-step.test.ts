@@ -101,6 +101,8 @@ describe('agent-rl runs explain --step', () => {
     const [up, down] = [expect.closeTo(0.25, 6), expect.closeTo(0.75, 6)];
     expect(result['outcomes']).toEqual([{ outcome: 'completed', episodes: 4, up, down }]);
     expect(text).toContain('Groups: 2, 1 mixed, 1 all right; 0 resampled');
+    // Beside the iterations around it.
+    expect(text).toMatch(/gradient norm before clipping.* 0\.8 {2}\(0\.4\)/);
     expect(text).toMatch(/6 +50\.0 % +zero-advantage +exactly as good as its group/);
   });
 
@@ -114,10 +116,6 @@ describe('agent-rl runs explain --step', () => {
     const episode = 'train/2/0/0/1';
     expect(strongest?.[0]).toMatchObject({ token: 10, episode, pull: pulled(-0.15) });
     expect(text).toContain('"#1 #2»#10«#11 #12", p 0.5, in train/2/0/0/1');
-  });
-
-  test('shows figures of the update beside the iterations around it', async () => {
-    expect((await explained(2)).text).toMatch(/gradient norm before clipping.* 0\.8 {2}\(0\.4\)/);
   });
 
   test('says what was not recorded, and refuses an iteration that the run does not have', async () => {

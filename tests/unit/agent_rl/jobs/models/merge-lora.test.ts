@@ -16,7 +16,7 @@ import { loadModel, saveModel } from '#model/weights/load-model.ts';
 import { tinyQuantizedModel } from '#tests/support/quantized-model.ts';
 import { smallModelConfig, writeSmallModel } from '#tests/support/small-model.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { expectRejection, rejectionOf } from '#tests/support/thrown.ts';
+import { expectRejection } from '#tests/support/thrown.ts';
 import {
   mergedInLoops,
   saveTinyAdapter,

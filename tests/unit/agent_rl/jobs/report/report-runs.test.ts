@@ -175,13 +175,12 @@ describe('The report of a run', () => {
     );
     expect(text).toContain('```text\n[user]\n  How many?\n[assistant]\n  Two.\n```');
     expect(text).toContain(String.raw`| 2 | 75.0 % \[30.0, 95.0\] | 50.0 % |`);
-  });
-
-  test('says in Markdown how many rows of a curve it shows', async () => {
     const metrics = Array.from({ length: 20 }, () => ({ 'rollout/rewardMean': 0.5 }));
-    const long = writeRun(folder, 'long', { metrics });
-    const { text } = await writtenReport({ runs: [long], format: 'md' });
-    expect(text).toContain('**Reward** Shown are 9 of 20 rows.');
+    const long = await writtenReport({
+      runs: [writeRun(folder, 'long', { metrics })],
+      format: 'md',
+    });
+    expect(long.text).toContain('**Reward** Shown are 9 of 20 rows.');
   });
 
   test('has, as a picture, the requested curves and their data', async () => {
@@ -232,12 +231,12 @@ describe('The report of several runs', () => {
   });
 
   const tasks = { trainTasks: [], evalTasks: ['cc'.repeat(32)], startModel: 'bb'.repeat(32) };
-  const rate = config.replace('beta1: 0.9', 'beta1: 0.8');
+  const otherRate = config.replace('beta1: 0.9', 'beta1: 0.8');
   test.each([
     ['on other tasks', { inputs: { sha256: tasks } }, /evaluated on different tasks, so no mean/],
     [
       'with other settings',
-      { config: rate },
+      { config: otherRate },
       /differ in more than their seed \(train\.beta1\), so/,
     ],
   ])('gives a reason instead of a mean for runs %s', async (name, changed, why) => {

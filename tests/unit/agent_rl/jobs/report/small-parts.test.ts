@@ -19,8 +19,9 @@ import { writeRun } from '#tests/support/written-run.ts';
 const folder = temporaryFolder();
 
 test('a legend breaks where a row is full, and cuts long names', () => {
-  const empty = { dash: 0, xs: [], ys: [] };
-  const lines = ['a'.repeat(60), 'b', 'c'].map((label, colour) => ({ label, colour, ...empty }));
+  const lines = ['a'.repeat(60), 'b', 'c'].map((label, colour) => {
+    return { label, colour, dash: 0, xs: [], ys: [] };
+  });
   const rows = legendRows({ title: 'X', unit: '', over: 'step', lines }, 400);
   const labels = rows.map((row) => row.map(({ label }) => label));
   expect(labels).toEqual([[`${'a'.repeat(44)}…`, 'b'], ['c']]);

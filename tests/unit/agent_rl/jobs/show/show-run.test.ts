@@ -142,9 +142,8 @@ describe('agent-rl runs show', () => {
   });
 
   test('shows held-out episodes, and when they were played', async () => {
-    expect(await shown({ episode: 'before/0/0/0/0' })).toContain(
-      'Episode before/0/0/0/0 of sum-1 (held out, before training)',
-    );
+    const text = await shown({ episode: 'before/0/0/0/0' });
+    expect(text).toContain('before/0/0/0/0 of sum-1 (held out, before training)');
   });
 
   test.each([

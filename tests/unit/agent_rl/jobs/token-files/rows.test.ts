@@ -98,9 +98,9 @@ describe('The reader of lines to score', () => {
     const seen: number[] = [];
     await rows.check(({ ids }) => seen.push(ids.length));
     expect(seen).toEqual([2, 1, 1]);
-    const read = [];
-    for await (const row of rows) read.push(row);
-    expect(read).toEqual([
+    const found = [];
+    for await (const row of rows) found.push(row);
+    expect(found).toEqual([
       { line: 1, row: { ids: Int32Array.of(0, 9) } },
       { line: 3, row: { id: 'b', ids: Int32Array.of(1) } },
       { line: 4, row: { id: 7, ids: Int32Array.of(2) } },
@@ -147,10 +147,10 @@ describe('The reader of lines to score', () => {
     const rows = rowsOf('changed.jsonl', '{"ids":[1]}\n');
     await rows.check(() => undefined);
     rowsOf('changed.jsonl', '{"ids":[1]}\n{"ids":[11]}\n');
-    const read = async () => {
+    const readOn = async () => {
       for await (const { line } of rows) expect(line).toBe(1);
     };
-    expect((await rejectionOf(read())).message).toContain(':2 ids[0]: is 11');
+    expect((await rejectionOf(readOn())).message).toContain(':2 ids[0]: is 11');
   });
 
   test('cuts lines into stretches of at least a number of tokens', async () => {

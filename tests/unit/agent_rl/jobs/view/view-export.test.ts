@@ -171,10 +171,10 @@ test.each([...files.split(' '), 'trajectories', 'checkpoints/step-1'])(
 test('a run that gets a link while it is shown is not read on', async () => {
   const run = join(folder, 'shown');
   cpSync(one.path, run, { recursive: true });
-  const view = await viewer({ runs: [run] });
-  const headers = { authorization: `Bearer ${view.token}` };
+  const live = await viewer({ runs: [run] });
+  const headers = { authorization: `Bearer ${live.token}` };
   const asked = async (path: string) => {
-    const response = await fetch(new URL(path, view.url), { headers });
+    const response = await fetch(new URL(path, live.url), { headers });
     return { status: response.status, text: await response.text() };
   };
   expect((await asked('/api/runs/shown')).status).toBe(200);
@@ -184,9 +184,9 @@ test('a run that gets a link while it is shown is not read on', async () => {
   expect((await asked('/api/runs/shown')).status).toBe(404);
   expect((await asked('/api/runs/shown/episodes')).status).toBe(404);
   expect(await asked('/api/runs')).toEqual({ status: 200, text: '[]' });
-  await view.stop();
-  expect(view.printed.join('\n')).toMatch(/Note: .*config\.yaml is a symbolic link/);
-  expect(view.printed.join('\n')).not.toContain(secret);
+  await live.stop();
+  expect(live.printed.join('\n')).toMatch(/Note: .*config\.yaml is a symbolic link/);
+  expect(live.printed.join('\n')).not.toContain(secret);
 });
 
 test('an export holds nothing of what a link in one of the runs leads to', async () => {

@@ -106,7 +106,11 @@ describe('Text wrapped for a terminal', () => {
       ]),
       '  success\n  total\n    before  41 of 260 = 15.8 %\n    after   202 of 260 = 77.7 %\n  long\n    before  -\n    after   1 of 2',
     ],
-    ['a table that fits not at all', tableText(['abc', 'def'].map((row) => [...row])), undefined],
+    [
+      'a table that fits not at all',
+      tableText(['abc', 'def'].map((row) => row.split(''))),
+      undefined,
+    ],
   ])('breaks %s', (_, text, expected = text) => {
     expect(wrapLines(text, 44)).toBe(expected);
   });

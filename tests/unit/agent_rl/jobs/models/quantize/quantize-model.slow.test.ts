@@ -57,8 +57,8 @@ describe('quantizeModel', () => {
     const quantized = await loadModel(join(folder, 'compared'));
     const plain = { config: float.config, weights: requireFloats(float.parameters) };
     const tensorOf = (name: string) => dequantizedTensor(quantized.parameters, name)!;
-    const weights = new Map([...plain.weights.keys()].map((name) => [name, tensorOf(name)]));
-    const meant = { config: unquantized(quantized.config), weights };
+    const dequantized = new Map([...plain.weights.keys()].map((name) => [name, tensorOf(name)]));
+    const meant = { config: unquantized(quantized.config), weights: dequantized };
     let [logit, logProb, kl, same] = [0, 0, 0, 0];
     for (const window of windows) {
       const [a, b] = [plain, meant].map(({ config, weights }) =>

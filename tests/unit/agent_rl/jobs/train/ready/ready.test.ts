@@ -27,11 +27,11 @@ interface Given {
 
 /** A run of two sets, which keeps `selection` out of training. */
 function runOf({ tooLong = 'skip', endless = false, selection = '' }: Given): ResolvedRun {
-  const sets = ['abcd', 'wxyz'].map((letters, set) => ({
-    weight: 1,
-    tasks: named(letters),
-    ...(endless && set === 0 && { endless: { source: 'maker', taskAt: () => taskOf('a') } }),
-  }));
+  const maker = endless ? { endless: { source: 'maker', taskAt: () => taskOf('a') } } : {};
+  const sets = [
+    { weight: 1, tasks: named('abcd'), ...maker },
+    { weight: 1, tasks: named('wxyz') },
+  ];
   const train = sets.flatMap(({ tasks }) => tasks);
   const kept = train.filter(({ taskId }) => selection.includes(taskId));
   const dataset = { tooLong, shuffle: true };
@@ -62,8 +62,8 @@ test('prompts that leave no room are refused, all at once, and the setting that 
 
 test('a task that is left out is neither dealt from any set, nor evaluated on, nor chosen by', () => {
   const { run, leftOut } = without('bxzf', { selection: 'axy' });
-  const named = leftOut.map(({ taskId, tokens }) => `${taskId} ${tokens}`);
-  expect(named).toEqual(['b 20', 'x 21', 'z 22', 'f 23']);
+  const names = leftOut.map(({ taskId, tokens }) => `${taskId} ${tokens}`);
+  expect(names).toEqual(['b 20', 'x 21', 'z 22', 'f 23']);
   const { train, evaluation, selection } = run.tasks;
   expect([train, evaluation, selection].map(ids)).toEqual(['acdwy', 'e', 'ay']);
   const plan = tasksToDraw(run);
@@ -142,20 +142,16 @@ function agentOf(finished: string[] = [], start?: () => never): Pick<Agent, 'mak
   };
 }
 
-test('prompts are measured before the run, and their environments finished', async () => {
+test('prompts are measured before the run, all that are too long at once, and their environments finished', async () => {
   const finished: string[] = [];
   const lengths = await measurePrompts(agentOf(finished), run(31), never);
   const measured = { tasks: 3, longest: 30, meanTokens: 20 };
   expect(lengths).toEqual({ ...measured, tooLong: [], unmeasured: [] });
   expect(finished).toEqual(['a aborted', 'b aborted', 'c aborted']);
   expect(promptsText(lengths)).toBe('Prompts: 3 measured, the longest of 30 tokens');
-});
-
-test('prompts that leave no room are found before the run, all at once', async () => {
-  expect((await measurePrompts(agentOf(), run(20), never)).tooLong).toEqual([
-    { task: tasks[1], tokens: 20 },
-    { task: tasks[2], tokens: 30 },
-  ]);
+  const [, second, third] = tasks;
+  const tooLong = [second, third].map((task, place) => ({ task, tokens: 20 + 10 * place }));
+  expect(await measurePrompts(agentOf(), run(20), never)).toMatchObject({ tooLong });
 });
 
 test('a plugin that can be made for no task ends the run before it begins, and one task does not', async () => {
