@@ -149,10 +149,7 @@ test.each([
   ['merge-lora --model m --base-model n --adapter a --output out', 'given 2 times (m, n)'],
   // An argument that is missing.
   ['runs compare a', 'runs compare needs B, the folder of the run to compare with it.'],
-  [
-    'runs compare',
-    'needs A, the folder of a run, and B, the folder of the run to compare with it.',
-  ],
+  ['runs compare', 'needs A, the folder of a run, and B, the folder of the run to compare'],
   ['runs report --out x', 'runs report needs RUNS, the folders of runs.'],
 ])('agent-rl refuses the line "%s"', async (line, error) => {
   expect(await refusal(line)).toContain(error);

@@ -63,6 +63,7 @@ test.each<[keyof Jobs, string, object]>([
   ],
   ['evaluateSeveral', `eval model/one m --config ${config}`, { checkpoints: ['model/one', 'm'] }],
   ['newProject', 'new app --agent-rl x.tgz', { folder: 'app', agentRl: 'x.tgz' }],
+  ['viewRuns', 'view a --export to', { runs: ['a'], export: 'to' }],
   ['viewRuns', 'view a --export to --export-episodes 0', { exportEpisodes: 0 }],
   ['viewRuns', 'view a --export to --export-episodes all', { exportEpisodes: Infinity }],
   [

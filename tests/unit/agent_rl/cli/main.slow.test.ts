@@ -14,18 +14,12 @@ import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 const folder = temporaryFolder();
 const config = join(packageRoot(), 'configs', 'code_exec_smoke.yaml');
 
-interface Failing {
-  signal?: AbortSignal;
-  more?: readonly string[];
-}
-
 describe('The exit code', () => {
-  const failing = (error: unknown, { signal, more = [] }: Failing = {}) => {
+  const failing = (error: unknown, options: { signal?: AbortSignal } = {}, ...more: string[]) => {
     const train = async () => {
       throw error;
     };
-    const given = signal === undefined ? {} : { signal };
-    return commandLine(['train', '--config', config, ...more], { jobs: { train }, ...given });
+    return commandLine(['train', '--config', config, ...more], { jobs: { train }, ...options });
   };
 
   test.each<[ErrorCode, number]>([
@@ -52,7 +46,7 @@ describe('The exit code', () => {
     const next = 'Continue: npx agent-rl train --resume runs/one';
     noteNextStep(error, next);
     expect((await failing(error)).stderr).toBe(`PARITY_BROKEN: They disagree.\n${next}\n`);
-    const { stdout } = await failing(error, { more: ['--json'] });
+    const { stdout } = await failing(error, {}, '--json');
     expect(JSON.parse(stdout)).toEqual({
       error: { code: 'PARITY_BROKEN', message: 'They disagree.', next },
     });
@@ -69,7 +63,7 @@ describe('The exit code', () => {
     const signal = AbortSignal.abort(failure);
     const { code, stderr } = await failing(failure, { signal });
     expect([code, stderr]).toEqual([1, '']);
-    const ended = await failing(failure, { signal, more: ['--json'] });
+    const ended = await failing(failure, { signal }, '--json');
     expect(JSON.parse(ended.stdout)).toEqual({
       error: { code: 'UNEXPECTED', message: expect.stringContaining('no such host') as unknown },
     });

@@ -47,6 +47,7 @@ describe('An address of the page', () => {
 
   test.each([
     '#/',
+    '#/runs/one',
     '#/runs/one/episodes?outcome=wrong-answer&text=a+%3D+b',
     '#/runs/one/tasks/a%20b',
     '#/compare/one?with=two',

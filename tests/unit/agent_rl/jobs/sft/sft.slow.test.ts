@@ -26,14 +26,15 @@ const go = { role: 'user', content: 'Go.' };
 function planned(
   conversations: readonly object[],
   overrides: Readonly<Record<string, unknown>> = {},
-  print: (text: string) => void = () => undefined,
+  print?: (text: string) => void,
 ) {
   const own = { 'policy.thinking': false, 'datasets.0.dir': join(folder, 'said') };
   const lines = conversations.map((row) => JSON.stringify(row));
   if (lines.length > 0) writeBelow(folder, 'said/train.jsonl', lines.join('\n'));
   const config = join(packageRoot(), 'configs', 'code_exec_grpo.yaml');
   const settings = { 'train.mode': 'sft', 'model.path': model, ...(lines.length > 0 && own) };
-  return trainAgent({ print, config, overrides: { ...settings, ...overrides }, dryRun: true });
+  const given = { config, overrides: { ...settings, ...overrides }, dryRun: true };
+  return trainAgent({ ...given, ...(print && { print }) });
 }
 
 test('supervised training finds data that ships with the package from another working directory', async () => {
