@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 
+import type { JobResult } from '#agent_rl/jobs/job.ts';
 import type { Jobs } from '#agent_rl/jobs/jobs.ts';
 import type { MainOptions } from '#agent_rl/cli/command.ts';
 import { main } from '#agent_rl/cli/main.ts';
@@ -74,6 +75,23 @@ export async function commandLine(
     only,
   });
   return { code, ...written };
+}
+
+/** Runs a command line, whose words spaces separate, with a job that keeps its options and returns `result`. */
+export async function jobOf<Name extends keyof Jobs>(
+  name: Name,
+  line: string,
+  { result = {}, ...options }: CommandLineOptions & { result?: JobResult } = {},
+): Promise<Ran & { given: Parameters<Jobs[Name]>[0] }> {
+  const given: Parameters<Jobs[Name]>[0][] = [];
+  const job = async (of: Parameters<Jobs[Name]>[0]) => {
+    given.push(of);
+    return result;
+  };
+  const ran = await commandLine(line.split(' '), { ...options, jobs: { [name]: job } });
+  const [only] = given;
+  if (only === undefined) throw new Error(ran.stderr);
+  return { ...ran, given: only };
 }
 
 export interface CommandLineOptions {

@@ -30,11 +30,11 @@ export const errorOf = (code: AgentRlError['code'], message: RegExp | string): o
     typeof message === 'string' ? expect.stringContaining(message) : expect.stringMatching(message),
 });
 
-/** A promise rejects with an `AgentRlError` that has this code and says this. */
+/** Expects that a promise rejects with an `AgentRlError` of this code that says this. */
 export async function expectRejection(
   promise: Promise<unknown>,
   code: AgentRlError['code'],
-  message: RegExp | string,
+  message: RegExp | string = '',
 ): Promise<void> {
   expect(await rejectionOf(promise)).toMatchObject(errorOf(code, message));
 }

@@ -3,131 +3,59 @@ import { describe, expect, test } from '@jest/globals';
 import { train } from '#agent_rl/cli/commands/train.ts';
 import { AgentRlError } from '#agent_rl/core/errors.ts';
 import type { TrainingOptions } from '#agent_rl/jobs/job.ts';
-import { commandLine } from '#tests/support/command-line.ts';
+import { commandLine, jobOf } from '#tests/support/command-line.ts';
 import { mazeRun } from '#tests/support/maze-run.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 
 const folder = temporaryFolder();
 const config = mazeRun(folder);
 
-/** What the training job was given. */
-async function trained(...args: string[]): Promise<TrainingOptions> {
-  const given: TrainingOptions[] = [];
-  const job = (options: TrainingOptions) => {
-    given.push(options);
-    return Promise.resolve({});
-  };
-  const { stderr } = await commandLine(args, { jobs: { train: job, sft: job } });
-  const [options] = given;
-  if (options === undefined) throw new Error(stderr);
-  return options;
-}
-
-describe('--model', () => {
-  test('overrides the run file and --set', async () => {
-    const set = ['--set', 'model.path=org/name'];
-    const { loaded } = await trained('train', '--config', config, ...set, '--model', 'm');
-    expect(loaded.config.model.path).toBe('m');
-  });
-
-  test.each(['--model-path', '--hf-model-name'])('is also called %s', async (name) => {
-    const { loaded } = await trained('train', '--config', config, name, 'm');
-    expect(loaded.config.model.path).toBe('m');
-  });
-
-  test('is given once, by whichever of its names', async () => {
-    const line = ['train', '--config', config, '--model', 'm', '--model-path', 'n'];
-    expect(await commandLine(line)).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('--model was given 2 times (m, n). Give it once.'),
-    });
-  });
-});
+/** What the job was given. */
+const trained = async (line: string, name: 'train' | 'sft' = 'train'): Promise<TrainingOptions> =>
+  (await jobOf(name, `${name} ${line}`)).given;
 
 describe('agent-rl train', () => {
   test('gives the job the config with flags over --set over the file, and its plugins', async () => {
-    const flags = ['--seed', '7', '--async-rollout-workers', '1', '--dataset-dir', 'mine'];
-    const sets = ['--set', 'run.seed=5', '--set', 'train.iterations=3'];
     const { loaded, plugins, chosen, dryRun } = await trained(
-      'train',
-      '--config',
-      config,
-      ...flags,
-      ...sets,
+      `--config ${config} --seed 7 --dataset-dir mine --set run.seed=5 --set train.iterations=3`,
     );
     expect(loaded.config.run.seed).toBe(7);
     expect(loaded.config.train.iterations).toBe(3);
-    expect(loaded.config.rollout.workers).toBe(1);
     expect(loaded.config.datasets).toEqual([{ dir: 'mine', weight: 1 }]);
     expect(plugins.environments.has('maze')).toBe(true);
     expect(chosen.policy.entry.spec.name).toBe('walker');
     expect(dryRun).toBe(false);
   });
 
-  test('passes every named flag to its setting', async () => {
-    const { loaded } = await trained(
-      'train',
-      '--config',
-      config,
-      '--train-split',
-      'a',
-      '--eval-split',
-      'b',
-      '--model',
-      'm',
-      '--device',
-      'cuda:1',
-      '--policy-type',
-      'walker',
-      '--preview-tasks',
-      '0',
-      '--output',
-      'out',
-      '--max-iterations',
-      '2',
-      '--engine-threads',
-      '1',
-      '--sandbox-workers',
-      '4',
-      '--log-rollouts',
-    );
-    expect(loaded.config).toMatchObject({
-      dataset: { trainSplit: 'a', evalSplit: 'b' },
-      model: { path: 'm' },
-      run: {
-        device: 'cuda:1',
-        previewTasks: 0,
-        outputDir: 'out',
-        engineThreads: 1,
-        logRollouts: true,
-      },
-      train: { iterations: 40, maxIterations: 2 },
-      sandbox: { workers: 4 },
-    });
+  test.each([
+    ['--train-split a --eval-split b', { dataset: { trainSplit: 'a', evalSplit: 'b' } }],
+    ['--set model.path=org/name --model m', { model: { path: 'm' } }],
+    ['--model-path m', { model: { path: 'm' } }],
+    ['--hf-model-name m', { model: { path: 'm' } }],
+    ['--device cuda:1 --engine-threads 1', { run: { device: 'cuda:1', engineThreads: 1 } }],
+    ['--preview-tasks 0 --output out', { run: { previewTasks: 0, outputDir: 'out' } }],
+    ['--log-rollouts', { run: { logRollouts: true } }],
+    ['--max-iterations 2', { train: { iterations: 40, maxIterations: 2 } }],
+    ['--sandbox-workers 4', { sandbox: { workers: 4 } }],
+    ['--async-rollout-workers 1', { rollout: { workers: 1 } }],
+  ])('has, for the flags %s, the settings %j', async (flags, expected) => {
+    const { loaded } = await trained(`--config ${config} --policy-type walker ${flags}`);
+    expect(loaded.config).toMatchObject(expected);
   });
 
   test('resumes a run folder with its own config, or the newest run', async () => {
     const run = `${folder}/runs/one`;
     writeBelow(run, 'config.yaml', `extends: ${config}\nrun: {seed: 99}\n`);
-    const resumed = await trained('train', '--resume', run);
+    const resumed = await trained(`--resume ${run}`);
     expect([resumed.resume, resumed.loaded.config.run.seed]).toEqual([run, 99]);
-    expect((await trained('train', '--config', config, '--resume')).resume).toBe('newest');
+    expect((await trained(`--config ${config} --resume`)).resume).toBe('newest');
   });
 
-  test('sets the mode when called as sft', async () => {
-    expect((await trained('sft', '--config', config)).loaded.config.train.mode).toBe('sft');
-  });
-
-  test('runs the job of the mode that the run file or --set names', async () => {
-    const jobs = {
-      train: () => Promise.resolve({ ran: 'train' }),
-      sft: () => Promise.resolve({ ran: 'sft' }),
-    };
-    const args = ['train', '--config', config, '--json', '--dry-run'];
-    const ranBy = async (...more: string[]): Promise<unknown> =>
-      JSON.parse((await commandLine([...args, ...more], { jobs })).stdout);
-    expect(await ranBy()).toEqual({ ran: 'train' });
-    expect(await ranBy('--set', 'train.mode=sft')).toEqual({ ran: 'sft' });
+  test('runs the job of the mode that its name, the run file or --set names', async () => {
+    const { loaded } = await trained(`--config ${config}`, 'sft');
+    expect(loaded.config.train.mode).toBe('sft');
+    const set = `train --config ${config} --dry-run --set train.mode=sft`;
+    expect((await jobOf('sft', set)).given.dryRun).toBe(true);
   });
 
   test('needs no command as a preset', async () => {
@@ -138,22 +66,9 @@ describe('agent-rl train', () => {
     expect([code, JSON.parse(stdout)]).toEqual([0, { seed: 3 }]);
   });
 
-  test('prints nothing but JSON on stdout with --json', async () => {
-    const job = ({ print }: TrainingOptions) => {
-      print('a table');
-      return Promise.resolve({ iterations: 1 });
-    };
-    const { stdout, stderr } = await commandLine(['train', '--config', config, '--json'], {
-      jobs: { train: job },
-    });
-    expect(JSON.parse(stdout)).toEqual({ iterations: 1 });
-    expect(stderr).toBe('a table\n');
-  });
-
-  test('passes --quiet to the job', async () => {
-    expect((await trained('train', '--config', config)).quiet).toBe(false);
-    expect((await trained('train', '--config', config, '--quiet')).quiet).toBe(true);
-    expect((await trained('sft', '--config', config, '--quiet')).quiet).toBe(true);
+  test.each(['train', 'sft'] as const)('passes --quiet to the job of %s', async (name) => {
+    expect((await trained(`--config ${config}`, name)).quiet).toBe(false);
+    expect((await trained(`--config ${config} --quiet`, name)).quiet).toBe(true);
   });
 
   test('shows as text what could act on the terminal, in results and in errors', async () => {
@@ -169,5 +84,45 @@ describe('agent-rl train', () => {
     expect(stdout).toBe(`${shown}\n`);
     // 17 characters come before the message, 17 are hostile.
     expect(stderr).toBe(`DATASET_INVALID: ${shown}${'x'.repeat(1966)}… (1034 more characters)\n`);
+  });
+});
+
+describe('agent-rl plugins', () => {
+  test('shows a table of the settings of a plugin', async () => {
+    const { code, stdout } = await commandLine(['plugins', 'code_exec']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Tool code_exec \(built in\)\nRun a Python program/);
+    expect(stdout).toMatch(/\n {2}sessionS +number +Total seconds/);
+    expect(stdout).toMatch(/Arguments of a call\n {2}Name[^]*\n {2}code +string +required /);
+    expect(stdout).toContain('\nEnvironment code_exec (built in)\n');
+    const one = await commandLine(['plugins', 'mrr', '--json']);
+    const settings = expect.anything() as unknown;
+    expect(JSON.parse(one.stdout)).toMatchObject([{ kind: 'reward', name: 'mrr', settings }]);
+  });
+
+  test.each([
+    ['code_exce', /no plugin is named "code_exce"\. Did you mean code_exec\?/],
+    ['atack', /Did you mean plugins attack\?/],
+    ['algoritms', /Did you mean plugins algorithms\?/],
+  ])('suggests what was meant with %s, which no plugin is named', async (name, meant) => {
+    const { code, stderr } = await commandLine(['plugins', name]);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(meant)]);
+  });
+
+  test('lists the built-in plugins and the plugins that are named', async () => {
+    const args = ['plugins', '--plugin', `${folder}/world.mjs`];
+    const { stdout } = await commandLine(args);
+    expect(stdout).toContain(`  maze       A plugin. (${folder}/world.mjs)`);
+    const known = JSON.parse((await commandLine([...args, '--json'])).stdout) as { name: string }[];
+    expect(known.map(({ name }) => name)).toEqual(expect.arrayContaining(['minimind', 'maze']));
+  });
+
+  test('lists before it refuses a wrong setting', async () => {
+    const args = ['plugins', '--config', config, '--set', 'environment.each=x'];
+    const { code, stdout, stderr } = await commandLine(args);
+    expect([code, stdout]).toEqual([2, expect.stringContaining('  maze  ')]);
+    expect(stderr).toMatch(/CONFIG_INVALID: [^]*environment\.each/);
+    const other = await commandLine(['plugins', '--set', 'run.seed=1']);
+    expect(other.stderr).toMatch(/run\.seed=1 .*--config/);
   });
 });

@@ -3,71 +3,47 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
+import { createRunFolder } from '#agent_rl/runs/run-folder.ts';
 import {
+  createLog,
   JsonlWriter,
   metricDefinition,
-  metricNames,
   MetricsWriter,
   redactor,
   writeFileAtomic,
   writeFolderAtomic,
 } from '#agent_rl/telemetry/index.ts';
-import { createRunFolder } from '#agent_rl/runs/run-folder.ts';
-import { temporaryFolder } from '#tests/support/temporary-folder.ts';
-import { rejectionOf, thrownBy } from '#tests/support/thrown.ts';
+import { redactDeep, secretValues, withoutSecrets } from '#agent_rl/telemetry/redact.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { errorOf, expectRejection, thrownBy } from '#tests/support/thrown.ts';
 
 const folder = temporaryFolder();
 const text = (file: string) => readFileSync(file, 'utf8');
 
 describe('JsonlWriter', () => {
-  test('appends one line per record, also to an existing file', () => {
-    const file = join(folder, 'lines', 'a.jsonl');
-    for (const step of [1, 2]) {
-      const writer = new JsonlWriter(file);
-      writer.write({ step });
-      writer.close();
-    }
-    expect(text(file)).toBe('{"step":1}\n{"step":2}\n');
-  });
-
-  test('writes numbers that JSON lacks as texts, instead of null', () => {
-    const file = join(folder, 'nan.jsonl');
-    const writer = new JsonlWriter(file);
-    writer.write({ loss: Number.NaN, norm: Infinity });
+  test.each([
+    [
+      'texts for numbers that JSON lacks',
+      { loss: NaN, norm: Infinity },
+      '{"loss":"NaN","norm":"Infinity"}',
+    ],
+    [
+      'lists, absent values and values with toJSON as JSON does',
+      { odd: [1, 2.5, NaN, 'planted', undefined], when: new Date(0), no: undefined },
+      '{"odd":[1,2.5,"NaN","[redacted]",null],"when":"1970-01-01T00:00:00.000Z"}',
+    ],
+    [
+      'a secret that looks like a number hidden in texts and names, and numbers as they are',
+      { rate: 0.1000001, x100000: 'is 100000' },
+      '{"rate":0.1000001,"x[redacted]":"is [redacted]"}',
+    ],
+  ])('writes %s', (_, record, expected) => {
+    const file = writeBelow(folder, 'forms.jsonl', '{}\n');
+    const writer = new JsonlWriter(file, redactor({ MY_KEY: 'planted', MAX_TOKENS: '100000' }));
+    writer.write(record);
     writer.close();
-    expect(text(file)).toBe('{"loss":"NaN","norm":"Infinity"}\n');
-  });
-
-  test('writes lists, absent values and values with toJSON as JSON does', () => {
-    const file = join(folder, 'forms.jsonl');
-    const writer = new JsonlWriter(file, redactor({ MY_KEY: 'planted' }));
-    const when = new Date(0);
-    writer.write({
-      plain: [1, 2.5],
-      odd: [1, Number.NaN, 'planted', undefined],
-      when,
-      no: undefined,
-    });
-    writer.close();
-    const forms =
-      '"plain":[1,2.5],"odd":[1,"NaN","[redacted]",null],"when":"1970-01-01T00:00:00.000Z"';
-    expect(text(file)).toBe(`{${forms}}\n`);
-  });
-
-  test('hides secrets', () => {
-    const file = join(folder, 'secret.jsonl');
-    const writer = new JsonlWriter(file, redactor({ MY_KEY: 'planted' }));
-    writer.write({ problem: 'sent planted' });
-    writer.close();
-    expect(text(file)).toBe('{"problem":"sent [redacted]"}\n');
-  });
-
-  test('a secret that looks like a number hides in texts and names, and leaves numbers alone', () => {
-    const file = join(folder, 'number.jsonl');
-    const writer = new JsonlWriter(file, redactor({ MAX_TOKENS: '100000' }));
-    writer.write({ rate: 0.1000001, x100000: 'is 100000' });
-    writer.close();
-    expect(text(file)).toBe('{"rate":0.1000001,"x[redacted]":"is [redacted]"}\n');
+    // Below what the file holds.
+    expect(text(file)).toBe(`{}\n${expected}\n`);
   });
 });
 
@@ -77,23 +53,15 @@ const full = '/dev/full';
 (existsSync(full) ? describe : describe.skip)('a full disk', () => {
   test('is an error that says what to do', () => {
     const writer = new JsonlWriter(full);
-    const { code, message } = thrownBy(() => writer.write({ a: 1 }));
+    const error = thrownBy(() => writer.write({ a: 1 }));
     writer.close();
-    expect(code).toBe('OUTPUT_UNWRITABLE');
-    expect(message).toMatch(
-      /Cannot write \/dev\/full: .*no space left.*\. The disk is full: free some space\.$/,
+    expect(error).toMatchObject(
+      errorOf('OUTPUT_UNWRITABLE', /\/dev\/full: .*no space left.*\. The disk is full: free/),
     );
   });
 });
 
 describe('The metrics', () => {
-  test('all have a unit and a description', () => {
-    for (const { unit, description } of Object.values(metricNames)) {
-      expect(unit).not.toBe('');
-      expect(description).toMatch(/^[A-Z|]/);
-    }
-  });
-
   test('each belong to a name or a family', () => {
     expect(metricDefinition('rollout/rewardMean')?.unit).toBe('reward');
     expect(metricDefinition('outcome/tool-timeout')?.unit).toBe('episodes');
@@ -116,35 +84,25 @@ describe('The metrics', () => {
 });
 
 describe('The folder of a run', () => {
-  test('gets a number when its own name is taken', () => {
+  test('is empty, and gets a number when its own name is taken', () => {
     const options = { outputDir: join(folder, 'runs'), otherwise: 'job-seed42' };
-    expect(createRunFolder(options).name).toBe('job-seed42');
+    const { name, path, checkpoints } = createRunFolder(options);
+    expect([name, readdirSync(path)]).toEqual(['job-seed42', []]);
+    expect(checkpoints).toBe(join(path, 'checkpoints'));
     expect(createRunFolder(options).name).toBe('job-seed42-2');
     expect(createRunFolder(options).name).toBe('job-seed42-3');
   });
 
-  test('is never used twice under the name the user gave', () => {
+  test('is never used twice under the name the user gave, nor made below a file', () => {
     const options = { outputDir: join(folder, 'runs'), name: 'mine', otherwise: 'x' };
     createRunFolder(options);
-    const { code, message } = thrownBy(() => createRunFolder(options));
-    expect(code).toBe('OUTPUT_UNWRITABLE');
-    expect(message).toMatch(
-      /mine already contains a run, and runs are never overwritten\..*--resume/,
+    expect(thrownBy(() => createRunFolder(options))).toMatchObject(
+      errorOf('OUTPUT_UNWRITABLE', /mine already contains a run, and runs are never .*--resume/),
     );
-  });
-
-  test('is OUTPUT_UNWRITABLE below a file', () => {
-    writeFileSync(join(folder, 'a-file'), '');
-    const outputDir = join(folder, 'a-file', 'runs');
-    const { code, message } = thrownBy(() => createRunFolder({ outputDir, otherwise: 'x' }));
-    expect(code).toBe('OUTPUT_UNWRITABLE');
-    expect(message).toContain('Part of the path is a file');
-  });
-
-  test('is empty when it is made', () => {
-    const run = createRunFolder({ outputDir: join(folder, 'runs'), otherwise: 'empty' });
-    expect(readdirSync(run.path)).toEqual([]);
-    expect(run.checkpoints).toBe(join(run.path, 'checkpoints'));
+    const below = { outputDir: join(writeBelow(folder, 'a-file', ''), 'runs'), otherwise: 'x' };
+    expect(thrownBy(() => createRunFolder(below))).toMatchObject(
+      errorOf('OUTPUT_UNWRITABLE', 'Part of the path is a file'),
+    );
   });
 });
 
@@ -183,12 +141,87 @@ describe('writing aside and renaming', () => {
       writeFolderAtomic(target, () => Promise.reject(new Error('half way'))),
     ).rejects.toThrow('half way');
     expect(readdirSync(join(folder, 'steps'))).toEqual(['step-1']);
+    const below = join(writeBelow(folder, 'b-file', ''), 'step');
+    await expectRejection(
+      writeFolderAtomic(below, async () => undefined),
+      'OUTPUT_UNWRITABLE',
+    );
+  });
+});
+
+const redact = redactor({ OPENAI_API_KEY: 'sk-planted-1234', HOME: '/home/someone' });
+
+describe('A log', () => {
+  test('writes dated lines with facts from its level upwards', async () => {
+    const file = join(folder, 'levels.log');
+    const log = createLog({ level: 'info', file, console: 'none' });
+    log.info('step done', { reward: 0.5 });
+    log.debug('not this');
+    log.error('it broke');
+    await log.close();
+    const lines = readFileSync(file, 'utf8').trim().split('\n');
+    expect(lines).toHaveLength(2);
+    expect(lines[0]).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z info step done \{"reward":0\.5\}$/);
+    expect(lines[1]).toMatch(/ error it broke$/);
   });
 
-  test('a folder below a file cannot be made', async () => {
-    writeFileSync(join(folder, 'b-file'), '');
-    const target = join(folder, 'b-file', 'step');
-    const error = await rejectionOf(writeFolderAtomic(target, () => Promise.resolve()));
-    expect(error.code).toBe('OUTPUT_UNWRITABLE');
+  test('hides secrets of the environment in messages, facts and errors', async () => {
+    const file = join(folder, 'secrets.log');
+    const log = createLog({ level: 'debug', file, console: 'none', redact });
+    log.info('key sk-planted-1234 used', { deep: { list: ['sk-planted-1234'] } });
+    log.error('failed', { error: new Error('401 for sk-planted-1234') });
+    await log.close();
+    const logged = text(file);
+    expect(logged).not.toContain('planted');
+    expect(logged.match(/\[redacted\]/g)?.length).toBeGreaterThanOrEqual(3);
+  });
+
+  test('is refused immediately where it cannot be opened', () => {
+    const file = join(folder, 'no', 'such', 'folder.log');
+    expect(thrownBy(() => createLog({ level: 'info', file, console: 'none' })).code).toBe(
+      'OUTPUT_UNWRITABLE',
+    );
+  });
+});
+
+describe('The redactor', () => {
+  const telling =
+    'TAVILY_API_KEY github_token DB_PASSWORD MONKEYS DB_PWD MYSQL_PWD PGPASSWORD HTTP_AUTH AUTHORIZATION SENTRY_DSN GITHUB_PAT SSH_PASSPHRASE SMTP_PASS SESSION_COOKIE BEARER SSH_PRIVATE SUPABASE_JWT';
+  const others = 'PWD OLDPWD PATH GIT_AUTHOR_NAME XAUTHORITY COMPASS PATTERN PRIVATEER';
+  test.each([
+    ...telling.split(' ').map((name) => ['hides', name] as const),
+    ...others.split(' ').map((name) => ['shows', name] as const),
+  ])('%s the value of %s', (what, name) => {
+    // The second is a switch.
+    const environment = { [name]: 'hunter-22', USE_TOKEN: '1' };
+    expect(secretValues(environment)).toEqual(what === 'hides' ? ['hunter-22'] : []);
+  });
+
+  test('hides passwords in URLs, whatever the variable is called', () => {
+    const environment = {
+      DATABASE_URL: 'postgres://ada:p%40ssw0rd@db.example/x',
+      PROXIES: 'http://bob:abc@one, https://carol:longer-one@two:8080/',
+      HOMEPAGE: 'https://example.org:8080/a@b',
+    };
+    const hide = redactor(environment);
+    expect(hide(environment.DATABASE_URL)).toBe('postgres://ada:[redacted]@db.example/x');
+    expect(hide('refused p@ssw0rd')).toBe('refused [redacted]');
+    expect(hide(environment.PROXIES)).toBe(
+      'http://[redacted]one, https://carol:[redacted]@two:8080/',
+    );
+    expect(hide(environment.HOMEPAGE)).toBe(environment.HOMEPAGE);
+    expect(withoutSecrets(environment)).toEqual({ HOMEPAGE: environment.HOMEPAGE });
+  });
+
+  test('hides a secret whole that contains another one, and in its JSON form', () => {
+    const hide = redactor({ A_KEY: 'abcdef', B_KEY: 'abcdefghi', A_SECRET: 'two\nlines"' });
+    expect(hide('abcdefghi abcdef')).toBe('[redacted] [redacted]');
+    expect(hide(JSON.stringify({ a: 'two\nlines"' }))).toBe('{"a":"[redacted]"}');
+  });
+
+  test('hides secrets in data that contains itself', () => {
+    const value: Record<string, unknown> = { a: 'sk-planted-1234' };
+    value['self'] = value;
+    expect(redactDeep(value, redact)).toEqual({ a: '[redacted]', self: '[circular]' });
   });
 });

@@ -14,21 +14,22 @@ const line = (iteration: number, over: Readonly<Record<string, number>> = {}) =>
   },
 });
 
-const interval = (low: number, high: number) => ({
-  interval95: { over: 'tasks', low, high, clusters: 100, method: 'cluster-bootstrap' },
-});
-
+const summary = {
+  sessions: 2,
+  meanAbsLogProbGap: 1e-5,
+  machines: [],
+  eval: { before: null, after: null, difference: null },
+};
 const found = (over: Partial<Found> = {}): Found => ({
-  summary: {
-    sessions: 2,
-    meanAbsLogProbGap: 1e-5,
-    machines: [],
-    eval: { before: null, after: null, difference: null },
-  },
+  summary,
   lines: [line(1), line(2), line(3), line(4)],
   texts: { texts: 6, changed: [] },
   exportedBytes: 2 ** 20,
   ...over,
+});
+/** With these metrics in its second iteration. */
+const inSecond = (over: Readonly<Record<string, number>>) => ({
+  lines: [line(1), line(2, over), line(3), line(4)],
 });
 
 const asked = { iterations: 4, device: 'cpu' };
@@ -42,21 +43,16 @@ describe('A model', () => {
 
   test.each<[Partial<Found>, RegExp]>([
     [{ texts: { texts: 6, changed: ['na?ve'] } }, /decodes texts/],
-    [{ lines: [line(1), line(2, { 'rollout/failed': 1 }), line(3), line(4)] }, /episodes end/],
-    [
-      {
-        lines: [line(1), line(2, { 'parity/maxAbsLogProbGap': 2e-3 }), line(3), line(4)],
-      },
-      /agree/,
-    ],
-    [{ summary: { ...found().summary, meanAbsLogProbGap: 2e-4 } }, /agree/],
-    [{ summary: { ...found().summary, meanAbsLogProbGap: null } }, /agree/],
-    [{ lines: [line(1), line(2, { 'train/gradNorm': Infinity }), line(3), line(4)] }, /gradients/],
+    [inSecond({ 'rollout/failed': 1 }), /episodes end/],
+    [inSecond({ 'parity/maxAbsLogProbGap': 2e-3 }), /agree/],
+    [{ summary: { ...summary, meanAbsLogProbGap: 2e-4 } }, /agree/],
+    [{ summary: { ...summary, meanAbsLogProbGap: null } }, /agree/],
+    [inSecond({ 'train/gradNorm': Infinity }), /gradients/],
     [
       { lines: [1, 2, 3, 4].map((i) => line(i, i > 1 ? { 'train/gradNorm': 0 } : {})) },
       /gradients/,
     ],
-    [{ summary: { ...found().summary, sessions: 1 } }, /stopped run/],
+    [{ summary: { ...summary, sessions: 1 } }, /stopped run/],
     [{ lines: [line(1), line(2), line(2), line(4)] }, /stopped run/],
     [{ exportedBytes: 0 }, /exported/],
   ])('misses a criterion: %j', (over, name) => {
@@ -64,14 +60,10 @@ describe('A model', () => {
   });
 
   test('is not accepted when nothing was compared or updated', () => {
-    const lines = [1, 2, 3, 4].map((iteration) => ({
-      iteration,
-      metrics: { 'rollout/failed': 0 },
-    }));
-    expect(missed({ lines })).toEqual([
-      expect.stringMatching(/agree/),
-      expect.stringMatching(/gradients/),
-    ]);
+    const metrics = { 'rollout/failed': 0 };
+    const lines = [1, 2, 3, 4].map((iteration) => ({ iteration, metrics }));
+    const names = [expect.stringMatching(/agree/), expect.stringMatching(/gradients/)];
+    expect(missed({ lines })).toEqual(names);
   });
 
   test('may differ by more on another device', () => {
@@ -99,12 +91,9 @@ describe('The report', () => {
     [0.1, 0.3, /^It learned: \+20\.0 \[\+10\.0, \+30\.0\]/],
     [-0.1, 0.3, /^This run does not show that the model learned \(\+20\.0 \[-10\.0, \+30\.0\]/],
   ])('says that it learned only where the interval is above 0: from %d', (low, high, said) => {
-    const difference = { difference: 0.2, tasks: 100, ...interval(low, high) };
-    const summary = {
-      ...found().summary,
-      eval: { before: null, after: null, difference },
-    };
-    const sentence = reportOf({ summary }).split('criteria are met. ')[1];
-    expect(sentence).toMatch(said);
+    const interval95 = { over: 'tasks', low, high, clusters: 100, method: 'cluster-bootstrap' };
+    const difference = { difference: 0.2, tasks: 100, interval95 };
+    const learned = { ...summary, eval: { before: null, after: null, difference } };
+    expect(reportOf({ summary: learned }).split('criteria are met. ')[1]).toMatch(said);
   });
 });

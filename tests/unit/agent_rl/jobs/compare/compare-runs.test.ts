@@ -2,12 +2,13 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
-import { user } from '#agent_rl/core/message.ts';
+import { type Message, user } from '#agent_rl/core/message.ts';
 import type { Member } from '#agent_rl/core/rollout.ts';
 import { compareRuns } from '#agent_rl/jobs/compare/compare-runs.ts';
 import type { HeldOutDifference } from '#agent_rl/jobs/compare/held-out-difference.ts';
 import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { errorOf, expectRejection, rejectionOf } from '#tests/support/thrown.ts';
 import { member, sequence } from '#tests/support/rollouts.ts';
 
 const folder = temporaryFolder();
@@ -35,26 +36,16 @@ function runOf({ rate = 1, after = [], train = [], hard }: RunSketch): string {
     records.map((record) => `${JSON.stringify(record)}\n`).join('');
   writeBelow(run, 'config.yaml', `run: {seed: 1}\ntrain: {learningRate: ${rate}}\n`);
   writeBelow(run, 'summary.json', JSON.stringify({ wallSeconds: 10 * rate, cpuSeconds: 20 }));
-  const attempts = after.map(({ task, solved, prompt = 'Why?' }, slot) =>
-    member({
-      when: 'after',
-      iteration: 5,
-      slot,
-      taskId: task,
-      reward: Number(solved),
-      messages: [user(prompt), { role: 'assistant', content: String(solved) }],
-    }),
-  );
+  const attempts = after.map(({ task, solved, prompt = 'Why?' }, slot) => {
+    const key = { when: 'after', iteration: 5, slot, taskId: task } as const;
+    const messages: Message[] = [user(prompt), { role: 'assistant', content: String(solved) }];
+    return member({ ...key, reward: Number(solved), messages });
+  });
   writeBelow(run, 'trajectories/eval.jsonl', lines(attempts.map(trajectoryLine)));
   writeBelow(run, 'trajectories/train.jsonl', lines(train.map(trajectoryLine)));
-  if (hard !== undefined) {
-    const perTask = hard.map((taskId) => ({ taskId, groups: ['hard'], ofSlice: true }));
-    writeBelow(
-      run,
-      'checkpoints/step-5/trainer-state.json',
-      JSON.stringify({ before: { perTask } }),
-    );
-  }
+  const perTask = hard?.map((taskId) => ({ taskId, groups: ['hard'], ofSlice: true }));
+  const state = JSON.stringify({ before: { perTask } });
+  if (perTask) writeBelow(run, 'checkpoints/step-5/trainer-state.json', state);
   return run;
 }
 
@@ -86,13 +77,8 @@ describe('The comparison of held-out tasks', () => {
 
   test('counts and leaves out tasks that only one run has or whose prompts differ', async () => {
     const a = runOf({ after: solvedBy([true, false, true]) });
-    const b = runOf({
-      after: [
-        { task: 't0', solved: true },
-        { task: 't1', solved: true, prompt: 'Who?' },
-        { task: 'new', solved: true },
-      ],
-    });
+    const t1 = { task: 't1', solved: true, prompt: 'Who?' };
+    const b = runOf({ after: [...solvedBy([true]), t1, { task: 'new', solved: true }] });
     const { result, text } = await compared(a, b);
     expect(result['heldOut']).toMatchObject([{ paired: 1, onlyA: 1, onlyB: 1, otherPrompt: 1 }]);
     expect(text).toContain('left out: 1 task only in A, 1 only in B, 1 with the same id');
@@ -102,37 +88,21 @@ describe('The comparison of held-out tasks', () => {
 
 describe('The comparison of training', () => {
   const first = sequence(2, 3);
-  const played = (iteration: number, sample: number, change: Partial<typeof first> = {}) =>
-    member({
-      when: 'train',
-      iteration,
-      taskId: 'a',
-      sample,
-      sequences: [{ ...first, ...change }],
-    });
+  const played = (iteration: number, sample: number, change: Partial<typeof first> = {}) => {
+    const sequences = [{ ...first, ...change }];
+    return member({ when: 'train', iteration, taskId: 'a', sample, sequences });
+  };
 
   test('names the first token that differs, with its turn', async () => {
-    const a = runOf({ train: [played(1, 0), played(2, 0), played(2, 1)] });
+    const same = [played(1, 0), played(2, 0)];
+    const a = runOf({ train: [...same, played(2, 1)] });
     // Tokens are 1, 2 of the prompt and 10, 11, 12 sampled.
-    const b = runOf({
-      train: [played(1, 0), played(2, 0), played(2, 1, { tokens: [1, 2, 10, 99, 12] })],
-    });
+    const b = runOf({ train: [...same, played(2, 1, { tokens: [1, 2, 10, 99, 12] })] });
     const { result, text } = await compared(a, b);
-    expect(result['parting']).toMatchObject({
-      compared: 3,
-      unpaired: 0,
-      first: {
-        iteration: 2,
-        episode: 'train/2/0/0/1',
-        taskId: 'a',
-        token: 3,
-        source: 'sampled',
-        turn: 1,
-        before: [1, 2, 10],
-        a: [11, 12],
-        b: [99, 12],
-      },
-    });
+    const episode = { iteration: 2, episode: 'train/2/0/0/1', taskId: 'a' };
+    const token = { token: 3, source: 'sampled', turn: 1, before: [1, 2, 10] };
+    const parted = { ...episode, ...token, a: [11, 12], b: [99, 12] };
+    expect(result['parting']).toMatchObject({ compared: 3, unpaired: 0, first: parted });
     expect(text).toContain(
       'Training diverges in iteration 2\n  train/2/0/0/1 of a: token 3, sampled in turn 1',
     );
@@ -140,16 +110,10 @@ describe('The comparison of training', () => {
 
   test('says that the weights differ where equal tokens have different probabilities', async () => {
     const a = runOf({ train: [played(1, 0), played(2, 0)] });
-    const b = runOf({
-      train: [played(1, 0), played(2, 0, { logProbs: [0, 0, -0.5, -0.4, -0.5] })],
-    });
-    const { result, text } = await compared(a, b);
-    expect(result['parting']).toEqual({
-      iterations: 2,
-      compared: 2,
-      unpaired: 0,
-      otherProbabilities: 2,
-    });
+    const other = played(2, 0, { logProbs: [0, 0, -0.5, -0.4, -0.5] });
+    const { result, text } = await compared(a, runOf({ train: [played(1, 0), other] }));
+    const counts = { iterations: 2, compared: 2, unpaired: 0, otherProbabilities: 2 };
+    expect(result['parting']).toEqual(counts);
     expect(text).toContain('identical tokens in all 2 episodes of the 2 iterations');
     expect(text).toContain('From iteration 2 on, the same tokens have different probabilities');
   });
@@ -161,18 +125,11 @@ describe('The comparison of training', () => {
   });
 });
 
-test('runs without a task in common are refused, with what differs', async () => {
-  const a = runOf({ after: solvedBy([true]), train: [] });
+test('runs without a task in common are refused, with what differs, and so is what is no run', async () => {
+  const a = runOf({ after: solvedBy([true]) });
   const b = runOf({ after: [{ task: 'z', solved: true }], rate: 3 });
-  await expect(compared(a, b)).rejects.toMatchObject({
-    code: 'CONFIG_INVALID',
-    message: expect.stringMatching(/cannot be compared.*train\.learningRate: 1 -> 3/),
-  });
-});
-
-test('a folder that is no run is refused', async () => {
-  await expect(compared(folder, folder)).rejects.toMatchObject({
-    code: 'CHECKPOINT_INVALID',
-    message: expect.stringMatching(/is not a run/),
-  });
+  expect(await rejectionOf(compared(a, b))).toMatchObject(
+    errorOf('CONFIG_INVALID', /cannot be compared.*train\.learningRate: 1 -> 3/),
+  );
+  await expectRejection(compared(folder, folder), 'CHECKPOINT_INVALID', 'is not a run');
 });

@@ -4,50 +4,52 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
 import { explain } from '#agent_rl/jobs/explain/explain-run.ts';
+import { findingsText, headText } from '#agent_rl/jobs/explain/findings-text.ts';
 import { zeroGradient } from '#agent_rl/jobs/explain/step/step-text.ts';
 import { learnedLine } from '#agent_rl/runs/episodes/learned-line.ts';
-import { batchesOf, type RecordedPart } from '#agent_rl/runs/query/parts.ts';
-import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
 import { Unreadable } from '#agent_rl/runs/episodes/read-lines.ts';
+import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
+import { batchesOf, type RecordedPart } from '#agent_rl/runs/query/parts.ts';
 import { runFolderAt } from '#agent_rl/runs/run-folder.ts';
-import { JsonlWriter } from '#agent_rl/telemetry/index.ts';
+import { runChecks } from '#agent_rl/runs/signs/run-checks.ts';
 import type { LearnedPart } from '#agent_rl/trainer/learned-parts.ts';
-import { episodeLine, learnedText } from '#tests/support/recorded-folder.ts';
-import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import {
+  episodeLine,
+  learnedText,
+  record,
+  recordedFolder,
+} from '#tests/support/recorded-folder.ts';
 import { member } from '#tests/support/rollouts.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { expectRejection } from '#tests/support/thrown.ts';
+import { evidenceOf } from '#tests/unit/agent_rl/runs/signs/evidence.ts';
 
 const folder = temporaryFolder();
 const run = join(folder, 'run');
 const ofIteration1 = { iteration: 1, taskId: 'a', sample: 0 };
 
-interface Sent {
-  task: string;
-  slot: number;
-  sample: number;
-  reward: number;
-  advantage: number;
-  /** Of each of its three tokens, which are 10, 11 and 12. */
-  weight?: number;
-  probabilities?: [number, number, number];
-}
+/** What was learned of a part, with the advantage of its episode. */
+const learned = (of: { taskId: string; slot: number; sample: number }, advantage: number) => {
+  const key = { run: 'run', when: 'train', iteration: 2, reward: Number(advantage >= 0) } as const;
+  return { ...member({ ...key, ...of }), use: 'zero-advantage', advantage, sent: [undefined] };
+};
 
-/** Two tokens of a prompt, then three that were sampled. */
-function learned(given: Sent): LearnedPart {
-  const { task, slot, sample, reward, advantage, weight, probabilities } = given;
-  const key = { run: 'run', when: 'train', iteration: 2, slot, sample } as const;
-  const { rollout, part } = member({ ...key, taskId: task, reward });
-  if (weight === undefined || probabilities === undefined)
-    return { rollout, part, use: 'zero-advantage', advantage, sent: [undefined] };
-  const [sequence] = part.sequences;
+/** The same, of two tokens of a prompt and then 10, 11 and 12, which were sampled, each of weight 0.1. */
+function trained(sample: number, advantage: number, probabilities: readonly number[]) {
+  const part = learned({ taskId: 'a', slot: 0, sample }, advantage);
+  const [sequence] = part.part.sequences;
   const logProbs = Float32Array.from([0, 0, ...probabilities.map(Math.log)]);
   const datum = {
     tokens: Int32Array.from(sequence?.tokens ?? []),
-    weights: Float32Array.from([0, 0, weight, weight, weight]),
-    advantages: Float32Array.from([0, 0, advantage, advantage, advantage]),
+    weights: Float32Array.of(0, 0, 0.1, 0.1, 0.1),
+    advantages: Float32Array.of(0, 0, advantage, advantage, advantage),
     oldLogProbs: Float32Array.from(sequence?.logProbs ?? []),
   };
-  const sent = { datum, update: 0, logProbs, lastLogProbs: logProbs };
-  return { rollout, part, use: 'trained', advantage, sent: [sent] } as unknown as LearnedPart;
+  return {
+    ...part,
+    use: 'trained',
+    sent: [{ datum, update: 0, logProbs, lastLogProbs: logProbs }],
+  };
 }
 
 const metricsOf = (iteration: number, gradNorm: number) => ({
@@ -61,49 +63,23 @@ const metricsOf = (iteration: number, gradNorm: number) => ({
 });
 
 beforeAll(() => {
-  writeBelow(
-    run,
-    'config.yaml',
-    'train: {mode: rl}\nalgorithm: {loss: {type: clipped}, epochs: 1}\n',
-  );
+  const config = 'train: {mode: rl}\nalgorithm: {loss: {type: clipped}, epochs: 1}\n';
+  writeBelow(run, 'config.yaml', config);
   const episodes = [
     // One half likelier, the other less likely: 11 was certain.
-    learned({
-      task: 'a',
-      slot: 0,
-      sample: 0,
-      reward: 1,
-      advantage: 1,
-      weight: 0.1,
-      probabilities: [0.5, 1, 0.25],
-    }),
-    learned({
-      task: 'a',
-      slot: 0,
-      sample: 1,
-      reward: 0,
-      advantage: -3,
-      weight: 0.1,
-      probabilities: [0.5, 1, 0.95],
-    }),
-    learned({ task: 'b', slot: 1, sample: 0, reward: 1, advantage: 0 }),
-    learned({ task: 'b', slot: 1, sample: 1, reward: 1, advantage: 0 }),
-  ];
-  const train = new JsonlWriter(join(run, 'trajectories', 'train.jsonl'));
-  const what = new JsonlWriter(join(run, 'trajectories', 'learned.jsonl'));
+    trained(0, 1, [0.5, 1, 0.25]),
+    trained(1, -3, [0.5, 1, 0.95]),
+    learned({ taskId: 'b', slot: 1, sample: 0 }, 0),
+    learned({ taskId: 'b', slot: 1, sample: 1 }, 0),
+  ] as LearnedPart[];
   // What was learned of the first iteration is not recorded.
-  train.write(trajectoryLine(member({ when: 'train', iteration: 1, taskId: 'old' })));
-  for (const episode of episodes) {
-    train.write(trajectoryLine(episode));
-    what.write(learnedLine(episode));
-  }
-  train.close();
-  what.close();
-  const lines = [metricsOf(1, 0.2), metricsOf(2, 0.8), metricsOf(3, 0.4)];
-  writeFileSync(
-    join(run, 'metrics.jsonl'),
-    lines.map((line) => `${JSON.stringify(line)}\n`).join(''),
-  );
+  const first = member({ when: 'train', iteration: 1, taskId: 'old' });
+  const linesOf = (records: readonly object[]) =>
+    records.map((line) => `${JSON.stringify(line)}\n`).join('');
+  writeBelow(run, 'trajectories/train.jsonl', linesOf([first, ...episodes].map(trajectoryLine)));
+  writeBelow(run, 'trajectories/learned.jsonl', linesOf(episodes.map(learnedLine)));
+  const metrics = [metricsOf(1, 0.2), metricsOf(2, 0.8), metricsOf(3, 0.4)];
+  writeBelow(run, 'metrics.jsonl', linesOf(metrics));
 });
 
 async function explained(step?: number) {
@@ -122,52 +98,31 @@ describe('agent-rl runs explain --step', () => {
       { ...only, taskId: 'b', kind: 'all right', share: 0, rewards: [1, 1] },
     ]);
     // 3 tokens x 0.1 x 1 up and 3 x 0.1 x 3 down.
-    expect(result['outcomes']).toEqual([
-      {
-        outcome: 'completed',
-        episodes: 4,
-        up: expect.closeTo(0.25, 6),
-        down: expect.closeTo(0.75, 6),
-      },
-    ]);
+    const [up, down] = [expect.closeTo(0.25, 6), expect.closeTo(0.75, 6)];
+    expect(result['outcomes']).toEqual([{ outcome: 'completed', episodes: 4, up, down }]);
     expect(text).toContain('Groups: 2, 1 mixed, 1 all right; 0 resampled');
+    // Beside the iterations around it.
+    expect(text).toMatch(/gradient norm before clipping.* 0\.8 {2}\(0\.4\)/);
     expect(text).toMatch(/6 +50\.0 % +zero-advantage +exactly as good as its group/);
   });
 
   test('says which tokens are pulled, by how much more likely they can become', async () => {
     const { result, text } = await explained(2);
-    const { up, down, strongest } = result['tokens'] as Record<
-      string,
-      { token: number; pull: number }[]
-    >;
+    const { up, down, strongest } = result['tokens'] as Record<string, { pull: number }[]>;
+    const pulled = (pull: number) => expect.closeTo(pull, 6) as unknown;
     // Token 10: 0.1 x 0.5 - 0.3 x 0.5; token 11: 0; token 12: 0.1 x 0.75 - 0.3 x 0.05.
-    expect(down).toMatchObject([
-      { token: 10, text: '#10', count: 2, pull: expect.closeTo(-0.1, 6) },
-    ]);
-    expect(up).toMatchObject([{ token: 12, count: 2, pull: expect.closeTo(0.06, 6) }]);
-    expect(strongest?.[0]).toMatchObject({
-      token: 10,
-      episode: 'train/2/0/0/1',
-      pull: expect.closeTo(-0.15, 6),
-    });
+    expect(down).toMatchObject([{ token: 10, text: '#10', count: 2, pull: pulled(-0.1) }]);
+    expect(up).toMatchObject([{ token: 12, count: 2, pull: pulled(0.06) }]);
+    const episode = 'train/2/0/0/1';
+    expect(strongest?.[0]).toMatchObject({ token: 10, episode, pull: pulled(-0.15) });
     expect(text).toContain('"#1 #2»#10«#11 #12", p 0.5, in train/2/0/0/1');
   });
 
-  test('shows figures of the update beside the iterations around it', async () => {
-    expect((await explained(2)).text).toMatch(/gradient norm before clipping.* 0\.8 {2}\(0\.4\)/);
-  });
-
-  test('says what was not recorded', async () => {
+  test('says what was not recorded, and refuses an iteration that the run does not have', async () => {
     const { result, text } = await explained(1);
     expect(result).toMatchObject({ learnedRecorded: false, zeroGradient: null });
     expect(text).toContain('is not recorded (trajectories/learned.jsonl)');
-  });
-
-  test('refuses an iteration that the run does not have', async () => {
-    await expect(explained(9)).rejects.toMatchObject({
-      code: 'CONFIG_INVALID',
-      message: expect.stringMatching(/no iteration 9\. Iterations 1 to 3 are/),
-    });
+    await expectRejection(explained(9), 'CONFIG_INVALID', 'no iteration 9. Iterations 1 to 3 are');
   });
 });
 
@@ -191,27 +146,18 @@ describe('The reason for a missing gradient', () => {
 });
 
 test('a run of supervised training has nothing to explain', async () => {
-  const supervised = join(folder, 'sft');
-  writeBelow(supervised, 'config.yaml', 'train: {mode: sft}\n');
-  await expect(explain({ run: supervised, print: () => undefined })).rejects.toMatchObject({
-    code: 'CONFIG_INVALID',
-    message: expect.stringMatching(/supervised run/),
-  });
+  writeBelow(folder, 'sft/config.yaml', 'train: {mode: sft}\n');
+  const refused = explain({ run: join(folder, 'sft'), print: () => undefined });
+  await expectRejection(refused, 'CONFIG_INVALID', 'supervised run');
 });
 
 test('episodes and what was learned of them must belong together', async () => {
-  const other = join(folder, 'other');
-  writeBelow(other, 'config.yaml', 'train: {mode: rl}\n');
-  writeBelow(other, 'metrics.jsonl', '{"iteration": 1}\n');
-  const line = trajectoryLine(member({ when: 'train', iteration: 1, taskId: 'a' }));
-  writeBelow(other, 'trajectories/train.jsonl', `${JSON.stringify(line)}\n`);
-  writeBelow(other, 'trajectories/learned.jsonl', learnedText({ ...ofIteration1, slot: 7 }));
-  await expect(explain({ run: other, print: () => undefined })).rejects.toMatchObject({
-    code: 'DATASET_INVALID',
-    message: expect.stringMatching(
-      /train\.jsonl and learned\.jsonl have different rollouts in iteration 1\./,
-    ),
-  });
+  const other = recordedFolder(folder, 'other');
+  writeFileSync(other.metrics, '{"iteration": 1}\n');
+  record(other, 'train', episodeLine(ofIteration1));
+  record(other, 'learned', learnedText({ ...ofIteration1, slot: 7 }));
+  const refused = explain({ run: other.path, print: () => undefined });
+  await expectRejection(refused, 'DATASET_INVALID', 'have different rollouts in iteration 1.');
 });
 
 describe('An unreadable line', () => {
@@ -222,23 +168,16 @@ describe('An unreadable line', () => {
   function write(learnedLines: readonly (string | undefined)[], lostEpisode?: number): void {
     writeBelow(damaged, 'config.yaml', 'train: {mode: rl}\n');
     writeBelow(damaged, 'metrics.jsonl', '{"iteration": 1}\n[]\n{"iteration": 3}\n');
-    const episodes = ids.map((id, place) =>
-      place === lostEpisode ? '{"iteration": 1, ' : episodeLine(id).trim(),
-    );
+    const episodes = ids.map((id) => episodeLine(id).trim());
+    if (lostEpisode !== undefined) episodes[lostEpisode] = '{"iteration": 1, ';
     writeBelow(damaged, 'trajectories/train.jsonl', `${episodes.join('\n')}\n`);
     writeBelow(damaged, 'trajectories/learned.jsonl', `${learnedLines.join('\n')}\n`);
   }
 
-  async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
-    const held: Item[] = [];
-    for await (const item of items) held.push(item);
-    return held;
-  }
-
   async function read(unreadable: Unreadable): Promise<RecordedPart[]> {
     const query = { file: 'train', hasLearned: true, unreadable } as const;
-    const [parts = []] = await all(batchesOf(runFolderAt(damaged), query));
-    return parts;
+    for await (const parts of batchesOf(runFolderAt(damaged), query)) return parts;
+    return [];
   }
 
   const places = [
@@ -252,13 +191,9 @@ describe('An unreadable line', () => {
     const print = (text: string) => void printed.push(text);
     const whole = await explain({ run: damaged, print });
     const step = await explain({ run: damaged, step: 1, print });
-    expect([whole['unreadable'], step['unreadable']]).toEqual(
-      [0, 1].map(() => ({ count: 2, first: places })),
-    );
-    const note = [
-      "Left out: 2 unreadable lines of the run's records.",
-      ...places.map((place) => `  ${place}`),
-    ].join('\n');
+    const unreadable = { count: 2, first: places };
+    expect([whole, step]).toMatchObject([{ unreadable }, { unreadable }]);
+    const note = `Left out: 2 unreadable lines of the run's records.\n  ${places.join('\n  ')}`;
     expect(printed.join('\n').split(note)).toHaveLength(3);
   });
 
@@ -275,20 +210,42 @@ describe('An unreadable line', () => {
     }
   });
 
-  test('affects only the learned record of its episode when it is in train.jsonl', async () => {
-    for (const [broken, others] of [
-      [0, [1, 2]],
-      [1, [0, 2]],
-    ] as const) {
-      write(learnedTexts, broken);
-      const unreadable = new Unreadable();
-      const parts = await read(unreadable);
-      expect(parts.map(({ episode, learned: line }) => [episode.sample, line?.sample])).toEqual(
-        others.map((sample) => [sample, sample]),
-      );
-      expect(unreadable.first).toEqual([
-        expect.stringContaining(`trajectories/train.jsonl:${broken + 1}: `),
-      ]);
-    }
+  test.each([
+    [0, [1, 2]],
+    [1, [0, 2]],
+  ])('affects only the learned record of its episode when it is line %d', async (broken, left) => {
+    write(learnedTexts, broken);
+    const unreadable = new Unreadable();
+    const parts = await read(unreadable);
+    const samples = parts.map(({ episode, learned: line }) => [episode.sample, line?.sample]);
+    expect(samples).toEqual(left.map((sample) => [sample, sample]));
+    const place = `trajectories/train.jsonl:${broken + 1}: `;
+    expect(unreadable.first).toEqual([expect.stringContaining(place)]);
   });
+});
+
+const textOf = (sketch: Parameters<typeof evidenceOf>[0]): string[] => {
+  const evidence = evidenceOf(sketch);
+  const { length } = evidence.series.iterations;
+  const recorded = { ...evidence, unreadable: new Unreadable() };
+  return [headText(recorded, 'one'), findingsText(runChecks(evidence), 'runs/one', length)];
+};
+
+test('the findings of a healthy run say how many checks could not be measured', () => {
+  const [, findings = ''] = textOf({});
+  const unmeasured = findings.match(/^ {2}not measured/gm)?.length;
+  expect(unmeasured).toBeGreaterThan(0);
+  expect(findings).toContain(` from learning; ${unmeasured} more could not be measured\n`);
+});
+
+test('a run of one iteration is not split into quarters, and the text says how many a trend needs', () => {
+  const [head, findings] = textOf({ iterations: 1 });
+  expect(head).toMatch(/^Run one: 1 iteration; success [\d.]+ % at first, [\d.]+ % at last$/);
+  expect(findings).toContain('. The run has 1 iteration so far; a trend needs 10');
+});
+
+test('a run without a summary gets no advice to evaluate', () => {
+  const evidence = { ...evidenceOf({}), hasSummary: false };
+  const found = runChecks(evidence).find(({ check }) => check === 'held-out');
+  expect(found?.says).toBe('the run has no summary.json: it is still running, or it failed');
 });

@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
@@ -21,8 +21,19 @@ const attacks = [
   '<!-- <!doctype html> ]]> &lt;b&gt; &#60;',
   '\n\nfirst lines are empty',
 ];
+const allowed =
+  'html head meta title style body header main nav section article figure div p h1 h2 h3 a table thead tbody tr th td pre svg desc text line path circle'.split(
+    ' ',
+  );
 const hidden = '\u001b[2J\u0007 \u202egnihton \u0000';
 const shown = '\\x1b[2J\\x07 \\u202egnihton \\x00';
+
+const episode = (...of: Parameters<typeof toldEpisode>) => [
+  { when: 'after', iteration: 1, episode: toldEpisode(...of) } as const,
+];
+type Page = ReturnType<typeof parseHTML>['document'];
+const entriesOf = (page: Page): (string | null)[] =>
+  [...page.querySelectorAll('.entry pre')].map(({ textContent }) => textContent);
 
 const reportOf = async (run: string, format: ReportFormat = 'html'): Promise<string> => {
   const out = join(folder, `report.${format}`);
@@ -35,42 +46,27 @@ const hostile = (text: string) =>
   writeRun(folder, `run"><script>${(runs += 1)}`, {
     log: `2026-11-26T01:18:23.143Z warn ${text.replaceAll('\n', ' ')}\n`,
     metrics: [{ 'rollout/rewardMean': 1 }],
-    evaluation: [
-      {
-        when: 'after',
-        iteration: 1,
-        episode: toldEpisode({
-          taskId: text,
-          success: true,
-          question: text,
-          thought: text,
-          answer: text,
-          calls: [{ code: text, output: text, failed: true }],
-        }),
-      },
-    ],
+    evaluation: episode({
+      taskId: text,
+      success: true,
+      question: text,
+      thought: text,
+      answer: text,
+      calls: [{ code: text, output: text, failed: true }],
+    }),
   });
 
 describe("A model's text", () => {
   test.each(attacks)('is text in the page: %j', async (attack) => {
     const { document } = parseHTML(await reportOf(hostile(attack)));
-    const allowed = new Set(
-      'html head meta title style body header main nav section article figure div p h1 h2 h3 a table thead tbody tr th td pre svg desc text line path circle'.split(
-        ' ',
-      ),
-    );
     const elements = [...document.querySelectorAll('*')];
-    expect(elements.map(({ localName }) => localName).filter((name) => !allowed.has(name))).toEqual(
-      [],
-    );
+    expect(elements.filter(({ localName }) => !allowed.includes(localName))).toEqual([]);
     const attributes = elements.flatMap((element) => element.getAttributeNames());
     expect(attributes.filter((name) => /^on|^src|^style$/.test(name))).toEqual([]);
     expect(document.querySelectorAll('style')).toHaveLength(1);
-    const entries = [...document.querySelectorAll('.entry pre')].map((one) =>
-      // A browser leaves out the line feed that a <pre> begins with; this parser keeps it.
-      one.textContent?.replace(/^\n(?=\n)/, ''),
-    );
-    expect(entries).toEqual([attack, attack, attack, attack, attack]);
+    // A browser leaves out the line feed that a <pre> begins with; this parser keeps it.
+    const entries = entriesOf(document).map((text) => text?.replace(/^\n(?=\n)/, ''));
+    expect(entries).toEqual(Array(5).fill(attack));
     expect(document.querySelector('article .about')?.textContent).toContain(
       `after/1/0/0/0 of ${attack}`,
     );
@@ -78,8 +74,7 @@ describe("A model's text", () => {
 
   test('shows control characters, and those that turn the direction of text', async () => {
     const { document } = parseHTML(await reportOf(hostile(hidden)));
-    const entries = [...document.querySelectorAll('.entry pre')].map((one) => one.textContent);
-    expect(entries).toEqual([shown, shown, shown, shown, shown]);
+    expect(entriesOf(document)).toEqual(Array(5).fill(shown));
   });
 
   test('stays in its fence in Markdown', async () => {
@@ -98,8 +93,8 @@ describe("A model's text", () => {
     // Each of five texts, the task in the line above them, and the warning.
     expect(Buffer.byteLength(text)).toBeLessThan(100_000);
     const { document } = parseHTML(text);
-    const entry = document.querySelector('.entry pre')?.textContent ?? '';
-    expect(entry.replace(/^x{4000}/, '')).toBe('… [10,481,760 more characters left out]');
+    const [entry] = entriesOf(document);
+    expect(entry?.replace(/^x{4000}/, '')).toBe('… [10,481,760 more characters left out]');
   });
 
   test('may hold bytes that are not UTF-8', async () => {
@@ -108,27 +103,17 @@ describe("A model's text", () => {
     const bytes = readFileSync(file, 'latin1').replaceAll('repaired', 'a\u00ffb');
     writeFileSync(file, bytes, 'latin1');
     const { document } = parseHTML(await reportOf(run));
-    expect(document.querySelector('.entry pre')?.textContent).toBe('a\ufffdb');
+    expect(entriesOf(document)[0]).toBe('a\ufffdb');
   });
 
   test('is cut where it has very many messages', async () => {
-    const run = writeRun(folder, 'many', {
-      evaluation: [
-        {
-          when: 'after',
-          iteration: 1,
-          episode: toldEpisode({
-            taskId: 'long',
-            success: true,
-            calls: Array.from({ length: 5000 }, () => ({ code: 'c'.repeat(9000), output: 'o' })),
-          }),
-        },
-      ],
-    });
-    const { document } = parseHTML(await reportOf(run));
-    expect(statSync(join(folder, 'report.html')).size).toBeLessThan(2 ** 20);
-    const entries = [...document.querySelectorAll('.entry pre')].map((one) => one.textContent);
+    const calls = Array.from({ length: 5000 }, () => ({ code: 'c'.repeat(9000), output: 'o' }));
+    const evaluation = episode({ taskId: 'long', success: true, calls });
+    const text = await reportOf(writeRun(folder, 'many', { evaluation }));
+    expect(Buffer.byteLength(text)).toBeLessThan(2 ** 20);
     // A question, 10,000 of calls and results, and an answer: 80 are shown.
-    expect(entries.at(-1)).toBe('9922 further entries of this episode are not shown.');
+    expect(entriesOf(parseHTML(text).document).at(-1)).toBe(
+      '9922 further entries of this episode are not shown.',
+    );
   });
 });

@@ -18,14 +18,14 @@ const open = async (): Promise<WeightInbox> => {
   return inbox;
 };
 const of = (bytes: number) => Readable.from([Buffer.alloc(bytes, 'x')]);
-const sha256 = (bytes: number) =>
-  createHash('sha256').update(Buffer.alloc(bytes, 'x')).digest('hex');
+const sha256 = (bytes: number) => createHash('sha256').update('x'.repeat(bytes)).digest('hex');
+const weights = { 'model.safetensors': sha256(60) };
 
 test('files of weights are kept until they are forgotten', async () => {
   const inbox = await open();
   await inbox.put('one', 'model.safetensors', of(60));
   await inbox.put('one', 'config.json', of(40));
-  const files = { 'model.safetensors': sha256(60), 'config.json': sha256(40) };
+  const files = { ...weights, 'config.json': sha256(40) };
   const folder = inbox.whole('one', files);
   expect(readFileSync(join(folder, 'config.json'), 'utf8')).toBe('x'.repeat(40));
   await inbox.forget('one');
@@ -38,22 +38,18 @@ test('a file of another name is refused, and so is more than the model has, in o
   await inbox.put('one', 'model.safetensors', of(60));
   const more = inbox.put('one', 'config.json', of(41));
   await expect(more).rejects.toMatchObject({ status: 413 });
-  const folder = inbox.whole('one', { 'model.safetensors': sha256(60) });
+  const folder = inbox.whole('one', weights);
   expect(readdirSync(folder)).toEqual(['model.safetensors']);
   // One that replaces another does not count twice.
   await inbox.put('one', 'model.safetensors', of(90));
 });
 
-test('files from another client are forgotten', async () => {
+test('files from another client are forgotten, and an empty list of files is refused', async () => {
   const inbox = await open();
   await inbox.put('one', 'model.safetensors', of(60));
-  const folder = inbox.whole('one', { 'model.safetensors': sha256(60) });
+  const folder = inbox.whole('one', weights);
   await inbox.put('other', 'model.safetensors', of(60));
   expect(existsSync(folder)).toBe(false);
-  expect(() => inbox.whole('one', { 'model.safetensors': sha256(60) })).toThrow(/arrived damaged/);
-});
-
-test('an empty list of files is refused', async () => {
-  const inbox = await open();
+  expect(() => inbox.whole('one', weights)).toThrow(/arrived damaged/);
   expect(() => inbox.whole('one', {})).toThrow(/files: is empty/);
 });

@@ -1,21 +1,31 @@
-import { appendFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
+import type { ErrorCode } from '#agent_rl/core/errors.ts';
 import { user } from '#agent_rl/core/message.ts';
-import { membersOf } from '#agent_rl/core/rollout.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { type Member, membersOf } from '#agent_rl/core/rollout.ts';
+import { demonstrations, type DemonstrationsOptions } from '#agent_rl/jobs/show/demonstrations.ts';
 import { showRun, type ShowRunOptions } from '#agent_rl/jobs/show/show-run.ts';
+import { writeToolFile } from '#agent_rl/jobs/token-files/tool-file.ts';
 import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
-import { JsonlWriter } from '#agent_rl/telemetry/index.ts';
+import { readConversations } from '#dataset/demonstrations/conversations.ts';
+import {
+  episodeLine,
+  record,
+  type RecordedEpisode,
+  recordedFolder,
+} from '#tests/support/recorded-folder.ts';
+import { type member, part, rollout } from '#tests/support/rollouts.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { member, part, rollout } from '#tests/support/rollouts.ts';
+import { expectRejection } from '#tests/support/thrown.ts';
 
 type Sketch = NonNullable<Parameters<typeof member>[0]>;
 
 const folder = temporaryFolder();
-const run = join(folder, 'run');
-const train = join(run, 'trajectories', 'train.jsonl');
+const shownRun = recordedFolder(folder, 'shown');
 
 const call = { id: 'call_0_0', name: 'add', arguments: { code: 'a = 1\nprint(a)', n: 2 } };
 
@@ -49,26 +59,26 @@ const asked: Sketch = {
   hiddenInputs: { [call.id]: { answer: 2 } },
 };
 
+const lineOf = (one: Member): string => `${JSON.stringify(trajectoryLine(one))}\n`;
+
 beforeAll(() => {
-  const lines = new JsonlWriter(train);
-  const write = (one: Sketch) => lines.write(trajectoryLine(member({ when: 'train', ...one })));
-  write({ iteration: 1, taskId: 'old' });
   const duet = ['speaker', 'guesser'].map((agent) => part({ agent }));
-  const key = { when: 'train', iteration: 1, slot: 1 } as const;
-  for (const one of membersOf(rollout(duet, { ...key, taskId: 'duet' })))
-    lines.write(trajectoryLine(one));
-  write({ ...asked, iteration: 2 });
-  write({ iteration: 2, slot: 1, taskId: 'sum-2', sample: 1, outcome: 'grader-error' });
-  lines.close();
+  const key = { when: 'train', iteration: 1, slot: 1, taskId: 'duet' } as const;
+  record(
+    shownRun,
+    'train',
+    episodeLine({ iteration: 1, taskId: 'old' }),
+    ...membersOf(rollout(duet, key)).map(lineOf),
+    episodeLine({ ...asked, iteration: 2 }),
+    episodeLine({ iteration: 2, slot: 1, taskId: 'sum-2', sample: 1, outcome: 'grader-error' }),
+  );
+  record(shownRun, 'eval', episodeLine({ ...asked, when: 'before', iteration: 0 }));
   writeBelow(folder, 'sft/config.yaml', 'train: {mode: sft}\n');
-  const held = new JsonlWriter(join(run, 'trajectories', 'eval.jsonl'));
-  held.write(trajectoryLine(member({ ...asked, when: 'before', iteration: 0 })));
-  held.close();
 });
 
 const shown = async (options: Partial<ShowRunOptions> = {}): Promise<string> => {
   const printed: string[] = [];
-  await showRun({ run, print: (text) => printed.push(text), ...options });
+  await showRun({ run: shownRun.path, print: (text) => printed.push(text), ...options });
   return printed.join('\n');
 };
 
@@ -76,17 +86,14 @@ describe('agent-rl runs show', () => {
   test('lists the agents of an episode, a line each, and shows one or all of them', async () => {
     const [head, , ...lines] = (await shown({ step: 1 })).split('\n');
     expect(head).toBe('Iteration 1: 2 training episodes, one line for each agent');
-    expect(lines.slice(0, 2).map((line) => line.split(' ')[0])).toEqual([
-      'train/1/0/1/0/speaker',
-      'train/1/0/1/0/guesser',
-    ]);
+    const duet = 'train/1/0/1/0';
+    const names = lines.slice(0, 2).map((line) => line.split(' ')[0]);
+    expect(names).toEqual([`${duet}/speaker`, `${duet}/guesser`]);
     const heads = async (episode: string) =>
       (await shown({ episode })).split('\n').filter((line) => line.startsWith('Episode'));
-    expect(await heads('train/1/0/1/0')).toEqual([
-      'Episode train/1/0/1/0/speaker of duet',
-      'Episode train/1/0/1/0/guesser of duet',
-    ]);
-    expect(await heads('train/1/0/1/0/guesser')).toEqual(['Episode train/1/0/1/0/guesser of duet']);
+    const titles = names.map((name) => `Episode ${name} of duet`);
+    expect(await heads(duet)).toEqual(titles);
+    expect(await heads(`${duet}/guesser`)).toEqual(titles.slice(1));
   });
 
   test('lists the episodes of the newest iteration, a line each', async () => {
@@ -123,40 +130,140 @@ describe('agent-rl runs show', () => {
   });
 
   test('shows what the policy could not see only where that is asked for', async () => {
-    expect(await shown({ episode: 'train/2/0/0/0' })).not.toContain('answer');
-    const all = await shown({ episode: 'train/2/0/0/0', hidden: true });
-    expect(all).toContain('[hidden from the policy]');
-    expect(all).toMatch(/"answer": 2[^]*"sum": 2/);
+    const episode = 'train/2/0/0/0';
+    expect(await shown({ episode })).not.toContain('answer');
+    expect(await shown({ episode, hidden: true })).toMatch(
+      /\[hidden from the policy\][^]*"answer": 2[^]*"sum": 2/,
+    );
   });
 
   test('shows the worst first, those that failed before all others', async () => {
-    const worst = await shown({ worst: 1 });
-    expect(worst).toContain('Episode train/2/0/1/1');
-    expect(worst).toContain('problem: it broke');
+    expect(await shown({ worst: 1 })).toMatch(/Episode train\/2\/0\/1\/1 [^]*problem: it broke/);
   });
 
   test('shows held-out episodes, and when they were played', async () => {
-    expect(await shown({ episode: 'before/0/0/0/0' })).toContain(
-      'Episode before/0/0/0/0 of sum-1 (held out, before training)',
-    );
+    const text = await shown({ episode: 'before/0/0/0/0' });
+    expect(text).toContain('before/0/0/0/0 of sum-1 (held out, before training)');
   });
 
   test.each([
     [{ run: folder }, 'is not a run folder: it has no trajectories/'],
     [{ run: join(folder, 'sft') }, 'has no episodes (trajectories/): it is a supervised run'],
     [{ step: 9 }, 'has no training episode of iteration 9'],
-    [
-      { episode: 'train/2/0/0/9' },
-      'has no episode "train/2/0/0/9"; an id is such as train/3/0/2/1',
-    ],
+    [{ episode: 'train/2/0/0/9' }, 'has no episode "train/2/0/0/9"; an id is such as'],
   ])('says what is missing: %j', async (options, problem) => {
     await expect(shown(options)).rejects.toThrow(problem);
   });
 
   test('leaves out a last line that is cut short, and names any other that cannot be read', async () => {
-    appendFileSync(train, '{"taskId": "half');
+    record(shownRun, 'train', '{"taskId": "half');
     expect(await shown()).toContain('train/2/0/1/1');
-    appendFileSync(train, '\n{}\n');
+    record(shownRun, 'train', '\n{}\n');
     await expect(shown()).rejects.toThrow(/train\.jsonl:6 cannot be read/);
+  });
+});
+
+const recorded = recordedFolder(folder, 'run');
+const run = recorded.path;
+
+const said = (answer: string, of: Omit<RecordedEpisode, 'messages'>): string =>
+  episodeLine({ messages: [user('Count.'), { role: 'assistant', content: answer }], ...of });
+const tool = { name: 'code_exec', description: 'Runs Python.', parameters: { type: 'object' } };
+
+beforeAll(() => {
+  cpSync(join(packageRoot(), 'configs', 'code_exec_grpo.yaml'), recorded.config);
+  writeToolFile(join(run, 'tools.json'), [tool]);
+  const [first, second] = [
+    { iteration: 1, reward: 1 },
+    { iteration: 2, reward: 1 },
+  ];
+  record(
+    recorded,
+    'train',
+    said('one', { ...first, taskId: 'a', slot: 0, reward: 0.5 }),
+    said('two', { ...first, taskId: 'a', slot: 1 }),
+    said('three', { ...first, taskId: 'b', slot: 2, success: false }),
+    said('four', { ...first, taskId: 'b', slot: 3, outcome: 'grader-error' }),
+    said('fi', { ...first, taskId: 'b', slot: 4, outcome: 'truncated-tokens' }),
+    said('six', { ...first, taskId: 'b', slot: 5, malformedCalls: 1 }),
+    episodeLine({ ...first, slot: 6, messages: [] }),
+    said('two', { ...second, taskId: 'c', slot: 7 }),
+    said('eight', { ...second, taskId: 'c', slot: 8, reward: 0.2 }),
+  );
+});
+
+let files = 0;
+
+const written = async (options: Partial<DemonstrationsOptions>) => {
+  const output = join(folder, `out-${++files}`, 'train.jsonl');
+  const printed: string[] = [];
+  const print = (text: string) => printed.push(text);
+  const { signal } = new AbortController();
+  const result = await demonstrations({ run, output, signal, print, ...options });
+  const rows = await readConversations(output);
+  return {
+    result,
+    printed: printed.join('\n'),
+    rows,
+    answers: rows.map(({ messages }) => messages.at(-1)?.content),
+  };
+};
+
+describe('agent-rl runs demonstrations', () => {
+  test('writes the different episodes that succeeded, and says what was left out and why', async () => {
+    const { answers, printed, result } = await written({ success: true });
+    expect(answers).toEqual(['one', 'two', 'eight']);
+    expect(printed).toContain(`6 of 9 training episodes were left out:
+  1 failed and were not scored
+  1 have no turn by the policy
+  1 did not succeed (--success)
+  1 end in a truncated turn
+  1 have malformed tool calls
+  1 are duplicates`);
+    expect(result).toMatchObject({ episodes: 9, demonstrations: 3, tasks: 2 });
+    const dir = join(String(result['output']), '..');
+    expect(printed).toContain(
+      `sft --config ${join(run, 'config.yaml')} --dataset-dir ${dir} --train`,
+    );
+  });
+
+  test('calls what it counts parts where several agents played', async () => {
+    const both = join(folder, 'both');
+    cpSync(run, both, { recursive: true });
+    const parts = ['speaker', 'guesser'].map((agent) =>
+      said(agent, { iteration: 1, agent, reward: 1 }),
+    );
+    writeBelow(both, 'trajectories/train.jsonl', parts.join(''));
+    const { printed } = await written({ run: both, minReward: 1 });
+    expect(printed).toContain('All 2 parts were taken.');
+  });
+
+  test.each([
+    ['with enough reward, solved or not', { minReward: 0.6 }, ['two', 'three']],
+    ['of one iteration', { success: true, step: 2 }, ['two', 'eight']],
+    ['that are the best of a task', { success: true, perTask: 1 }, ['two', 'eight']],
+  ])('takes those %s', async (_, options, expected) => {
+    const { answers, printed } = await written(options);
+    expect(answers).toEqual(expected);
+    expect(printed.includes('1 are beyond the best of their task')).toBe('perTask' in options);
+  });
+
+  test('gives each the tools of its run and the place it comes from', async () => {
+    const { rows, result } = await written({ success: true, perTask: 1 });
+    expect(rows[0]?.tools?.map(({ name }) => name)).toEqual(['code_exec']);
+    const [line = ''] = readFileSync(String(result['output']), 'utf8').split('\n');
+    expect(JSON.parse(line)).toMatchObject({
+      metadata: { run: 'run', episode: 'train/1/0/1/0', reward: 1 },
+    });
+  });
+
+  test.each<[Partial<DemonstrationsOptions>, ErrorCode, string]>([
+    [{}, 'CONFIG_INVALID', 'give --success, --min-reward NUMBER, or both'],
+    [{ minReward: 2 }, 'CONFIG_INVALID', 'has no such episodes: 9 of 9 training episodes'],
+    [{ success: true, run: folder }, 'CHECKPOINT_INVALID', 'is not a run'],
+    [{ success: true, output: join(run, 'config.yaml') }, 'OUTPUT_UNWRITABLE', 'exists'],
+  ])('refuses %j and writes nothing', async (options, code, message) => {
+    await expectRejection(written(options), code, message);
+    expect(existsSync(join(folder, `out-${files}`))).toBe(false);
   });
 });

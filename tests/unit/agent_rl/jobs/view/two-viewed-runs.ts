@@ -21,12 +21,10 @@ export function twoViewedRuns() {
   const hostile = '</script><img src=x onerror=alert(1)>\u001b]0;title\u0007';
   const one = recordedFolder(runs, 'one');
   const two = recordedFolder(runs, 'two <b>', { run: { seed: 8 } });
-  for (const [name, text] of [
-    ['page.html', '<!doctype html><html><head lang="en"><title>t</title></head></html>'],
-    ['page.js', 'void 0;'],
-    ['page.css', 'a { color: red }'],
-  ] as const)
-    writeBelow(page, name, text);
+  const html = '<!doctype html><html><head lang="en"><title>t</title></head></html>';
+  writeBelow(page, 'page.html', html);
+  writeBelow(page, 'page.js', 'void 0;');
+  writeBelow(page, 'page.css', 'a { color: red }');
   const messages = [user(hostile)];
   record(one, 'train', episodeLine({ iteration: 1, taskId: hostile, messages }));
   record(two, 'train', episodeLine({ iteration: 2, taskId: hostile, messages }));
@@ -50,15 +48,11 @@ export function twoViewedRuns() {
       served.catch(reject);
     });
     const url = new URL(address);
-    return {
-      url,
-      token: url.searchParams.get('token') ?? '',
-      printed,
-      stop: async () => {
-        stop.abort();
-        return (await served) ?? {};
-      },
+    const stopped = async () => {
+      stop.abort();
+      return (await served) ?? {};
     };
+    return { url, token: url.searchParams.get('token') ?? '', printed, stop: stopped };
   }
   return { folder, runs, page, hostile, one, two, viewer };
 }

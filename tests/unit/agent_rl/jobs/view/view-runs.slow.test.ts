@@ -7,7 +7,7 @@ import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 import { episodeLine, record, recordedFolder } from '#tests/support/recorded-folder.ts';
-import { rejectionOf } from '#tests/support/thrown.ts';
+import { errorOf, expectRejection, rejectionOf } from '#tests/support/thrown.ts';
 import { twoViewedRuns, type Viewer } from './two-viewed-runs.ts';
 
 const { folder, runs, page, hostile, viewer } = twoViewedRuns();
@@ -51,24 +51,23 @@ const answered = async (path: string): Promise<unknown> => {
 };
 
 describe('The server', () => {
-  test.each([
-    ['none', {}],
-    ['a wrong one', { authorization: 'Bearer wrong' }],
-    ['one in the address', { 'x-token': 'no' }],
-  ])('refuses a request without the token: %s', async (_, headers) => {
-    for (const path of ['/api/runs', '/api/runs/one', '/api/events', '/api/nothing'])
-      expect(await asked(`${path}?token=${view.token}`, { headers })).toMatchObject({
-        status: 401,
-      });
-  });
+  test.each([{}, { authorization: 'Bearer wrong' }])(
+    'refuses a request without the token in its headers: %j',
+    async (headers) => {
+      for (const path of ['/api/runs', '/api/runs/one', '/api/events', '/api/nothing']) {
+        const answer = await asked(`${path}?token=${view.token}`, { headers });
+        expect(answer.status).toBe(401);
+      }
+    },
+  );
 
   test.each(['evil.example', 'evil.example:80', '127.0.0.1.evil.example', '169.254.1.1', '@'])(
     'refuses a request to the host %j, with or without the token',
     async (host) => {
-      for (const path of ['/', '/page.js', '/api/runs'])
-        expect(await asked(path, { headers: { ...authorised(), host } })).toMatchObject({
-          status: 403,
-        });
+      for (const path of ['/', '/page.js', '/api/runs']) {
+        const answer = await asked(path, { headers: { ...authorised(), host } });
+        expect(answer.status).toBe(403);
+      }
     },
   );
 
@@ -87,9 +86,8 @@ describe('The server', () => {
     [{ 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors' }],
     [{ 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'no-cors' }],
   ])('refuses a page of another site, even with the token: %j', async (headers) => {
-    const { status, headers: sent } = await asked('/api/runs', {
-      headers: { ...authorised(), ...headers },
-    });
+    const given = { headers: { ...authorised(), ...headers } };
+    const { status, headers: sent } = await asked('/api/runs', given);
     expect(status).toBe(403);
     expect(Object.keys(sent).filter((name) => name.startsWith('access-control'))).toEqual([]);
   });
@@ -133,17 +131,14 @@ test.each(['/', '/page.js', '/page.css', '/api/runs', '/api/nothing', '/?token=w
   },
 );
 
-test('serves the page without data, under its types', async () => {
-  const types = ['/', '/page.js', '/page.css'].map(async (path) => {
-    const { headers, text } = await asked(path);
-    expect(text).toBe(readFileSync(join(page, path === '/' ? 'page.html' : path), 'utf8'));
-    return headers['content-type'];
-  });
-  expect(await Promise.all(types)).toEqual([
-    'text/html; charset=utf-8',
-    'text/javascript; charset=utf-8',
-    'text/css; charset=utf-8',
-  ]);
+test.each([
+  ['/', 'page.html', 'text/html; charset=utf-8'],
+  ['/page.js', 'page.js', 'text/javascript; charset=utf-8'],
+  ['/page.css', 'page.css', 'text/css; charset=utf-8'],
+])('serves %s without data, as %s of the type %s', async (path, file, type) => {
+  const { headers, text } = await asked(path);
+  expect(text).toBe(readFileSync(join(page, file), 'utf8'));
+  expect(headers['content-type']).toBe(type);
 });
 
 test('shows the token in the one address that it prints and nowhere else', async () => {
@@ -155,23 +150,23 @@ test('shows the token in the one address that it prints and nowhere else', async
 });
 
 describe('The API', () => {
-  test('lists the runs, under names that are safe in an address', async () => {
-    expect(await answered('/api/runs')).toEqual([
-      expect.objectContaining({ id: 'one', name: 'one', iteration: 1, plannedIterations: 4 }),
-      expect.objectContaining({ id: 'two__b_', name: 'two <b>', seed: 8 }),
-    ]);
-  });
-
-  test('shows the settings of a run, where they come from, and its files', async () => {
-    expect(await answered('/api/runs/one')).toMatchObject({
-      head: { id: 'one' },
-      config: expect.arrayContaining([
-        { path: 'train.iterations', value: 4, source: 'unknown', place: null },
-      ]) as unknown,
-      sessions: [],
-      learnedRecorded: false,
-      profiled: false,
-    });
+  test.each([
+    [
+      '/api/runs',
+      [
+        { id: 'one', name: 'one', iteration: 1, plannedIterations: 4 },
+        { id: 'two__b_', name: 'two <b>', seed: 8 },
+      ],
+    ],
+    ['/api/runs/one', { head: { id: 'one' }, sessions: [], learnedRecorded: false }],
+    ['/api/runs/one/tasks', [{ taskId: hostile }]],
+    ['/api/runs/one/metrics?after=0', { iterations: [1], columns: { 'train/loss': [1] } }],
+    [
+      '/api/compare?a=one&b=two__b_',
+      { a: 'one', b: 'two__b_', rows: [{ path: 'run.seed', a: 7, b: 8 }], inputs: [] },
+    ],
+  ])('answers %s, with names that are safe in an address', async (path, expected) => {
+    expect(await answered(path)).toMatchObject(expected);
   });
 
   test('shows episodes and their tasks as text in JSON', async () => {
@@ -181,28 +176,13 @@ describe('The API', () => {
     expect(listed).toMatchObject({ total: 1, matching: 1, index: { ready: true } });
     const [row] = listed.rows;
     expect(row?.question).toBe(hostile);
-    const { headers, text } = await asked(`/api/runs/one/episodes/${row?.id}`, {
-      headers: authorised(),
-    });
+    const path = `/api/runs/one/episodes/${row?.id}`;
+    const { headers, text } = await asked(path, { headers: authorised() });
     expect(headers['content-type']).toBe('application/json');
     expect(JSON.parse(text)).toMatchObject({ row, record: { messages: [{ content: hostile }] } });
     expect(await answered(`/api/tasks/${encodeURIComponent(hostile)}`)).toMatchObject({
       taskId: hostile,
       runs: [{ run: 'one', rows: [row] }, { run: 'two__b_' }],
-    });
-    expect(await answered('/api/runs/one/tasks')).toMatchObject([{ taskId: hostile }]);
-  });
-
-  test('shows metrics and how two configs differ', async () => {
-    expect(await answered('/api/runs/one/metrics?after=0')).toMatchObject({
-      iterations: [1],
-      columns: { 'train/loss': [1] },
-    });
-    expect(await answered('/api/compare?a=one&b=two__b_')).toEqual({
-      a: 'one',
-      b: 'two__b_',
-      rows: [{ path: 'run.seed', a: 7, b: 8 }],
-      inputs: [],
     });
   });
 
@@ -210,7 +190,6 @@ describe('The API', () => {
     ['/api/runs/three', 404, 'Run not found.'],
     ['/api/runs/one/episodes/train/9/x/0', 404, 'Episode not found.'],
     ['/api/runs/one/episodes?sort=x', 400, /^sort is "x"; expected one of/],
-    ['/api/runs/one/episodes?limit=0', 400, /^limit is 0; expected a whole number from 1/],
     ['/api/runs/one/metrics?after=x', 400, 'after is "x"; expected a number.'],
     ['/api/tasks/%E0%A4%A', 400, /percent-encoded/],
     ['/api/compare?a=one', 404, 'Run not found.'],
@@ -223,24 +202,24 @@ describe('The API', () => {
 });
 
 describe('The event stream', () => {
-  /** Reads events of a viewer until one is as wanted. */
-  async function until(
-    { url, token }: Viewer,
-    wanted: (event: Readonly<Record<string, unknown>>) => boolean,
-    act: () => void = () => undefined,
-  ) {
-    const stop = new AbortController();
-    const response = await fetch(new URL('/api/events', url), {
+  type Event = Readonly<Record<string, unknown>>;
+  const opened = ({ url, token }: Viewer, signal?: AbortSignal) =>
+    fetch(new URL('/api/events', url), {
       headers: { authorization: `Bearer ${token}` },
-      signal: stop.signal,
+      ...(signal && { signal }),
     });
+
+  /** Reads events of a viewer until one is as wanted. */
+  async function until(live: Viewer, wanted: (event: Event) => boolean, act?: () => void) {
+    const stop = new AbortController();
+    const response = await opened(live, stop.signal);
     expect(response.headers.get('content-type')).toBe('text/event-stream');
     let text = '';
-    act();
+    act?.();
     for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
       text += chunk;
       const events = [...text.matchAll(/^data: (.*)\n\n/gm)].map(
-        ([, data = '']) => JSON.parse(data) as Readonly<Record<string, unknown>>,
+        ([, data = '']) => JSON.parse(data) as Event,
       );
       if (!events.some(wanted)) continue;
       stop.abort();
@@ -252,14 +231,11 @@ describe('The event stream', () => {
   test('sends every run first, and then what grows, to all listeners', async () => {
     const third = recordedFolder(runs, 'three');
     const live = await viewer({ runs: [third.path] });
-    const grown = (event: Readonly<Record<string, unknown>>) =>
-      (event['episodes'] as { train: number }).train === 1;
+    const line = episodeLine({ iteration: 1, taskId: 'new' });
+    const grow = () => void setTimeout(50).then(() => record(third, 'train', line));
+    const grown = (event: Event) => (event['episodes'] as { train: number }).train === 1;
     const [heard, alsoHeard] = await Promise.all([
-      until(live, grown, () => {
-        void setTimeout(50).then(() =>
-          record(third, 'train', episodeLine({ iteration: 1, taskId: 'new' })),
-        );
-      }),
+      until(live, grown, grow),
       // Of a file that is being read there is an event before all of it is.
       until(live, (event) => grown(event) && (event['index'] as { ready: boolean }).ready),
     ]);
@@ -270,23 +246,19 @@ describe('The event stream', () => {
 
   test('ends with the server', async () => {
     const live = await viewer();
-    const response = await fetch(new URL('/api/events', live.url), {
-      headers: { authorization: `Bearer ${live.token}` },
-    });
-    const read = response.text();
+    const read = (await opened(live)).text();
     await live.stop();
     expect(await read).toContain('"run":"one"');
   });
 });
 
 describe('The address', () => {
-  test('is refused with a remedy where its port is in use', async () => {
-    const { port } = view.url;
-    const refused = viewer({ port: Number(port) });
-    expect(await rejectionOf(refused)).toMatchObject({
-      code: 'CONFIG_INVALID',
-      message: expect.stringMatching(/Choose another with --port\.$/) as unknown,
-    });
+  test('is refused where its port is in use, and for folders without a run', async () => {
+    const refused = viewer({ port: Number(view.url.port) });
+    await expectRejection(refused, 'CONFIG_INVALID', /Choose another with --port\.$/);
+    expect(await rejectionOf(viewer({ runs: [page] }))).toMatchObject(
+      errorOf('CHECKPOINT_INVALID', 'is not a run folder: it has no config.yaml'),
+    );
   });
 
   test('is another host only when asked, with a warning', async () => {
@@ -307,13 +279,6 @@ describe('The address', () => {
     expect(other.printed[0]).toBe('Note: port 7410 is in use; choose another with --port.');
     await other.stop();
     if (isFree) taken.close();
-  });
-
-  test('is not opened for folders without a run', async () => {
-    expect(await rejectionOf(viewer({ runs: [page] }))).toMatchObject({
-      code: 'CHECKPOINT_INVALID',
-      message: expect.stringMatching(/is not a run folder: it has no config\.yaml/) as unknown,
-    });
   });
 
   test('shows that the page is not built, as the start does', async () => {

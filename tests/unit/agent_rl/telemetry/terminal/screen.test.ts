@@ -10,9 +10,7 @@ function setUp(size: EmulatedSize = {}, panel: Panel = { lines: () => ['one', 't
   const stdout = { isTTY: true, write };
   let time = 0;
   const screen = new Screen({ terminal, besides: [stdout], clock: () => time });
-  const wait = (milliseconds: number) => {
-    time += milliseconds;
-  };
+  const wait = (milliseconds: number) => void (time += milliseconds);
   return { terminal, stdout, screen, wait, shown: screen.show(panel) };
 }
 
@@ -66,27 +64,17 @@ describe('A screen with a panel', () => {
     terminal.write('\u001B[2Jgone? \u001B]0;title\u0007 \rback\n');
     terminal.write(Buffer.from([0x61, 0xff, 0xc3, 0x0a]));
     terminal.write('\u001B[31mred\r\n');
-    expect(await terminal.linesShown()).toEqual([
-      String.raw`\x1b[2Jgone? \x1b]0;title\x07 \x0dback`,
-      'a\uFFFD\uFFFD',
-      'red',
-      'one',
-      'two',
-    ]);
+    const shown = [String.raw`\x1b[2Jgone? \x1b]0;title\x07 \x0dback`, 'a\uFFFD\uFFFD', 'red'];
+    expect(await terminal.linesShown()).toEqual([...shown, 'one', 'two']);
     expect(terminal.bytes).toContain('\u001B[31mred\n\u001B[0m');
   });
 
-  test('draws at most ten times a second, and the newest state in the end', async () => {
+  test('draws at most ten times a second', async () => {
     jest.useFakeTimers();
     try {
       let [state, drawn] = [0, 0];
-      const panel = {
-        lines: () => {
-          drawn += 1;
-          return [`state ${state}`];
-        },
-      };
-      const { shown, wait } = setUp({}, panel);
+      const lines = () => [`state ${state}, drawn ${(drawn += 1)}`];
+      const { shown, wait } = setUp({}, { lines });
       // 2 s of a change each 5 ms.
       for (; state < 400; state++) {
         shown.changed();
@@ -129,11 +117,7 @@ describe('A screen with a panel', () => {
     expect(await terminal.linesShown()).toEqual([]);
     terminal.write('after\n');
     expect(await terminal.linesShown()).toEqual(['after']);
-  });
-
-  test('never hides the cursor, so that nothing can leave it hidden', () => {
-    const { terminal, shown } = setUp();
-    shown.remove();
+    // The cursor is never hidden, so that nothing can leave it hidden.
     expect(terminal.bytes).not.toContain('[?25l');
   });
 

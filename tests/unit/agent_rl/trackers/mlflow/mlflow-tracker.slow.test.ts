@@ -3,24 +3,25 @@ import { join } from 'node:path';
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 
+import { packageRoot } from '#agent_rl/core/package-root.ts';
 import type { ReportedEvent, TrackedRun } from '#agent_rl/core/run-event.ts';
 import { MlflowTracker } from '#agent_rl/trackers/mlflow/mlflow-tracker.ts';
 import { describeTrackerContract } from '#tests/contracts/index.ts';
 import { mlflowDouble, type MlflowDouble } from '#tests/support/mlflow/mlflow-double.ts';
+import {
+  askMlflow,
+  type ComparableAnswer,
+  withoutWords,
+} from '#tests/support/mlflow/mlflow-exchanges.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
-import { thrownBy } from '#tests/support/thrown.ts';
+import { errorOf, thrownBy } from '#tests/support/thrown.ts';
 import { iterated, startedIn } from '#tests/support/tracked-facts.ts';
 
 const folder = temporaryFolder();
 const { signal } = new AbortController();
 
-const settings = (url: string, more = {}) => ({
-  url,
-  experiment: 'tests',
-  artifacts: true,
-  ...more,
-});
-const trackerAt = (url: string, more = {}) => new MlflowTracker({ settings: settings(url, more) });
+const trackerAt = (url: string, more = {}) =>
+  new MlflowTracker({ settings: { url, experiment: 'tests', artifacts: true, ...more } });
 
 describe('The MLflow double', () => {
   let server: MlflowDouble;
@@ -58,10 +59,7 @@ afterEach(() => server.close());
 const settled = { run: { seed: 1 }, tools: [{ type: 'calculator' }], rewards: [], model: null };
 const started = (name: string, resume: Partial<TrackedRun> = {}): ReportedEvent =>
   startedIn(folder, name, { config: settled, ...resume });
-const ended = (status: 'finished' | 'interrupted' | 'failed'): ReportedEvent => ({
-  type: 'end',
-  status,
-});
+const ended = (status: 'finished' | 'interrupted' | 'failed') => ({ type: 'end', status }) as const;
 
 /** Tells one session; what the tracker noted. */
 async function told(facts: readonly ReportedEvent[], more = {}): Promise<string[]> {
@@ -76,43 +74,30 @@ async function told(facts: readonly ReportedEvent[], more = {}): Promise<string[
 }
 
 test('a run gets its settings, metrics, checkpoint, files and end', async () => {
+  const step = { iteration: 1, path: '/a/step-1', weightsSha256: 'c0ffee' };
   const notes = await told([
     started('whole'),
     { type: 'evaluation', when: 'before', iteration: 0, metrics: { 'eval/successRate': 0.25 } },
     iterated(1, { 'train/loss': 0.1, 'eval/group/hard ones': 1e-300 }),
-    {
-      type: 'checkpoint',
-      reason: 'last',
-      iteration: 1,
-      path: '/a/step-1',
-      weightsSha256: 'c0ffee',
-    },
+    { type: 'checkpoint', reason: 'last', ...step },
     { type: 'summary', summary: { iterations: 1 } },
     ended('finished'),
   ]);
   expect(notes).toEqual([]);
-  const [run] = server.runs;
-  expect(run?.info).toMatchObject({
-    run_name: 'whole',
-    status: 'FINISHED',
-    start_time: 1000,
-    end_time: 1005,
-  });
+  const [run, ...others] = server.runs;
+  const times = { start_time: 1000, end_time: 1005 };
+  expect(run?.info).toMatchObject({ run_name: 'whole', status: 'FINISHED', ...times });
   expect(run?.metrics).toEqual([
     { key: 'eval/successRate', value: 0.25, timestamp: 1001, step: 0 },
     { key: 'train/loss', value: 0.1, timestamp: 1002, step: 1 },
     { key: 'eval/group/hard ones', value: 1e-300, timestamp: 1002, step: 1 },
   ]);
-  expect(Object.fromEntries(run?.params ?? [])).toEqual({
-    'run.seed': '1',
-    'tools.0.type': 'calculator',
-    rewards: '[]',
-    model: 'null',
-  });
+  const texts = { 'run.seed': '1', 'tools.0.type': 'calculator', rewards: '[]', model: 'null' };
+  expect(Object.fromEntries(run?.params ?? [])).toEqual(texts);
   expect(run?.tags.get('agent_rl.weightsSha256')).toBe('c0ffee');
   expect(run?.artifacts.get('summary.json')).toBe('{\n "iterations": 1\n}');
   expect(run?.artifacts.get('config.yaml')).toMatch(/^run:\n {2}seed: 1\n/);
-  expect(server.runs).toHaveLength(1);
+  expect(others).toEqual([]);
 });
 
 test.each([
@@ -124,12 +109,8 @@ test.each([
 });
 
 test('a resumed run continues the same MLflow run and records nothing twice', async () => {
-  await told([
-    started('resumed'),
-    iterated(1, { a: 1 }),
-    iterated(2, { a: 2 }),
-    ended('interrupted'),
-  ]);
+  const played = [iterated(1, { a: 1 }), iterated(2, { a: 2 })];
+  await told([started('resumed'), ...played, ended('interrupted')]);
   const config = { run: { seed: 2 }, added: true };
   const notes = await told([
     started('resumed', { resumed: true, from: 1, config }),
@@ -139,11 +120,7 @@ test('a resumed run continues the same MLflow run and records nothing twice', as
   ]);
   expect(server.runs).toHaveLength(1);
   const [run] = server.runs;
-  expect(run?.metrics.map(({ step, value }) => [step, value])).toEqual([
-    [1, 1],
-    [2, 2],
-    [3, 3],
-  ]);
+  expect(run?.metrics.map(({ step, value }) => `${step}: ${value}`).join()).toBe('1: 1,2: 2,3: 3');
   expect(run?.params.get('run.seed')).toBe('1');
   expect(run?.params.get('added')).toBe('true');
   expect(run?.info['status']).toBe('FINISHED');
@@ -161,10 +138,8 @@ test('a run whose id was lost in a crash is found again', async () => {
   stop.abort(new Error('killed'));
   await expect(starting).rejects.toThrow('killed');
   await tracker.close();
-  const kept = JSON.parse(
-    readFileSync(join(folder, 'crash', 'trackers', 'mlflow.json'), 'utf8'),
-  ) as object;
-  expect(Object.keys(kept)).toContain('key');
+  const kept = readFileSync(join(folder, 'crash', 'trackers', 'mlflow.json'), 'utf8');
+  expect(JSON.parse(kept)).toHaveProperty('key');
   await told([started('crash', { resumed: true }), iterated(1, { a: 1 })]);
   expect(server.runs).toHaveLength(1);
   expect(server.runs[0]?.metrics).toHaveLength(1);
@@ -218,15 +193,11 @@ test('names that MLflow does not allow are changed, stay distinct, and are noted
 });
 
 test('NaN is recorded as MLflow records it, and an infinity is noted', async () => {
-  const notes = await told([
-    started('nan'),
-    iterated(1, { n: NaN, up: Infinity, down: -Infinity }),
-  ]);
-  expect(server.runs[0]?.metrics.map(({ value }) => value)).toEqual([
-    'NaN',
-    Number.MAX_VALUE,
-    -Number.MAX_VALUE,
-  ]);
+  const values = { n: NaN, up: Infinity, down: -Infinity };
+  const notes = await told([started('nan'), iterated(1, values)]);
+  const { MAX_VALUE } = Number;
+  const recorded = server.runs[0]?.metrics.map(({ value }) => value);
+  expect(recorded).toEqual(['NaN', MAX_VALUE, -MAX_VALUE]);
   expect(notes).toEqual([expect.stringMatching(/^"up" is infinite.*; "down" is infinite/)]);
 });
 
@@ -256,23 +227,21 @@ describe('The access to MLflow', () => {
     delete process.env['MLFLOW_TEST_SECRET'];
   });
 
+  const password = { username: 'me', passwordEnv: 'MLFLOW_TEST_SECRET' };
+  const token = { tokenEnv: 'MLFLOW_TEST_SECRET' };
   test.each([
-    [{ tokenEnv: 'MLFLOW_TEST_SECRET' }, `Bearer ${secret}`],
-    [
-      { username: 'me', passwordEnv: 'MLFLOW_TEST_SECRET' },
-      `Basic ${Buffer.from(`me:${secret}`).toString('base64')}`,
-    ],
-  ])('sends %p in the header', async (more, expected) => {
+    [token, `Bearer ${secret}`],
+    [password, `Basic ${Buffer.from(`me:${secret}`).toString('base64')}`],
+  ])('sends %p in the header alone', async (more, expected) => {
     await told([started('secret')], more);
-    expect(new Set(server.requests.map(({ headers }) => headers.authorization))).toEqual(
-      new Set([expected]),
-    );
+    const sent = server.requests.map(({ headers }) => headers.authorization);
+    expect([...new Set(sent)]).toEqual([expected]);
     expect(JSON.stringify(server.requests.map(({ text }) => text))).not.toMatch(secret);
   });
 
   test('shows no rejected secret', async () => {
     server.answerInstead = { status: 401, json: 'You are not authenticated.' };
-    const tracker = trackerAt(server.url, { tokenEnv: 'MLFLOW_TEST_SECRET' });
+    const tracker = trackerAt(server.url, token);
     const failing = tracker.track({ ...started('refused'), time: 1 }, signal);
     await expect(failing).rejects.toThrow(/answered 401 .*You are not authenticated.* tokenEnv/);
     await expect(failing).rejects.not.toThrow(secret);
@@ -282,15 +251,18 @@ describe('The access to MLflow', () => {
   test.each([
     [{ tokenEnv: 'MLFLOW_TEST_UNSET' }, 'MLFLOW_TEST_UNSET, which is not set'],
     [{ username: 'me' }, 'username and passwordEnv together'],
-    [{ passwordEnv: 'MLFLOW_TEST_SECRET' }, 'username and passwordEnv together'],
-    [
-      { username: 'me', passwordEnv: 'MLFLOW_TEST_SECRET', tokenEnv: 'MLFLOW_TEST_SECRET' },
-      'Set one or the other',
-    ],
+    [{ ...password, ...token }, 'Set one or the other'],
     [{ url: 'http://me:pw@127.0.0.1' }, 'contains a password'],
     [{ url: 'ftp://127.0.0.1' }, 'must be http: or https:'],
   ])('refuses secrets and addresses that cannot be right before the run: %p', (more, problem) => {
-    const { code, message } = thrownBy(() => trackerAt('http://127.0.0.1:1', more));
-    expect([code, message]).toEqual(['CONFIG_INVALID', expect.stringContaining(problem)]);
+    expect(thrownBy(() => trackerAt('http://127.0.0.1:1', more))).toMatchObject(
+      errorOf('CONFIG_INVALID', problem),
+    );
   });
+});
+
+test('the double answers as MLflow 3.17.2 did', async () => {
+  const file = join(packageRoot(), 'tests', 'fixtures', 'mlflow', 'answers.json');
+  const real = JSON.parse(readFileSync(file, 'utf8')) as ComparableAnswer[];
+  expect(withoutWords(await askMlflow(server.url))).toEqual(withoutWords(real));
 });

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, truncateSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { expect, test } from '@jest/globals';
@@ -14,6 +14,7 @@ import { crc32c, record, wholeRecords } from '#agent_rl/trackers/tensorboard/rec
 import { TensorBoardTracker } from '#agent_rl/trackers/tensorboard/tensorboard-tracker.ts';
 import { describeTrackerContract } from '#tests/contracts/index.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+import { startedIn } from '#tests/support/tracked-facts.ts';
 
 const folder = temporaryFolder();
 
@@ -57,10 +58,7 @@ test.each([
   ],
   [
     'numbers, one of them none',
-    scalarsEvent(place, [
-      ['a/b', 0.1],
-      ['c', NaN],
-    ]),
+    scalarsEvent(place, Object.entries({ 'a/b': 0.1, c: NaN })),
     '2400000000000000422b804d09000000000000f83f10ac022a160a0a0a03612f6215cdcccc3d0a080a0163150000c07fb5aa411a',
   ],
   [
@@ -81,11 +79,7 @@ test('a torn or damaged record ends the readable part', () => {
   expect(wholeRecords(Buffer.concat([one, damaged, one]))).toHaveLength(1);
 });
 
-const run = (name: string, resume: Partial<TrackedRun> = {}): ReportedEvent => {
-  mkdirSync(join(folder, name), { recursive: true });
-  const of = { name, folder: join(folder, name), mode: 'rl', config: {}, resumed: false } as const;
-  return { type: 'start', run: { ...of, ...resume } };
-};
+const run = (name: string, resume: Partial<TrackedRun> = {}) => startedIn(folder, name, resume);
 
 async function told(facts: readonly ReportedEvent[]): Promise<void> {
   const tracker = new TensorBoardTracker();
@@ -93,56 +87,30 @@ async function told(facts: readonly ReportedEvent[]): Promise<void> {
   await tracker.close();
 }
 
-const evaluated = (
-  when: 'before' | 'during' | 'after',
-  iteration: number,
-  more = {},
-): ReportedEvent => ({
-  type: 'evaluation',
-  when,
-  iteration,
-  metrics: { 'eval/tasks': 4, ...more },
-});
-const iterated = (iteration: number, more = {}): ReportedEvent => ({
-  type: 'iteration',
-  iteration,
-  metrics: { 'train/loss': 1, ...more },
-});
+const evaluated = (when: 'before' | 'during' | 'after', iteration: number, more = {}) =>
+  ({ type: 'evaluation', when, iteration, metrics: { 'eval/tasks': 4, ...more } }) as const;
+const iterated = (iteration: number, more = {}) =>
+  ({ type: 'iteration', iteration, metrics: { 'train/loss': 1, ...more } }) as const;
+
+/** What is in the files of a run. */
+const read = (name: string): string => scalars(join(folder, name)).join();
 
 test('an evaluation whose numbers repeat with their iteration is written once', async () => {
-  await told([
-    run('once'),
-    evaluated('before', 0),
-    iterated(1),
-    evaluated('during', 2),
-    iterated(2, { 'eval/tasks': 4, 'eval/difference': 0 }),
-  ]);
-  expect(scalars(join(folder, 'once'))).toEqual([
-    '0 eval/tasks',
-    '1 train/loss',
-    '2 eval/tasks',
-    '2 train/loss',
-    '2 eval/difference',
-  ]);
+  const again = iterated(2, { 'eval/tasks': 4, 'eval/difference': 0 });
+  await told([run('once'), evaluated('before', 0), iterated(1), evaluated('during', 2), again]);
+  expect(read('once')).toBe(
+    '0 eval/tasks,1 train/loss,2 eval/tasks,2 train/loss,2 eval/difference',
+  );
 });
 
 test('a resume removes everything that it repeats, the evaluation after training included', async () => {
-  await told([
-    run('again'),
-    evaluated('before', 0),
-    iterated(1),
-    iterated(2, { void: 1 }),
-    evaluated('after', 2, { void: 1 }),
-  ]);
+  const first = [run('again'), evaluated('before', 0), iterated(1), iterated(2, { void: 1 })];
+  await told([...first, evaluated('after', 2, { void: 1 })]);
   await told([run('again', { resumed: true, from: 1 }), iterated(2), evaluated('after', 2)]);
-  expect(scalars(join(folder, 'again'))).toEqual([
-    '0 eval/tasks',
-    '1 train/loss',
-    '2 train/loss',
-    '2 eval/tasks',
-  ]);
+  const before = '0 eval/tasks,1 train/loss,2 train/loss,2 eval/tasks';
+  expect(read('again')).toBe(before);
   await told([run('again', { resumed: true, from: 2 }), evaluated('after', 2, { more: 1 })]);
-  expect(scalars(join(folder, 'again')).slice(3)).toEqual(['2 eval/tasks', '2 more']);
+  expect(read('again')).toBe(`${before},2 more`);
 });
 
 test('a file torn by a killed process is repaired', async () => {
@@ -151,7 +119,7 @@ test('a file torn by a killed process is repaired', async () => {
   const [first = ''] = readdirSync(own);
   truncateSync(join(own, first), readFileSync(join(own, first)).length - 3);
   await told([run('torn', { resumed: true, from: 2 }), iterated(3)]);
-  expect(scalars(join(folder, 'torn'))).toEqual(['0 eval/tasks', '1 train/loss', '3 train/loss']);
+  expect(read('torn')).toBe('0 eval/tasks,1 train/loss,3 train/loss');
 });
 
 test('an event without a start writes nothing and fails', async () => {

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 
 import { jobs } from '#agent_rl/jobs/jobs.ts';
-import type { Jobs } from '#agent_rl/jobs/jobs.ts';
 import type { SearchDocument } from '#agent_rl/core/services/search.ts';
 import { commandLine } from '#tests/support/command-line.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
@@ -29,17 +28,8 @@ const linesOf = <Line>(output: string, name: string): Line[] =>
 
 const run = async (...args: readonly string[]) => {
   const output = join(folder, `out-${outputs++}`);
-  const all = [
-    'data',
-    'prepare',
-    ...args,
-    '--output',
-    output,
-    '--cache-dir',
-    join(folder, 'cache'),
-  ];
-  const prepareData: Jobs['prepareData'] = (options) => jobs.prepareData(options);
-  return { output, ...(await commandLine(all, { jobs: { prepareData } })) };
+  const places = ['--output', output, '--cache-dir', join(folder, 'cache')];
+  return { output, ...(await commandLine(['data', 'prepare', ...args, ...places], { jobs })) };
 };
 
 describe('prepare-data', () => {
@@ -68,29 +58,18 @@ describe('prepare-data', () => {
     expect(verified.stdout).toContain(`${train.length} of ${train.length} tasks are sound`);
   });
 
-  test('writes a report as JSON, and does not write over an earlier output', async () => {
+  test('writes a report as JSON, and does not write over an earlier output or a file', async () => {
     const { output, stdout } = await run(fixture, '--json');
     const report: unknown = JSON.parse(readFileSync(join(output, 'report.json'), 'utf8'));
     expect(JSON.parse(stdout)).toEqual(report);
     const again = ['data', 'prepare', fixture, '--output', output];
-    const { code, stderr } = await commandLine(again, { jobs });
-    expect(code).toBe(2);
-    expect(stderr).toContain('OUTPUT_UNWRITABLE');
+    expect((await commandLine(again, { jobs })).stderr).toContain('OUTPUT_UNWRITABLE');
     expect((await commandLine([...again, '--overwrite'], { jobs })).code).toBe(0);
+    const file = ['data', 'prepare', fixture, '--output', writeBelow(folder, 'a-file', 'hi')];
+    const error = expect.stringMatching(/OUTPUT_UNWRITABLE.*a-file is a file/s);
+    for (const args of [file, [...file, '--overwrite']])
+      expect(await commandLine(args, { jobs })).toMatchObject({ code: 2, stderr: error });
   });
-
-  test.each([[[]], [['--overwrite']]])(
-    'refuses an output that is a file, with %j',
-    async (flags) => {
-      const file = writeBelow(folder, 'a-file', 'hi');
-      const args = ['data', 'prepare', fixture, '--output', file, ...flags];
-      const { code, stderr } = await commandLine(args, { jobs });
-      expect({ code, stderr }).toMatchObject({
-        code: 2,
-        stderr: expect.stringMatching(/OUTPUT_UNWRITABLE.*a-file is a file/s),
-      });
-    },
-  );
 
   test('fetches the pages that a table names, and drops questions whose page is not available', async () => {
     server.answer = ({ path }, response) => {
@@ -99,21 +78,14 @@ describe('prepare-data', () => {
       const text = '<p>Beans are the seeds of plants. They are eaten everywhere.</p>'.repeat(8);
       response.end(there ? `<html><title>Beans</title><body>${text}</body></html>` : '');
     };
-    const rows = [
-      { ask: 'What are beans?', reply: 'seeds', page: `${server.origin}/beans` },
-      { ask: 'What are peas?', reply: 'also seeds', page: `${server.origin}/peas` },
-    ];
-    const text = rows.map((row) => JSON.stringify(row)).join('\n');
-    const file = writeBelow(folder, 'pages.jsonl', text);
-    const columns = '--column question=ask --column answer=reply --url-column page'.split(' ');
-    const crawl = ['--crawl', '--contact', 'me@example.org', '--allow-private'];
-    const { output, stderr } = await run(
-      file,
-      ...columns,
-      ...crawl,
-      '--requests-per-second',
-      '100',
-    );
+    const text = ['beans', 'peas'].map((name) => {
+      const page = `${server.origin}/${name}`;
+      return JSON.stringify({ ask: `What are ${name}?`, reply: 'seeds', page });
+    });
+    const file = writeBelow(folder, 'pages.jsonl', text.join('\n'));
+    const columns = '--column question=ask --column answer=reply --url-column page';
+    const crawl = '--crawl --contact me@example.org --allow-private --requests-per-second 100';
+    const { output, stderr } = await run(file, ...`${columns} ${crawl}`.split(' '));
     expect(stderr).toBe('');
     expect(linesOf(output, 'documents.jsonl')).toMatchObject([
       { title: 'Beans', url: `${server.origin}/beans`, text: expect.stringContaining('seeds') },
@@ -138,14 +110,14 @@ describe('prepare-data', () => {
   });
 
   test.each([
-    [['--crawl'], '--contact is ""'],
-    [['--column', 'colour=x'], '--column colour=x is not of the form FIELD=COLUMN'],
-    [['--format', 'csv'], '--format csv is unknown'],
-    [['--chunk-tokens', '8'], '--chunk-tokens is "8"'],
-    [['--eval-share', 'many'], '--eval-share is "many"'],
-    [['--hub-config', 'x', '--tokenizer', '/none'], 'TOKENIZER_INVALID'],
-  ])('refuses %j with what is allowed', async (flags, message) => {
-    const { code, stderr } = await run(fixture, ...flags);
+    ['--crawl', '--contact is ""'],
+    ['--column colour=x', '--column colour=x is not of the form FIELD=COLUMN'],
+    ['--format csv', '--format csv is unknown'],
+    ['--chunk-tokens 8', '--chunk-tokens is "8"'],
+    ['--eval-share many', '--eval-share is "many"'],
+    ['--hub-config x --tokenizer /none', 'TOKENIZER_INVALID'],
+  ])('refuses %s with what is allowed', async (flags, message) => {
+    const { code, stderr } = await run(fixture, ...flags.split(' '));
     expect(code).toBe(2);
     expect(stderr).toContain(message);
   });

@@ -12,11 +12,10 @@ import { openModel } from '#model/weights/open-model.ts';
 import { requireFloats, unquantized } from '#model/config/parameters.ts';
 import { dequantizedTensor } from '#model/weights/quantize-weights.ts';
 import { Tokenizer } from '#model/text/tokenizer.ts';
-import { commandLine } from '#tests/support/command-line.ts';
 import { logSoftmax, plainLogits } from '#tests/support/plain-decoder.ts';
 import { smallModelConfig, writeSmallModel } from '#tests/support/small-model.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
-import { rejectionOf } from '#tests/support/thrown.ts';
+import { expectRejection, rejectionOf } from '#tests/support/thrown.ts';
 
 const folder = temporaryFolder();
 const model = join(folder, 'model');
@@ -28,6 +27,8 @@ beforeAll(async () => {
   writeFileSync(text, words.repeat(3));
 });
 
+const lora = (rank: number, target: string) => ({ rank, alpha: 4, targets: [target] });
+
 const run = (output: string, more: Partial<QuantizeOptions> = {}) =>
   quantizeModel({
     model,
@@ -37,7 +38,7 @@ const run = (output: string, more: Partial<QuantizeOptions> = {}) =>
     seed: 1,
     device: 'cpu',
     engineThreads: 1,
-    lora: { rank: 2, alpha: 4, targets: ['attention'] },
+    lora: lora(2, 'attention'),
     signal: new AbortController().signal,
     print: () => undefined,
     ...more,
@@ -45,7 +46,9 @@ const run = (output: string, more: Partial<QuantizeOptions> = {}) =>
 
 describe('quantizeModel', () => {
   test('reports what both models predict, as other code computes it', async () => {
-    const report = await run('compared', { text });
+    const report = await run('compared', { text, lora: undefined });
+    // None is requested.
+    expect(existsSync(join(folder, 'compared', 'adapter'))).toBe(false);
     const tokenizer = await Tokenizer.fromFolder(model);
     const ids = tokenizer.encodePlain(readFileSync(text, 'utf8'));
     // Two pieces of the model's 16 positions; the rest of the 40 tokens makes no third.
@@ -53,15 +56,9 @@ describe('quantizeModel', () => {
     const float = await loadModel(model);
     const quantized = await loadModel(join(folder, 'compared'));
     const plain = { config: float.config, weights: requireFloats(float.parameters) };
-    const meant = {
-      config: unquantized(quantized.config),
-      weights: new Map(
-        [...plain.weights.keys()].map((name) => [
-          name,
-          dequantizedTensor(quantized.parameters, name)!,
-        ]),
-      ),
-    };
+    const tensorOf = (name: string) => dequantizedTensor(quantized.parameters, name)!;
+    const dequantized = new Map([...plain.weights.keys()].map((name) => [name, tensorOf(name)]));
+    const meant = { config: unquantized(quantized.config), weights: dequantized };
     let [logit, logProb, kl, same] = [0, 0, 0, 0];
     for (const window of windows) {
       const [a, b] = [plain, meant].map(({ config, weights }) =>
@@ -86,13 +83,9 @@ describe('quantizeModel', () => {
 
     const engine = new OnnxEngine({ device: 'cpu', threads: 1 });
     const perplexityOf = async ({ config, parameters }: typeof float): Promise<number> => {
-      const learner = new LocalLearner(engine, config, parameters, {
-        microBatchTokens: 64,
-      });
-      const scored = await learner.forward(
-        windows.map((window) => Int32Array.from(window)),
-        { temperature: 1, which: 'policy' },
-      );
+      const learner = new LocalLearner(engine, config, parameters, { microBatchTokens: 64 });
+      const batch = windows.map((window) => Int32Array.from(window));
+      const scored = await learner.forward(batch, { temperature: 1, which: 'policy' });
       // The first token of each, which nothing predicts, counts 0.
       const sum = scored.reduce((all, row) => row.reduce((a, b) => a + b, all), 0);
       return Math.exp(-sum / 30);
@@ -108,14 +101,9 @@ describe('quantizeModel', () => {
     const printed: string[] = [];
     const report = await run('whole', { print: (line) => printed.push(line) });
     const output = join(folder, 'whole');
-    expect(readdirSync(output).toSorted()).toEqual([
-      'adapter',
-      'config.json',
-      'model.safetensors',
-      'quantization.json',
-      'tokenizer.json',
-      'tokenizer_config.json',
-    ]);
+    const files =
+      'adapter config.json model.safetensors quantization.json tokenizer.json tokenizer_config.json';
+    expect(readdirSync(output).toSorted()).toEqual(files.split(' '));
     expect(JSON.parse(readFileSync(join(output, 'quantization.json'), 'utf8'))).toEqual(report);
     expect(report).toMatchObject({ perplexity: null, comparedOn: 'random tokens', blockSize: 16 });
     // 2 layers x (q 32 + k 16 + v 16 + o 16 outputs and 16 + 16 + 16 + 32 inputs) x rank 2.
@@ -133,38 +121,12 @@ describe('quantizeModel', () => {
     ).toBe((report['bytes'] as { quantized: number }).quantized + 4 * 640);
   });
 
-  test('writes no adapter when none is requested', async () => {
-    const { lora: _dropped, ...options } = {
-      model,
-      output: join(folder, 'bare'),
-      blockSize: 16,
-      textTokens: 40,
-      seed: 1,
-      device: 'cpu',
-      signal: new AbortController().signal,
-      print: () => undefined,
-      lora: undefined,
-    };
-    await quantizeModel(options);
-    expect(existsSync(join(folder, 'bare', 'adapter'))).toBe(false);
-  });
-
   test.each<[string, Partial<QuantizeOptions>, string, string]>([
     ['blocks that do not divide', { blockSize: 64 }, 'MODEL_INVALID', 'block size 64'],
     ['no text', { text: join(folder, 'none.txt') }, 'CONFIG_INVALID', 'none.txt cannot be read'],
     ['too short a text', { text, textTokens: 1 }, 'CONFIG_INVALID', '--text-tokens'],
-    [
-      'an invalid rank',
-      { lora: { rank: 1.5, alpha: 4, targets: ['mlp'] } },
-      'CONFIG_INVALID',
-      '--lora-rank',
-    ],
-    [
-      'an unknown target',
-      { lora: { rank: 1, alpha: 4, targets: ['lm_head'] } },
-      'CONFIG_INVALID',
-      'lm_head',
-    ],
+    ['an invalid rank', { lora: lora(1.5, 'mlp') }, 'CONFIG_INVALID', '--lora-rank'],
+    ['an unknown target', { lora: lora(1, 'lm_head') }, 'CONFIG_INVALID', 'lm_head'],
     ['being stopped', { signal: AbortSignal.abort() }, 'INTERRUPTED', 'Stopped'],
   ])('leaves nothing behind after %s', async (_title, options, code, message) => {
     const before = readdirSync(folder);
@@ -173,61 +135,15 @@ describe('quantizeModel', () => {
     expect(thrown.message).toContain(message);
     expect(readdirSync(folder)).toEqual(before);
   });
-
-  test('writes over nothing', async () => {
-    const thrown = await rejectionOf(run('model'));
-    expect(thrown.code).toBe('OUTPUT_UNWRITABLE');
-    expect(thrown.message).toContain('exists');
-  });
 });
 
-describe('agent-rl model quantize', () => {
-  test('hands its flags to the job', async () => {
-    let given: QuantizeOptions | undefined;
-    const jobs = {
-      quantize: (options: QuantizeOptions) => {
-        given = options;
-        return Promise.resolve({ positions: 3 });
-      },
-    };
-    const flags =
-      '--block-size 32 --text t.txt --lora-rank 4 --lora-targets mlp --lora-targets q_proj';
-    const { code, stdout } = await commandLine(
-      ['model', 'quantize', '--model', 'in', '--output', 'out', ...flags.split(' '), '--json'],
-      {
-        jobs,
-      },
-    );
-    expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toEqual({ positions: 3 });
-    expect(given).toMatchObject({
-      model: 'in',
-      output: 'out',
-      blockSize: 32,
-      text: 't.txt',
-      textTokens: 2048,
-      device: 'cpu',
-      seed: 42,
-      lora: { rank: 4, alpha: 16, targets: ['mlp', 'q_proj'] },
-    });
-    await commandLine(
-      ['model', 'quantize', '--model', 'in', '--output', 'out', '--lora-rank', '0'],
-      {
-        jobs,
-      },
-    );
-    expect(given).toMatchObject({ blockSize: 64, lora: undefined });
-  });
-});
-
-test('quantizing an adapter, or into a file, says what to do', async () => {
-  const report = await run('with-adapter');
-  expect(report).toBeDefined();
-  const adapter = await rejectionOf(
-    run('none', { model: join(folder, 'with-adapter', 'adapter') }),
-  );
-  expect(adapter.code).toBe('MODEL_INVALID');
-  expect(adapter.message).toContain('only whole models can be quantized');
-  const below = await rejectionOf(run(join('text.txt', 'below')));
-  expect(below.code).toBe('OUTPUT_UNWRITABLE');
+test('quantizing an adapter, into a file or over a folder is refused', async () => {
+  await run('with-adapter');
+  for (const [output, from, code] of [
+    ['none', join('with-adapter', 'adapter'), 'MODEL_INVALID'],
+    [join('text.txt', 'below'), 'model', 'OUTPUT_UNWRITABLE'],
+    ['model', 'model', 'OUTPUT_UNWRITABLE'],
+  ] as const) {
+    await expectRejection(run(output, { model: join(folder, from) }), code);
+  }
 });
