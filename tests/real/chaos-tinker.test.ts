@@ -3,12 +3,17 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
-import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
 import { readAdapterWeights } from '#model/adapters/adapter-files.ts';
 import { describeModel } from '#model/weights/open-model.ts';
 import { readLines } from '#tests/support/acme-project.ts';
-import { type ChaosProxy, type Fault, startChaosProxy } from '#tests/support/chaos-proxy.ts';
+import {
+  type ChaosProxy,
+  type Fault,
+  faultOfOneIn,
+  faults,
+  startChaosProxy,
+} from '#tests/support/chaos-proxy.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 import { type SkyrlServer, startSkyrl } from '#tests/support/tinker/skyrl-server.ts';
 import { largestGap, lora, starter } from '#tests/support/tinker/tried-learner.ts';
@@ -27,8 +32,6 @@ let harmful = false;
 let steps = 0;
 let restarted: Promise<void> | undefined;
 
-const faults: readonly Fault[] = ['refuse', 'lose', 'cut', 'delay'];
-
 /** One request in twelve. The third step is not heard of by the server, which is killed instead. */
 function faultOf({ number, path }: { number: number; path: string }): Fault {
   if (!harmful) return 'none';
@@ -39,8 +42,7 @@ function faultOf({ number, path }: { number: number; path: string }): Fault {
       return 'refuse';
     }
   }
-  const random = new KeyedRng('chaos', number);
-  return random.integer(12) === 0 ? faults[random.integer(faults.length)]! : 'none';
+  return faultOfOneIn(12, number);
 }
 
 beforeAll(async () => {

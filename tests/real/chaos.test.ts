@@ -1,17 +1,20 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
-import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
-import { untiedCopy } from '#agent_rl/generation/vllm/vllm-weights.ts';
 import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
-import { copyLanguageModelFiles } from '#model/text/language-model.ts';
 import { readJson, readLines } from '#tests/support/acme-project.ts';
-import { type ChaosProxy, type Fault, startChaosProxy } from '#tests/support/chaos-proxy.ts';
+import {
+  type ChaosProxy,
+  type Fault,
+  faultOfOneIn,
+  faults,
+  startChaosProxy,
+} from '#tests/support/chaos-proxy.ts';
+import type { RealServer } from '#tests/support/real-server.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 import { starter } from '#tests/support/vllm/opened-vllm.ts';
-import { type RealVllm, startVllm, vllmProgram } from '#tests/support/vllm/real-vllm.ts';
+import { servable, startVllm, vllmProgram } from '#tests/support/vllm/real-vllm.ts';
 
 /*
  * vLLM behind a proxy that harms one request in five, and killed in the middle of a collection; another takes its place. See
@@ -20,33 +23,26 @@ import { type RealVllm, startVllm, vllmProgram } from '#tests/support/vllm/real-
 
 const folder = temporaryFolder();
 const model = join(folder, 'served');
-const servers: RealVllm[] = [];
+const servers: RealServer[] = [];
 let program = '';
 let proxy: ChaosProxy;
 
-async function start(): Promise<RealVllm> {
+async function start(): Promise<RealServer> {
   const server = await startVllm(program, model, { log: join(folder, 'vllm.log') });
   servers.push(server);
   await server.ready;
   return server;
 }
 
-const faults: readonly Fault[] = ['refuse', 'lose', 'cut', 'delay'];
-
 let harmful = false;
 
 /** One request for tokens in five; what else is asked, such as loading weights, one in ten. */
 function faultOf({ number, path }: { number: number; path: string }): Fault {
-  if (!harmful) return 'none';
-  const random = new KeyedRng('chaos', number);
-  const one = path.endsWith('/generate') ? 5 : 10;
-  return random.integer(one) === 0 ? faults[random.integer(faults.length)]! : 'none';
+  return harmful ? faultOfOneIn(path.endsWith('/generate') ? 5 : 10, number) : 'none';
 }
 
 beforeAll(async () => {
-  mkdirSync(model);
-  await untiedCopy(starter, model);
-  await copyLanguageModelFiles(starter, model);
+  await servable(starter, model);
   program = vllmProgram(folder);
   proxy = await startChaosProxy({ target: (await start()).url, faultOf, delayMs: 2000 });
 });

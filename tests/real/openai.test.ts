@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 
-import { unbiased, type Generator } from '#agent_rl/core/services/generator.ts';
+import type { Generator } from '#agent_rl/core/services/generator.ts';
 import { scorerOf } from '#agent_rl/core/services/scorer.ts';
-import { EngineClient } from '#agent_rl/engine-thread/engine-client.ts';
 import { importGguf } from '#model/gguf/import-gguf.ts';
 import { smolLm2File } from '#scripts/recipes/smollm2/smollm2-file.ts';
 import { describeGeneratorContract } from '#tests/contracts/generator-contract.ts';
 import { builtProgram } from '#tests/support/built-program.ts';
+import { closedAfterAll } from '#tests/support/closed-after-each.ts';
 import { llamaCppPython, startLlamaCpp } from '#tests/support/gguf/real-llama-cpp.ts';
 import {
   askOpenai,
@@ -18,7 +18,7 @@ import {
 } from '#tests/support/openai/openai-exchanges.ts';
 import { openedOpenai } from '#tests/support/openai/opened-openai.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { request } from '#tests/support/generation-request.ts';
+import { gapOf, localEngine } from '#tests/support/sampled-gaps.ts';
 import { starter } from '#tests/support/vllm/opened-vllm.ts';
 import { startVllm, vllmProgram } from '#tests/support/vllm/real-vllm.ts';
 
@@ -29,38 +29,10 @@ import { startVllm, vllmProgram } from '#tests/support/vllm/real-vllm.ts';
  */
 
 const folder = temporaryFolder();
-const closing: { close(): Promise<void> }[] = [];
-afterAll(async () => {
-  for (const one of closing.toReversed()) await one.close();
-});
+const closing = closedAfterAll();
 
-/** Log-probabilities of the model in a folder. */
-async function scored(model: string, sequences: readonly Int32Array[], temperature: number) {
-  const engine = await EngineClient.open({
-    modelFolder: model,
-    device: 'cpu',
-    threads: 1,
-    rows: 1,
-    maxContextTokens: 256,
-    microBatchTokens: 512,
-    seed: 1,
-    reference: false,
-    scores: { longestTokens: 256 },
-  });
-  try {
-    return await scorerOf(engine.learner).score(sequences, { temperature });
-  } finally {
-    await engine.close();
-  }
-}
-
-interface Gap {
-  largest: number;
-  mean: number;
-  tokens: number;
-}
-
-interface GapRequest {
+interface Measured {
+  what: string;
   prompt: readonly number[];
   maxTokens: number;
   samples: number;
@@ -68,34 +40,23 @@ interface GapRequest {
 }
 
 /** How far log-probabilities are from the model in a folder, in nats. */
-async function gapOf(
-  generator: Generator,
+async function gapTo(
   model: string,
-  { prompt, maxTokens, samples, temperature = 1 }: GapRequest,
-): Promise<Gap> {
-  const made = await Promise.all(
-    Array.from({ length: samples }, (_, sample) => {
-      const key = { seed: 5, taskId: 'gap', sample, turn: 0 };
-      const sampling = { ...unbiased, temperature };
-      return generator.generate(
-        request(`gap ${sample}`, { tokens: prompt, maxTokens, key, sampling }),
-      );
-    }),
-  );
-  const sequences = made.map(({ tokens }) => Int32Array.from([...prompt, ...tokens]));
-  const ours = await scored(model, sequences, temperature);
-  const gaps = made.flatMap(({ logProbs }, i) =>
-    logProbs.map((logProb, j) => Math.abs(logProb - ours[i]![prompt.length + j]!)),
-  );
-  const mean = gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length;
-  return { largest: Math.max(...gaps), mean, tokens: gaps.length };
+  generator: Generator,
+  { what, prompt, samples, ...asked }: Measured,
+) {
+  const prompts = Array.from({ length: samples }, () => prompt);
+  const engine = await localEngine(model, { scores: { longestTokens: 256 } });
+  try {
+    const gap = await gapOf(generator, scorerOf(engine.learner), { prompts, seed: 5, ...asked });
+    process.stderr.write(
+      `${what}: up to ${gap.largest.toExponential(2)} nats, ${gap.mean.toExponential(2)} in the mean of ${gap.tokens} tokens\n`,
+    );
+    return gap;
+  } finally {
+    await engine.close();
+  }
 }
-
-const tell = (what: string, { largest, mean, tokens }: Gap): void => {
-  process.stderr.write(
-    `${what}: up to ${largest.toExponential(2)} nats, ${mean.toExponential(2)} in the mean of ${tokens} tokens\n`,
-  );
-};
 
 describe('The server llama.cpp', () => {
   const model = join(folder, 'smollm2');
@@ -109,12 +70,8 @@ describe('The server llama.cpp', () => {
     url = server.url;
   });
   const opened = async (settings: object = {}, at = url) => {
-    const host = {
-      modelFolder: model,
-      textFolder: model,
-      vocabSize: 49_152,
-      maxContextTokens: 256,
-    };
+    const names = { modelFolder: model, textFolder: model };
+    const host = { ...names, vocabSize: 49_152, maxContextTokens: 256 };
     const { generator } = await openedOpenai([at], { requestsAtOnce: 2, ...settings }, host);
     closing.push(generator);
     return generator;
@@ -135,8 +92,8 @@ describe('The server llama.cpp', () => {
 
   test('measures how far the default is from the weights, since it rounds activations to bytes', async () => {
     const generator = await opened({ deadlineS: 600 });
-    const gap = await gapOf(generator, model, { prompt, maxTokens: 32, samples: 8 });
-    tell('llama.cpp (Q4_1) against ours in float32', gap);
+    const what = 'llama.cpp (Q4_1) against ours in float32';
+    const gap = await gapTo(model, generator, { what, prompt, maxTokens: 32, samples: 8 });
     expect(gap.tokens).toBe(256);
     expect(gap.mean).toBeLessThan(0.2);
   });
@@ -145,18 +102,20 @@ describe('The server llama.cpp', () => {
     const server = await startLlamaCpp(python, file, 'smollm2', join(folder, 'float32.gguf'));
     closing.push({ close: () => server.kill() });
     const generator = await opened({ deadlineS: 600 }, server.url);
-    const whole = await gapOf(generator, model, { prompt, maxTokens: 32, samples: 8 });
-    tell('llama.cpp in float32 against ours', whole);
+    const what = 'llama.cpp in float32 against ours';
+    const whole = await gapTo(model, generator, { what, prompt, maxTokens: 32, samples: 8 });
     expect(whole.largest).toBeLessThan(5e-4);
     // After halves of characters come more of them.
     const halves = [halfCharacter, 241, halfCharacter, 241, halfCharacter];
-    const asked = { prompt: halves, maxTokens: 16, samples: 4 };
-    const cut = await gapOf(generator, model, asked);
-    tell('behind halves of characters', cut);
-    expect(cut.largest).toBeLessThan(5e-4);
-    const cold = await gapOf(generator, model, { ...asked, samples: 2, temperature: 0.5 });
-    tell('at temperature 0.5', cold);
-    expect(cold.largest).toBeLessThan(1e-3);
+    const asked = {
+      what: 'behind halves of characters',
+      prompt: halves,
+      maxTokens: 16,
+      samples: 4,
+    };
+    expect((await gapTo(model, generator, asked)).largest).toBeLessThan(5e-4);
+    const colder = { ...asked, what: 'at temperature 0.5', samples: 2, temperature: 0.5 };
+    expect((await gapTo(model, generator, colder)).largest).toBeLessThan(1e-3);
   });
 
   test('evaluates sums with agent-rl eval and reports the distance from the model', () => {
@@ -212,12 +171,8 @@ describe('The generator openai on vLLM', () => {
     const settings = { deadlineS: 1200 };
     const { generator } = await openedOpenai([url], settings, { maxContextTokens: 256 });
     closing.push(generator);
-    const gap = await gapOf(generator, starter, {
-      prompt: [1, 300, 301],
-      maxTokens: 32,
-      samples: 8,
-    });
-    tell('vLLM (float32) against ours', gap);
+    const asked = { prompt: [1, 300, 301], maxTokens: 32, samples: 8 };
+    const gap = await gapTo(starter, generator, { what: 'vLLM (float32) against ours', ...asked });
     expect(gap.largest).toBeLessThan(1e-4);
   });
 });

@@ -6,8 +6,9 @@ import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
 import { importGguf } from '#model/gguf/import-gguf.ts';
 import { smolLm2File } from '#scripts/recipes/smollm2/smollm2-file.ts';
 import { readLines } from '#tests/support/acme-project.ts';
+import type { RealServer } from '#tests/support/real-server.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { type RealVllm, startVllm, vllmProgram } from '#tests/support/vllm/real-vllm.ts';
+import { startVllm, vllmProgram } from '#tests/support/vllm/real-vllm.ts';
 
 /*
  * SmolLM2-135M-Instruct learns sums that it sometimes answers: 64 episodes an iteration, three updates of an adapter, drawn in
@@ -16,7 +17,7 @@ import { type RealVllm, startVllm, vllmProgram } from '#tests/support/vllm/real-
 
 const folder = temporaryFolder();
 const model = join(folder, 'smollm2');
-let server: RealVllm;
+let server: RealServer;
 let file = '';
 
 /** Sums of a number up to 8 and one from 11 on, each asked once. */
@@ -43,21 +44,23 @@ const config = {
 beforeAll(async () => {
   writeBelow(folder, 'data/train.jsonl', sums(0, 24));
   writeBelow(folder, 'data/eval.jsonl', sums(24, 8));
-  await importGguf(
-    smolLm2File(process.env['AGENT_RL_PYTHON312'] ?? 'python3', folder),
-    model,
-    'F32',
-  );
+  const python = process.env['AGENT_RL_PYTHON312'] ?? 'python3';
+  await importGguf(smolLm2File(python, folder), model, 'F32');
   file = writeBelow(folder, 'run.yaml', JSON.stringify(config));
-  const more = ['--enable-lora', '--max-lora-rank', '8', '--max-loras', '2'];
+  const more = '--max-num-seqs 64 --enable-lora --max-lora-rank 8 --max-loras 2'.split(' ');
   const log = join(folder, 'vllm.log');
-  server = await startVllm(vllmProgram(folder), model, {
-    log,
-    more: ['--max-num-seqs', '64', ...more],
-  });
+  server = await startVllm(vllmProgram(folder), model, { log, more });
   await server.ready;
 });
 afterAll(() => server.kill());
+
+const told = [
+  'rollout/successRate',
+  'train/gradNorm',
+  'parity/maxAbsLogProbGap',
+  'seconds/collect',
+  'seconds/update',
+];
 
 const generators = {
   'this process': () => ({}),
@@ -73,15 +76,7 @@ describe.each(Object.entries(generators))(
         overrides: { 'run.name': name.replace(' ', '-'), ...overrides() },
       });
       const lines = readLines(String(ended['run']), 'metrics.jsonl');
-      const shown = lines.map((line) =>
-        [
-          `success ${String(line['rollout/successRate'])}`,
-          `gradient ${String(line['train/gradNorm'])}`,
-          `gap ${String(line['parity/maxAbsLogProbGap'])}`,
-          `collect ${String(line['seconds/collect'])} s`,
-          `update ${String(line['seconds/update'])} s`,
-        ].join(', '),
-      );
+      const shown = lines.map((line) => told.map((metric) => `${metric} ${String(line[metric])}`));
       process.stderr.write(`SmolLM2 drawn by ${name}:\n${shown.join('\n')}\n`);
       expect(lines).toHaveLength(3);
       for (const line of lines) {

@@ -1,7 +1,7 @@
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { batchOf } from '#agent_rl/core/services/batch.ts';
@@ -18,13 +18,11 @@ import { describeGeneratorContract } from '#tests/contracts/generator-contract.t
 import { describeLearnerContract } from '#tests/contracts/learner-contract.ts';
 import { readJson, readLines } from '#tests/support/acme-project.ts';
 import { startProgram } from '#tests/support/built-program.ts';
+import { type ChaosProxy, type Fault, startChaosProxy } from '#tests/support/chaos-proxy.ts';
+import { closedAfterEach } from '#tests/support/closed-after-each.ts';
+import type { Answered, Asked } from '#tests/support/loopback-service.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import type { Exchange, Recording } from '#tests/support/tinker/exchanges.ts';
-import {
-  type Fault,
-  type RecordingProxy,
-  recordingProxy,
-} from '#tests/support/tinker/recording-proxy.ts';
+import { type Exchange, kept, type Recording } from '#tests/support/tinker/exchanges.ts';
 import { type SkyrlServer, skyrlVersion, startSkyrl } from '#tests/support/tinker/skyrl-server.ts';
 import {
   clippedLoss,
@@ -38,6 +36,7 @@ import {
   takeTwoSteps,
   twoSequences,
 } from '#tests/support/tinker/tried-learner.ts';
+import { recording } from '#tests/support/tinker/recording.ts';
 import { TiedSteps } from '#tests/support/tinker/tied-steps.ts';
 import { adapterHost } from '#tests/support/tinker/tried-generator.ts';
 
@@ -51,21 +50,42 @@ const model = join(folder, 'starter');
 const fixture = join(packageRoot(), 'tests', 'fixtures', 'tinker', 'skyrl.json');
 const fixed = { reduction: 'sequence-mean', patienceS: 900 } as const;
 let server: SkyrlServer;
-let proxy: RecordingProxy;
+let proxy: ChaosProxy;
+let exchanges: Exchange[];
+let faultOf: (path: string) => Fault;
 
 beforeAll(async () => {
   cpSync(starter, model, { recursive: true });
   server = await startSkyrl(model, join(folder, 'skyrl'));
 });
 afterAll(() => server.kill());
-beforeEach(async () => {
-  proxy = await recordingProxy(server.url);
+const opened = closedAfterEach();
+
+/** Comes by the clock. */
+const isHeartbeat = ({ path }: Asked) => path.endsWith('session_heartbeat');
+
+const recorded = ({ status, type = '', location, body }: Answered) => ({
+  status,
+  type,
+  ...(location !== undefined && { location }),
+  ...kept(body, type),
 });
-/** What a test opened, the last first. */
-const opened: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  for (const one of opened.splice(0).toReversed()) await one.close();
-  await proxy.close();
+
+/** A server in between breaks connections and keeps what was said. */
+beforeEach(async () => {
+  exchanges = [];
+  faultOf = () => 'none';
+  proxy = await startChaosProxy({
+    target: server.url,
+    faultOf: (asked) => (isHeartbeat(asked) ? 'none' : faultOf(asked.path)),
+    heard: (asked, answer) => {
+      const { method, path, bytes, headers } = asked;
+      const said = kept(bytes, headers['content-type']);
+      if (!isHeartbeat(asked))
+        exchanges.push({ method, path, ...said, answer: answer ? recorded(answer) : 'cut' });
+    },
+  });
+  opened.push(proxy);
 });
 
 async function open(settings: object = fixed, host: Partial<LearnerHost> = {}): Promise<Learner> {
@@ -89,19 +109,19 @@ async function adapterOf(learner: Learner, name: string): Promise<readonly Float
 /** Breaks one request: the n-th to a path, forward passes not counted. */
 function breaking(path: string, nth: number, fault: Fault): () => number {
   let seen = 0;
-  proxy.fault = (asked) => {
-    if (!asked.path.endsWith(`/${path}`)) return undefined;
+  faultOf = (asked) => {
+    if (!asked.endsWith(`/${path}`)) return 'none';
     seen += 1;
-    return seen === nth ? fault : undefined;
+    return seen === nth ? fault : 'none';
   };
   return () => seen;
 }
 
 const faults = [
-  ['a gradient whose answer is lost', 'forward_backward', 2, 'unanswered'],
-  ['a gradient that never arrives', 'forward_backward', 2, 'lost'],
-  ['a step whose answer is lost', 'optim_step', 2, 'unanswered'],
-  ['a step whose answer is torn', 'optim_step', 1, 'torn'],
+  ['a gradient whose answer is lost', 'forward_backward', 2, 'lose'],
+  ['a gradient that never arrives', 'forward_backward', 2, 'refuse'],
+  ['a step whose answer is lost', 'optim_step', 2, 'lose'],
+  ['a step whose answer is torn', 'optim_step', 1, 'cut'],
 ] as const;
 
 describeLearnerContract('the learner of a Tinker service', {
@@ -120,10 +140,7 @@ describeGeneratorContract('the generator of a Tinker service', {
 describe('The captured exchanges', () => {
   const scenarios: Recording['scenarios'] = {};
   const captured = (name: string, logProbs: readonly Float32Array[]): void => {
-    scenarios[name] = {
-      exchanges: proxy.exchanges,
-      logProbs: logProbs.map((row) => Array.from(row)),
-    };
+    scenarios[name] = { exchanges, logProbs: logProbs.map((row) => Array.from(row)) };
   };
 
   test('two steps, a checkpoint and a restore are replayed', async () => {
@@ -162,7 +179,7 @@ describe('The captured exchanges', () => {
     await learner.forwardBackward(batchOf(twoSequences), clippedLoss);
     await learner.optimStep({ ...smallStep, learningRate: 0.05 });
     const weights = await learner.exportWeights({ kind: 'service' });
-    proxy.exchanges.splice(0);
+    exchanges.splice(0);
     const settings = { url: proxy.url, deadlineS: 3600, patienceS: 60 };
     const generator = await tinkerGenerator(settings, adapterHost());
     const request = { episode: 'a', tokens: [1, 300, 301], maxTokens: 6, stopTokens: [2] };
@@ -182,12 +199,14 @@ describe('The captured exchanges', () => {
   });
 
   test('the server answers what was captured', () => {
-    const recording: Recording = { server: skyrlVersion, scenarios };
-    const text = JSON.stringify(recording).replaceAll(model, '/models/starter');
+    const text = JSON.stringify({ server: skyrlVersion, scenarios }).replaceAll(
+      model,
+      '/models/starter',
+    );
     if (process.env['AGENT_RL_RECORD'] === '1') writeFileSync(fixture, `${text}\n`);
-    const stored = JSON.parse(readFileSync(fixture, 'utf8')) as Recording;
-    const outline = (exchanges: readonly Exchange[]) =>
-      exchanges
+    const stored = recording();
+    const outline = (all: readonly Exchange[]) =>
+      all
         .map(({ method, path, answer }) => [
           method,
           path.replaceAll(/model_[0-9a-f]+/g, 'MODEL'),
@@ -197,13 +216,13 @@ describe('The captured exchanges', () => {
         .filter(([method, , status]) => method !== 'DELETE' && status !== 408);
     expect(stored.server).toBe(skyrlVersion);
     expect(Object.keys(stored.scenarios)).toEqual(Object.keys(scenarios));
-    for (const [name, { exchanges }] of Object.entries(scenarios))
-      expect(outline(exchanges)).toEqual(outline(stored.scenarios[name]!.exchanges));
+    for (const [name, said] of Object.entries(scenarios))
+      expect(outline(said.exchanges)).toEqual(outline(stored.scenarios[name]!.exchanges));
   });
 });
 
 test('an answer that is lost while the learner opens is requested again', async () => {
-  const seen = breaking('optim_step', 1, 'unanswered');
+  const seen = breaking('optim_step', 1, 'lose');
   const learner = await open();
   expect(seen()).toBeGreaterThan(1);
   expect(await logProbsOf(learner)).toHaveLength(2);
@@ -269,10 +288,10 @@ test('a server that is restarted between gradient and step loses no work', async
   const warnings: string[] = [];
   const learner = await open(fixed, { warn: (text) => warnings.push(text) });
   let restarted: Promise<void> | undefined;
-  proxy.fault = ({ path }) => {
-    if (!path.endsWith('/optim_step') || restarted !== undefined) return undefined;
+  faultOf = (path) => {
+    if (!path.endsWith('/optim_step') || restarted !== undefined) return 'none';
     restarted = server.kill().then(() => server.start());
-    return 'lost';
+    return 'refuse';
   };
   const logProbs = await takeTwoSteps(learner);
   await restarted;

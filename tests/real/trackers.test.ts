@@ -1,18 +1,18 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import { type MlflowServer, startMlflow } from '#tests/support/mlflow/mlflow-server.ts';
+import { startMlflow } from '#tests/support/mlflow/mlflow-server.ts';
 import { type Ended, startProgram } from '#tests/support/built-program.ts';
 import { descendants, readProcess } from '#tests/support/descendants.ts';
 import { killProcess } from '#tests/support/kill-process.ts';
-import {
-  askMlflow,
-  type ComparableAnswer,
-  withoutWords,
-} from '#tests/support/mlflow/mlflow-exchanges.ts';
+import { askMlflow, capturedMlflow, withoutWords } from '#tests/support/mlflow/mlflow-exchanges.ts';
+import { pythonWith, type RealServer } from '#tests/support/real-server.ts';
+import { post } from '#tests/support/agent-client.ts';
 import { readJson, readLines } from '#tests/support/acme-project.ts';
 import { ran } from '#tests/support/ran.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
@@ -25,15 +25,11 @@ import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts'
 const packages = ['mlflow==3.17.2', 'tensorboard==2.21.0', 'wandb==0.31.0'];
 const folder = temporaryFolder();
 const runs = join(folder, 'runs');
-let python = process.env['AGENT_RL_TRACKERS_PYTHON'];
-let mlflow: MlflowServer;
+let python = '';
+let mlflow: RealServer;
 
 beforeAll(async () => {
-  if (python === undefined) {
-    ran('python3', ['-m', 'venv', join(folder, 'venv')]);
-    python = join(folder, 'venv', 'bin', 'python');
-    ran(python, ['-m', 'pip', 'install', '--quiet', '--no-cache-dir', ...packages]);
-  }
+  python = pythonWith('AGENT_RL_TRACKERS_PYTHON', folder, packages);
   mlflow = await startMlflow(python, folder);
 });
 afterAll(() => mlflow.kill());
@@ -72,7 +68,7 @@ const summaryOf = (name: string) =>
   readJson(join(runs, name), 'summary.json') as { trackers?: Reports; weightsSha256: string };
 
 const conformance = (script: string, ...args: string[]): string =>
-  ran(python ?? '', [join(packageRoot(), 'scripts', 'conformance', script), ...args]);
+  ran(python, [join(packageRoot(), 'scripts', 'conformance', script), ...args]);
 
 /** What all three have of a run is what metrics.jsonl has. */
 function holdAgainstMetrics(name: string): void {
@@ -84,9 +80,7 @@ function holdAgainstMetrics(name: string): void {
 }
 
 test('MLflow answers like the double of the other tests', async () => {
-  const fixture = join(packageRoot(), 'tests', 'fixtures', 'mlflow', 'answers.json');
-  const stored = JSON.parse(readFileSync(fixture, 'utf8')) as ComparableAnswer[];
-  expect(withoutWords(await askMlflow(mlflow.url))).toEqual(withoutWords(stored));
+  expect(withoutWords(await askMlflow(mlflow.url))).toEqual(withoutWords(capturedMlflow()));
 });
 
 test('each of three concurrent trackers returns every number it received', async () => {
@@ -144,21 +138,16 @@ async function firstIterationAt(url: string): Promise<void> {
   const name = 'rollout/rewardMean';
   const wandb = join(runs, 'killed', 'trackers', 'wandb.json');
   for (let tries = 0; tries < 3000; tries++) {
-    const body = JSON.stringify({ experiment_ids: ['1'], filter: `metrics.\`${name}\` >= 0` });
-    const headers = { 'content-type': 'application/json' };
-    const found = await fetch(`${url}/api/2.0/mlflow/runs/search`, {
-      method: 'POST',
-      headers,
-      body,
-    });
+    const asked = { experiment_ids: ['1'], filter: `metrics.\`${name}\` >= 0` };
+    const found = await fetch(`${url}/api/2.0/mlflow/runs/search`, post(asked));
     const inMlflow = (await found.text()).includes(name);
     if (inMlflow && existsSync(wandb) && readFileSync(wandb, 'utf8').includes(name)) return;
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await sleep(100);
   }
 }
 
 test('servers that are killed midway cost a run only the events sent to them', async () => {
-  const doomed = await startMlflow(python ?? '', folder);
+  const doomed = await startMlflow(python, folder);
   const longer = ['--set', 'train.iterations=8'];
   const { ended, pid } = started('killed', all(doomed.url), longer);
   await Promise.race([firstIterationAt(doomed.url), ended]);
@@ -166,7 +155,7 @@ test('servers that are killed midway cost a run only the events sent to them', a
     readProcess(`/proc/${one}/cmdline`).includes('sidecar.py'),
   );
   expect(sidecar).toHaveLength(1);
-  doomed.kill();
+  await doomed.kill();
   killProcess(sidecar[0]);
   const stderr = wellEnded(await ended);
   wellEnded(await started('bare', 'trackers: []', longer).ended);

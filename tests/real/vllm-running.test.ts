@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -6,14 +5,13 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
 import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import { untiedCopy } from '#agent_rl/generation/vllm/vllm-weights.ts';
 import { jobs } from '#agent_rl/jobs/jobs.ts';
-import { copyLanguageModelFiles } from '#model/text/language-model.ts';
 import { type StartedProgram, startProgram } from '#tests/support/built-program.ts';
 import { type ChaosProxy, startChaosProxy } from '#tests/support/chaos-proxy.ts';
+import type { RealServer } from '#tests/support/real-server.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 import { starter } from '#tests/support/vllm/opened-vllm.ts';
-import { type RealVllm, startVllm, vllmProgram } from '#tests/support/vllm/real-vllm.ts';
+import { servable, startVllm, vllmProgram } from '#tests/support/vllm/real-vllm.ts';
 
 /*
  * 64 episodes at once whose tools take half a second, on a vLLM that runs 16 requests at once. See `vllm.test.ts` for the
@@ -24,15 +22,12 @@ const atOnce = 16;
 const episodes = 64;
 const tokenEnv = 'TEST_RUNNING_SANDBOX_TOKEN';
 const folder = temporaryFolder();
-let server: RealVllm;
+let server: RealServer;
 let sandbox: StartedProgram;
 let proxy: ChaosProxy;
 
 beforeAll(async () => {
-  const model = join(folder, 'served');
-  mkdirSync(model);
-  await untiedCopy(starter, model);
-  await copyLanguageModelFiles(starter, model);
+  const model = await servable(starter, join(folder, 'served'));
   server = await startVllm(vllmProgram(folder), model, { log: join(folder, 'vllm.log') });
   process.env[tokenEnv] = 'token-of-a-slow-sandbox';
   // As many as episodes: what is measured is the wait for a tool, not for a place to run it.

@@ -42,13 +42,10 @@ export function nodeProgram(
   args: readonly string[],
   cwd: string,
   env: NodeJS.ProcessEnv = process.env,
+  timeout = 120_000,
 ): Ended {
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
-    cwd,
-    env,
-    encoding: 'utf8',
-    timeout: 120_000,
-  });
+  const options = { cwd, env, timeout, encoding: 'utf8' } as const;
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, options);
   return { code: status, stdout, stderr };
 }
 
@@ -65,11 +62,8 @@ export function startProgram(
   cwd: string,
   { env = process.env, timeoutMs = 120_000 }: StartOptions = {},
 ): StartedProgram {
-  const child = spawn(process.execPath, [programFile(name), ...args], {
-    cwd,
-    env,
-    timeout: timeoutMs,
-  });
+  const options = { cwd, env, timeout: timeoutMs };
+  const child = spawn(process.execPath, [programFile(name), ...args], options);
   const written = { stdout: '', stderr: '' };
   const look = new Set<() => void>();
   for (const stream of ['stdout', 'stderr'] as const) {

@@ -1,10 +1,10 @@
-import { spawnSync } from 'node:child_process';
+import { spawnSync, type SpawnSyncOptions } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import type { Ended } from '../built-program.ts';
+import { type Ended, nodeProgram } from '../built-program.ts';
 import { writeBelow } from '../temporary-folder.ts';
 import { derivedLock, type Locked, type PackageLock } from './derived-lock.ts';
 
@@ -18,53 +18,50 @@ export interface Packed {
 const readJson = (file: string): unknown => JSON.parse(readFileSync(file, 'utf8'));
 
 /** What npm tells the programs it starts is about this repository, not about what is run in another folder. */
-function environment(): NodeJS.ProcessEnv {
+function environment(offline = true): NodeJS.ProcessEnv {
   const own =
     /^(?:npm_(?:package|lifecycle|node|command)_?|npm_config_(?:local_)?prefix$|INIT_CWD$|NODE_ENV$|JEST)/;
   const kept = Object.entries(process.env).filter(([name]) => !own.test(name));
-  const offline = { npm_config_offline: 'true', npm_config_update_notifier: 'false' };
-  return { ...Object.fromEntries(kept), ...offline };
+  const quiet = { npm_config_offline: 'true', npm_config_update_notifier: 'false' };
+  return { ...Object.fromEntries(kept), ...(offline && quiet) };
 }
 
 /** Runs a command line in a folder; npm does not ask the network. */
-export function inShell(command: string, cwd: string): Ended {
-  const { status, stdout, stderr } = spawnSync(command, {
+export const inShell = (command: string, cwd: string): Ended =>
+  ended(command, { cwd, timeout: 300_000, shell: true, env: environment() });
+
+/** Runs a command line in a folder, with the network. @throws Error when it fails */
+export function shell(command: string, cwd: string): void {
+  const { code, stdout, stderr } = ended(command, {
     cwd,
-    encoding: 'utf8',
-    timeout: 300_000,
+    timeout: 3_600_000,
     shell: true,
-    env: environment(),
+    env: environment(false),
   });
-  return { code: status, stdout, stderr };
+  if (code !== 0) throw new Error(`${command} ended with ${code}:\n${stdout}${stderr}`);
 }
 
-/** What one of several commands wrote on stderr, when it failed, and its exit code. */
-interface TogetherEnded {
-  command: string;
-  code: number;
-  stderr: string;
+function ended(command: string, options: SpawnSyncOptions): Ended {
+  const { status, stdout, stderr } = spawnSync(command, { ...options, encoding: 'utf8' });
+  return { code: status, stdout, stderr };
 }
 
 /**
  * Runs command lines `npx agent-rl …` one after the other in one process of the installed package: starting each by
  * itself takes longer than most of them. None may have quotes.
  */
-export function runTogether(commands: readonly string[], cwd: string): TogetherEnded[] {
+export function runTogether(commands: readonly string[], cwd: string) {
   const program = writeBelow(cwd, 'run-together.mjs', together);
   const lines = commands.map((command) => command.replace(/^npx agent-rl /, '').split(/ +/));
-  const { status, stdout, stderr } = spawnSync(process.execPath, [program, JSON.stringify(lines)], {
+  const { code, stdout, stderr } = nodeProgram(
+    [program, JSON.stringify(lines)],
     cwd,
-    encoding: 'utf8',
-    timeout: 300_000,
-    env: environment(),
-  });
-  if (status !== 0) throw new Error(`The commands did not all end:\n${stdout}${stderr}`);
-  const ended = JSON.parse(stdout) as Omit<TogetherEnded, 'command'>[];
-  return ended.map(({ code, stderr: wrote }, index) => ({
-    command: commands[index]!,
-    code,
-    stderr: wrote,
-  }));
+    environment(),
+    300_000,
+  );
+  if (code !== 0) throw new Error(`The commands did not all end:\n${stdout}${stderr}`);
+  const all = JSON.parse(stdout) as { code: number; stderr: string }[];
+  return all.map((one, index) => ({ command: commands[index]!, ...one }));
 }
 
 const together = `import { createRequire } from 'node:module';
