@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
-import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { type LanguageModel, openLanguageModelFolder } from '#model/text/language-model.ts';
+import { readFixture } from './exchanges.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -33,7 +32,4 @@ export interface Qwen3Vectors {
 
 export const qwen3 = (): Promise<LanguageModel> => openLanguageModelFolder(qwen3Folder);
 
-export const qwen3Vectors = (): Qwen3Vectors =>
-  JSON.parse(
-    readFileSync(join(packageRoot(), 'tests', 'fixtures', 'qwen3', 'vectors.json'), 'utf8'),
-  ) as Qwen3Vectors;
+export const qwen3Vectors = (): Qwen3Vectors => readFixture('qwen3/vectors.json') as Qwen3Vectors;

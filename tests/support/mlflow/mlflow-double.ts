@@ -33,6 +33,8 @@ export interface MlflowDouble extends HttpDouble {
   answerInstead: DoubleAnswer | 'none';
 }
 
+type Given = Readonly<Record<string, unknown>>;
+
 class Refused extends Error {
   constructor(
     readonly status: number,
@@ -83,91 +85,81 @@ class State {
       return '';
     }
     const given = { ...Object.fromEntries(searchParams), ...body };
-    const verb = `${method} ${pathname.replace('/api/2.0/mlflow', '')}`;
-    const answers: Readonly<Record<string, (of: Readonly<Record<string, unknown>>) => unknown>> = {
-      'GET /experiments/get-by-name': ({ experiment_name }) => ({
-        experiment: this.#experimentNamed(experiment_name),
-      }),
-      'POST /experiments/create': ({ name }) => this.#createExperiment(String(name)),
-      'POST /experiments/delete': ({ experiment_id }) => {
-        for (const one of this.#experiments)
-          if (one['experiment_id'] === experiment_id) one['lifecycle_stage'] = 'deleted';
-        return {};
-      },
-      'POST /runs/create': (of) => ({ run: shown(this.#create(of)) }),
-      'POST /runs/search': ({ filter }) => {
-        const [, key = '', value] = /^tags\.`(.+)` = '(.+)'$/.exec(String(filter)) ?? [];
-        const runs = this.runs.filter(({ tags }) => tags.get(key) === value).map(shown);
-        return runs.length === 0 ? {} : { runs };
-      },
-      'POST /runs/log-batch': (of) => this.#log(of as unknown as Batch),
-      'GET /runs/get': ({ run_id }) => ({ run: shown(this.#run(run_id)) }),
-      'POST /runs/update': ({ run_id, ...state }) => {
-        const { info } = this.#run(run_id);
-        return { run_info: Object.assign(info, state) };
-      },
-      'POST /runs/delete': ({ run_id }) => {
-        this.#run(run_id).info['lifecycle_stage'] = 'deleted';
-        return {};
-      },
-      'GET /metrics/get-history': ({ run_id, metric_key }) => {
-        const metrics = this.#run(run_id).metrics.filter(({ key }) => key === metric_key);
-        return metrics.length === 0 ? {} : { metrics };
-      },
-      'GET /artifacts/list': ({ run_id }) => {
-        const { info, artifacts } = this.#run(run_id);
-        const files = [...artifacts].map(([name, content]) => ({
-          path: name,
-          is_dir: false,
-          file_size: content.length,
-        }));
-        return { root_uri: info['artifact_uri'], files };
-      },
-    };
-    return answers[verb]!(given);
+    return this.#answers[`${method} ${pathname.replace('/api/2.0/mlflow', '')}`]!(given);
   }
 
-  #experimentNamed(name: unknown) {
-    const found = this.#experiments.find((one) => one['name'] === name);
-    if (found === undefined) throw missing(`Could not find experiment with name '${String(name)}'`);
-    return found;
-  }
+  readonly #answers: Readonly<Record<string, (of: Given) => unknown>> = {
+    'GET /experiments/get-by-name': ({ experiment_name: name }) => {
+      const experiment = this.#experiments.find((one) => one['name'] === name);
+      if (experiment !== undefined) return { experiment };
+      throw missing(`Could not find experiment with name '${String(name)}'`);
+    },
+    'POST /experiments/create': ({ name }) => {
+      if (this.#experiments.some((one) => one['name'] === name))
+        throw new Refused(400, 'RESOURCE_ALREADY_EXISTS', `${String(name)} already exists.`);
+      const experiment_id = String(this.#experiments.length + 1);
+      this.#experiments.push({ experiment_id, name: String(name), lifecycle_stage: 'active' });
+      return { experiment_id };
+    },
+    'POST /experiments/delete': ({ experiment_id }) => {
+      for (const one of this.#experiments)
+        if (one['experiment_id'] === experiment_id) one['lifecycle_stage'] = 'deleted';
+      return {};
+    },
+    'POST /runs/create': (of) => ({ run: shown(this.#create(of)) }),
+    'POST /runs/search': ({ filter }) => {
+      const [, key = '', value] = /^tags\.`(.+)` = '(.+)'$/.exec(String(filter)) ?? [];
+      const runs = this.runs.filter(({ tags }) => tags.get(key) === value).map(shown);
+      return runs.length === 0 ? {} : { runs };
+    },
+    'POST /runs/log-batch': (of) => this.#log(of as unknown as Batch),
+    'GET /runs/get': ({ run_id }) => ({ run: shown(this.#run(run_id)) }),
+    'POST /runs/update': ({ run_id, ...state }) => ({
+      run_info: Object.assign(this.#run(run_id).info, state),
+    }),
+    'POST /runs/delete': ({ run_id }) => {
+      this.#run(run_id).info['lifecycle_stage'] = 'deleted';
+      return {};
+    },
+    'GET /metrics/get-history': ({ run_id, metric_key }) => {
+      const metrics = this.#run(run_id).metrics.filter(({ key }) => key === metric_key);
+      return metrics.length === 0 ? {} : { metrics };
+    },
+    'GET /artifacts/list': ({ run_id }) => {
+      const { info, artifacts } = this.#run(run_id);
+      const files = [...artifacts].map(([path, content]) => ({
+        path,
+        is_dir: false,
+        file_size: content.length,
+      }));
+      return { root_uri: info['artifact_uri'], files };
+    },
+  };
 
-  #createExperiment(name: string) {
-    if (this.#experiments.some((one) => one['name'] === name))
-      throw new Refused(400, 'RESOURCE_ALREADY_EXISTS', `Experiment(name=${name}) already exists.`);
-    const experiment_id = String(this.#experiments.length + 1);
-    this.#experiments.push({ experiment_id, name, lifecycle_stage: 'active' });
-    return { experiment_id };
-  }
-
-  #create({ experiment_id, run_name, start_time, tags = [] }: Readonly<Record<string, unknown>>) {
+  #create({ experiment_id, run_name, start_time, tags = [] }: Given) {
     const experiment = this.#experiments.find((one) => one['experiment_id'] === experiment_id);
     if (experiment?.['lifecycle_stage'] !== 'active')
       throw invalid(`The experiment must be in the 'active' state.`);
     const run_id = `r${this.runs.length + 1}`;
     const root = this.proxied ? 'mlflow-artifacts:' : 's3://bucket';
-    const info = {
-      run_uuid: run_id,
-      experiment_id,
-      run_name,
-      user_id: '',
-      status: 'RUNNING',
-      start_time,
-      artifact_uri: `${root}/${String(experiment_id)}/${run_id}/artifacts`,
-      lifecycle_stage: 'active',
-      run_id,
-    };
+    const artifact_uri = `${root}/${String(experiment_id)}/${run_id}/artifacts`;
+    const state = { user_id: '', status: 'RUNNING', lifecycle_stage: 'active' };
     const run: DoubleRun = {
-      info,
+      info: {
+        run_uuid: run_id,
+        run_id,
+        experiment_id,
+        run_name,
+        start_time,
+        artifact_uri,
+        ...state,
+      },
       metrics: [],
       params: new Map(),
-      tags: new Map([
-        ...(tags as Text[]).map(({ key, value }) => [key, value] as const),
-        ['mlflow.runName', String(run_name)],
-      ]),
+      tags: new Map((tags as Text[]).map(({ key, value }) => [key, value])),
       artifacts: new Map(),
     };
+    run.tags.set('mlflow.runName', String(run_name));
     this.runs.push(run);
     return run;
   }

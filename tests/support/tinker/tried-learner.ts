@@ -1,29 +1,17 @@
-import { join } from 'node:path';
-
-import { packageRoot } from '#agent_rl/core/package-root.ts';
 import type { LearnerHost } from '#agent_rl/core/plugins/model/learner.ts';
 import { batchOf, type TrainDatum } from '#agent_rl/core/services/batch.ts';
-import type { Learner, OptimStepOptions, PolicyLossSpec } from '#agent_rl/core/services/learner.ts';
+import type { Learner, OptimStepOptions } from '#agent_rl/core/services/learner.ts';
 import { linearModules } from '#agent_rl/core/services/linear-module.ts';
 import { tinkerLearner } from '#agent_rl/learner/tinker/open-tinker-learner.ts';
+import { policyLossSpec } from '../policy-loss-spec.ts';
+import { starter } from '../vllm/opened-vllm.ts';
 
-export const starter = join(packageRoot(), 'model', 'starter');
+export { starter };
 
-export const lora = {
-  rank: 1,
-  alpha: 32,
-  dropout: 0,
-  rankStabilised: false,
-  targets: linearModules,
-};
+const scale = { rank: 1, alpha: 32, dropout: 0, rankStabilised: false };
+export const lora = { ...scale, targets: linearModules };
 
-export const clippedLoss: PolicyLossSpec = {
-  name: 'policy',
-  type: 'clipped',
-  settings: { clipLow: 0.2, clipHigh: 0.28 },
-  kl: { kind: 'none', weight: 0 },
-  temperature: 1,
-};
+export const clippedLoss = policyLossSpec();
 
 export const smallStep: OptimStepOptions = {
   learningRate: 1e-3,
@@ -51,13 +39,9 @@ export const learnerHost = (over: Partial<LearnerHost> = {}): LearnerHost => ({
   ...over,
 });
 
-export const learnerSettings = (url: string) => ({
-  url,
-  deadlineS: 3600,
-  patienceS: 60,
-  reduction: 'detect' as const,
-  fewShapes: true,
-});
+const usual = { deadlineS: 3600, patienceS: 60, reduction: 'detect', fewShapes: true } as const;
+
+export const learnerSettings = (url: string) => ({ ...usual, url });
 
 export const openTinker = (
   url: string,
@@ -93,11 +77,4 @@ export const largestGap = (
   one: readonly ArrayLike<number>[],
   other: readonly ArrayLike<number>[],
 ): number =>
-  one.reduce(
-    (most, row, i) =>
-      Array.from(row).reduce(
-        (rowMost, value, j) => Math.max(rowMost, Math.abs(value - other[i]![j]!)),
-        most,
-      ),
-    0,
-  );
+  Math.max(...one.flatMap((row, i) => Array.from(row, (x, j) => Math.abs(x - other[i]![j]!))));
