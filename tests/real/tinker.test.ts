@@ -297,7 +297,7 @@ test('a server that is restarted between gradient and step loses no work', async
   await restarted;
   expect(largestGap(logProbs, expected)).toBeLessThan(1e-5);
   expect(largestGap(await adapterOf(learner, 'killed'), weights)).toBeLessThan(1e-5);
-  expect(warnings.join('\n')).toMatch(/Loading the state of step 0 again/);
+  expect(warnings.join('\n')).toMatch(/reloads the state of step 0/);
 });
 
 describe('A short training', () => {

@@ -26,7 +26,7 @@ export function sandboxContract<Backend extends Sandbox>(
     const ask = asking(() => sandbox);
 
     programs(() => sandbox, ask);
-    judging(ask, () => sandbox);
+    judging(ask);
     sessions(ask, () => sandbox);
     own?.(() => backend, ask);
 
