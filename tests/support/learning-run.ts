@@ -47,7 +47,6 @@ const settings = [
   'train.iterations=5',
   'train.learningRate=5e-4',
   'train.warmupSteps=0',
-  // A slow machine must not abort what a fast one plays to its end.
 ];
 
 /** What is learned, and from which model. */
@@ -67,8 +66,7 @@ const codeExec: LearningJob = {
   settings: ['sandbox.wallS=20', 'train.iterations=3'],
   load: loadCodeTaskSplits,
   // Tasks in which only counting, or only multiplying, is easily done wrong.
-  isChosen: ({ metadata }) =>
-    ['["count"]', '["times"]'].includes(JSON.stringify(metadata['tricky'])),
+  isChosen: ({ metadata: { tricky } }) => /^\["(?:count|times)"\]$/.test(JSON.stringify(tricky)),
 };
 
 /** Questions that the search starter mostly answers with another fact of the right document, in an index built for this run. */
@@ -114,7 +112,7 @@ export async function learningRun(fault: Fault, job = codeExec): Promise<Learnin
     const result = await trainGrpo(
       {
         options: { ...options, train: { ...options.train, parityBound } },
-        learner: recordingLearner(agent.model.training.learner, trained, faultOf(fault)),
+        learner: recordingLearner(agent.model.training.learner, trained, fault),
         weights: agent.model.training.weights,
         rollouts: agent.rollouts,
         tasks: new EpochPlan([...train].filter(job.isChosen), { seed: 1 }),
@@ -145,10 +143,7 @@ function recordDraws({ model: { generator } }: TrainableAgent): ReadonlyMap<stri
       episode.places.push(request.tokens.length + index);
       episode.logProbs.push(logProb);
     }
-    drawn.set([...request.tokens, ...generation.tokens].join(' '), {
-      places: [...episode.places],
-      logProbs: [...episode.logProbs],
-    });
+    drawn.set([...request.tokens, ...generation.tokens].join(' '), structuredClone(episode));
     return generation;
   };
   const release = generator.release.bind(generator);
@@ -159,40 +154,25 @@ function recordDraws({ model: { generator } }: TrainableAgent): ReadonlyMap<stri
   return drawn;
 }
 
-const faultOf = (fault: Fault): ((datum: TrainDatum) => TrainDatum) => {
-  if (fault === 'flipped-advantages') {
-    return (datum) => ({ ...datum, advantages: datum.advantages.map((advantage) => -advantage) });
-  }
-  if (fault === 'other-tokens') {
-    const other = (id: number, weight: number | undefined) => (weight === 0 ? id : (id + 1) % 1000);
-    return (datum) => ({
-      ...datum,
-      tokens: datum.tokens.map((id, place) => other(id, datum.weights[place])),
-    });
-  }
-  return (datum) => datum;
-};
-
-function recordingLearner(
-  engine: Learner,
-  trained: TrainDatum[],
-  change: (datum: TrainDatum) => TrainDatum,
-): Learner {
-  return {
-    ...engine,
-    forwardBackward: (batch, loss) => {
-      const sent = batch.data.map(change);
-      trained.push(...sent);
-      return engine.forwardBackward({ ...batch, data: sent }, loss);
-    },
-  };
+function changed(datum: TrainDatum, fault: Fault): TrainDatum {
+  const { tokens, weights, advantages } = datum;
+  const other = (id: number, place: number) => (weights[place] === 0 ? id : (id + 1) % 1000);
+  if (fault === 'other-tokens') return { ...datum, tokens: tokens.map(other) };
+  if (fault !== 'flipped-advantages') return datum;
+  return { ...datum, advantages: advantages.map((advantage) => -advantage) };
 }
 
+const recordingLearner = (engine: Learner, trained: TrainDatum[], fault: Fault): Learner => ({
+  ...engine,
+  forwardBackward: (batch, loss) => {
+    const data = batch.data.map((datum) => changed(datum, fault));
+    trained.push(...data);
+    return engine.forwardBackward({ ...batch, data }, loss);
+  },
+});
+
 /** The first thing in which training data differ from what was drawn, or `undefined`. */
-export function notWhatWasDrawn({
-  trained,
-  drawn,
-}: Pick<LearningRun, 'trained' | 'drawn'>): string | undefined {
+export function notWhatWasDrawn({ trained, drawn }: Pick<LearningRun, 'trained' | 'drawn'>) {
   for (const [index, { tokens, weights, oldLogProbs }] of trained.entries()) {
     const episode = drawn.get(tokens.join(' '));
     if (episode === undefined) return `datum ${index}: no episode has these tokens`;

@@ -27,40 +27,37 @@ export interface Leaf {
   value: unknown;
 }
 
+interface Chosen {
+  entry: { spec: { name: string; settings?: object } };
+  settings: object;
+}
+
 /** Every setting of a run, including its plugins' settings, with its value. */
 export function leavesOf({ loaded: { config }, chosen, plugins }: PreparedRun): Leaf[] {
-  const own = (path: string, spec: { settings?: object }, settings: object) =>
-    spec.settings === undefined ? [] : leavesIn({ path, schema: spec.settings, value: settings });
-  const format = chosen.toolCallFormat;
+  const own = (path: string, one: Chosen | undefined, spec = one?.entry.spec) =>
+    one === undefined || spec?.settings === undefined
+      ? []
+      : leavesIn({ path, schema: spec.settings, value: one.settings });
+  const listed = (path: string, all: readonly (Chosen | undefined)[]) =>
+    all.flatMap((one, i) => own(`${path}.${i}`, one));
+  const environments = blocksOf(config, kinds.environments);
+  const generators = chosen.taskGenerators.map((one, i) => own(`datasets.${i}.generator`, one));
   return [
     ...leavesIn({ path: '', schema: ConfigSchema as Schema, value: config }),
-    ...chosen.environments.flatMap(({ entry, settings }, i) =>
-      own(blocksOf(config, kinds.environments)[i]?.path ?? '', entry.spec, settings),
+    ...chosen.environments.flatMap((one, i) => own(environments[i]?.path ?? '', one)),
+    ...own('policy', chosen.policy),
+    // The registry's own: the chosen one is what `configure` made of it.
+    ...chosen.tools.flatMap((one, i) =>
+      own(`tools.${i}`, one, plugins.tools.get(config.tools[i]?.type ?? one.entry.spec.name).spec),
     ),
-    ...own('policy', chosen.policy.entry.spec, chosen.policy.settings),
-    ...chosen.tools.flatMap(({ entry, settings }, i) =>
-      // The registry's own: the chosen one is what `configure` made of it.
-      own(`tools.${i}`, plugins.tools.get(config.tools[i]?.type ?? entry.spec.name).spec, settings),
+    ...listed('rewards', chosen.rewards),
+    ...own('rewardManager', chosen.rewardManager),
+    ...listed('trackers', chosen.trackers),
+    ...generators.flat(),
+    ...(['advantage', 'loss', 'selection', 'correction'] as const).flatMap((name) =>
+      own(`algorithm.${name}`, chosen[name]),
     ),
-    ...chosen.rewards.flatMap(({ entry, settings }, i) =>
-      own(`rewards.${i}`, entry.spec, settings),
-    ),
-    ...own('rewardManager', chosen.rewardManager.entry.spec, chosen.rewardManager.settings),
-    ...chosen.trackers.flatMap(({ entry, settings }, i) =>
-      own(`trackers.${i}`, entry.spec, settings),
-    ),
-    ...chosen.taskGenerators.flatMap((generator, i) =>
-      generator === undefined
-        ? []
-        : own(`datasets.${i}.generator`, generator.entry.spec, generator.settings),
-    ),
-    ...own('algorithm.advantage', chosen.advantage.entry.spec, chosen.advantage.settings),
-    ...own('algorithm.loss', chosen.loss.entry.spec, chosen.loss.settings),
-    ...own('algorithm.selection', chosen.selection.entry.spec, chosen.selection.settings),
-    ...own('algorithm.correction', chosen.correction.entry.spec, chosen.correction.settings),
-    ...(format === undefined
-      ? []
-      : own('policy.toolCallFormat', format.entry.spec, format.settings)),
+    ...own('policy.toolCallFormat', chosen.toolCallFormat),
   ];
 }
 
@@ -68,12 +65,9 @@ function leavesIn({ path, schema, value }: Leaf): Leaf[] {
   const { properties, items } = schema;
   const isThere = typeof value === 'object' && value !== null;
   if (properties !== undefined && isThere) {
+    const all = value as Readonly<Record<string, unknown>>;
     return Object.entries(properties).flatMap(([key, part]) =>
-      leavesIn({
-        path: path === '' ? key : `${path}.${key}`,
-        schema: part,
-        value: (value as Readonly<Record<string, unknown>>)[key],
-      }),
+      leavesIn({ path: path === '' ? key : `${path}.${key}`, schema: part, value: all[key] }),
     );
   }
   if (items?.properties !== undefined && Array.isArray(value)) {
