@@ -44,25 +44,18 @@ export async function openStub() {
   return { baseURL: `${url}/v1`, asked, close };
 }
 
-export interface OwnLoop {
-  shared: AgentRunner;
-  /** One episode. */
-  play(
-    prompt: string,
-    context?: Partial<AgentContext>,
-  ): { environment: ExternalEnv; answer: Promise<unknown> };
-}
+export type OwnLoop = Awaited<ReturnType<ReturnType<typeof ownLoops>['open']>>;
 
 /** Opens agents of the environment `external`, and closes them all. */
 export function ownLoops(environment: NodeJS.ProcessEnv = process.env) {
   const opened: AgentRunner[] = [];
-  const open = async (given: Partial<ExternalSettings>): Promise<OwnLoop> => {
+  const open = async (given: Partial<ExternalSettings>) => {
     const settings = { ...defaults, ...given };
-    const shared = (await environments
-      .specOf(ExternalEnv)
-      ?.open?.(settings, { environment })) as AgentRunner;
+    const spec = environments.specOf(ExternalEnv);
+    const shared = (await spec?.open?.(settings, { environment })) as AgentRunner;
     opened.push(shared);
-    const play: OwnLoop['play'] = (prompt, context = {}) => {
+    /** One episode. */
+    const play = (prompt: string, context: Partial<AgentContext> = {}) => {
       const task = questionOf(prompt);
       const one = new ExternalEnv({ task, settings, shared });
       const answer = one.run({

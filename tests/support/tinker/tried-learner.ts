@@ -77,4 +77,6 @@ export const largestGap = (
   one: readonly ArrayLike<number>[],
   other: readonly ArrayLike<number>[],
 ): number =>
-  Math.max(...one.flatMap((row, i) => Array.from(row, (x, j) => Math.abs(x - other[i]![j]!))));
+  one
+    .flatMap((row, i) => Array.from(row, (value, j) => Math.abs(value - other[i]![j]!)))
+    .reduce((most, gap) => Math.max(most, gap), 0);
