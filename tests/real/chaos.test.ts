@@ -2,8 +2,7 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
-import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
-import { readJson, readLines } from '#tests/support/acme-project.ts';
+import { readJson } from '#tests/support/acme-project.ts';
 import {
   type ChaosProxy,
   type Fault,
@@ -12,6 +11,7 @@ import {
   startChaosProxy,
 } from '#tests/support/chaos-proxy.ts';
 import type { RealServer } from '#tests/support/real-server.ts';
+import { expectSoundMetrics, smokeTraining } from '#tests/support/smoke-training.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 import { starter } from '#tests/support/vllm/opened-vllm.ts';
 import { servable, startVllm, vllmProgram } from '#tests/support/vllm/real-vllm.ts';
@@ -51,26 +51,15 @@ afterAll(async () => {
   for (const server of servers) await server.kill();
 });
 
-const overrides = {
-  'run.engineThreads': 1,
-  'run.outputDir': join(folder, 'runs'),
-  'eval.before': false,
-  'eval.after': false,
-  'train.iterations': 6,
-};
-
 test('the run completes, accounts for every token, and a replay has the same weights', async () => {
-  const training = trainAgent({
-    config: 'configs/code_exec_smoke.yaml',
-    overrides: {
-      ...overrides,
-      'run.name': 'harmed',
-      'rollout.failures.retries': 3,
-      'generator.type': 'vllm',
-      'generator.urls': [proxy.url],
-      'generator.deadlineS': 300,
-      'generator.patienceS': 1200,
-    },
+  const training = smokeTraining(folder, {
+    'run.name': 'harmed',
+    'train.iterations': 6,
+    'rollout.failures.retries': 3,
+    'generator.type': 'vllm',
+    'generator.urls': [proxy.url],
+    'generator.deadlineS': 300,
+    'generator.patienceS': 1200,
   });
   let episodes = 0;
   let restarted: Promise<void> | undefined;
@@ -88,22 +77,12 @@ test('the run completes, accounts for every token, and a replay has the same wei
   await restarted;
   const run = String(ended['run']);
   for (const fault of faults) expect(proxy.counts[fault]).toBeGreaterThan(0);
-  const lines = readLines(run, 'metrics.jsonl');
-  expect(lines).toHaveLength(6);
-  for (const line of lines) {
-    const booked = Object.entries(line).filter(([name]) => name.startsWith('ledger/'));
-    const sum = booked.reduce((total, [, tokens]) => total + Number(tokens), 0);
-    expect(sum).toBe(line['rollout/sampledTokens']);
-    expect(Number(line['parity/maxAbsLogProbGap'])).toBeLessThan(1e-4);
-  }
-  const replayed = await trainAgent({
-    config: 'configs/code_exec_smoke.yaml',
-    overrides: {
-      ...overrides,
-      'run.name': 'replayed',
-      'generator.type': 'replay',
-      'generator.run': run,
-    },
+  expect(expectSoundMetrics(run, 6)).toBe(6);
+  const replayed = await smokeTraining(folder, {
+    'run.name': 'replayed',
+    'train.iterations': 6,
+    'generator.type': 'replay',
+    'generator.run': run,
   });
   const weightsOf = (folderOfRun: string) => readJson(folderOfRun, 'summary.json')['weightsSha256'];
   expect(weightsOf(String(replayed['run']))).toBe(weightsOf(run));

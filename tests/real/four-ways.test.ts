@@ -43,43 +43,30 @@ afterAll(() => {
   process.stderr.write(`${shownRuns(runs)}\n`);
 });
 
-async function vllm(adapters: boolean): Promise<string> {
+async function vllm(adapters: boolean): Promise<object> {
   const more = ['--max-num-seqs', '96'];
   if (adapters) more.push('--enable-lora', '--max-lora-rank', '8', '--max-loras', '2');
   const log = join(folder, `vllm-${String(adapters)}.log`);
   const server = await startVllm(vllmProgram(folder), served, { log, more });
   running.push(server);
   await server.ready;
-  return server.url;
+  return { 'generator.urls': [server.url], 'generator.requestsAtOnce': 96 };
 }
 
-async function skyrl(): Promise<string> {
+async function skyrl(): Promise<object> {
   const server = await startSkyrl(tied, join(folder, 'skyrl'));
   running.push(server);
-  return server.url;
+  return { 'learner.url': server.url, 'learner.patienceS': 900 };
 }
 
-const patient = { 'learner.patienceS': 900 };
-
-/** Of each way its recipe, and where its servers are. */
+/** Of each way its recipe, and the settings that its servers need. */
 const blocks: Readonly<Record<string, readonly [string, () => Promise<object>]>> = {
   here: ['search_qa_grpo.yaml', async () => ({})],
-  vllm: [
-    'recipes/search_vllm.yaml',
-    async () => ({ 'generator.urls': [await vllm(false)], 'generator.requestsAtOnce': 96 }),
-  ],
-  tinker: [
-    'recipes/search_tinker.yaml',
-    async () => ({ 'learner.url': await skyrl(), ...patient }),
-  ],
+  vllm: ['recipes/search_vllm.yaml', () => vllm(false)],
+  tinker: ['recipes/search_tinker.yaml', skyrl],
   both: [
     'recipes/search_vllm_tinker.yaml',
-    async () => ({
-      'generator.urls': [await vllm(true)],
-      'generator.requestsAtOnce': 96,
-      'learner.url': await skyrl(),
-      ...patient,
-    }),
+    async () => ({ ...(await vllm(true)), ...(await skyrl()) }),
   ],
 };
 

@@ -1,9 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { readLines } from '../support/acme-project.ts';
 import { ask, policies, successRate } from '../support/scripted-questions.ts';
 import { csvOf, parquetOf, type TableRow } from '../support/table-files.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
@@ -23,11 +24,7 @@ const published = [
   { dir: 'aime', split: 'aime25', count: 30, columns: { question: 'input', answer: 'output' } },
 ] as const;
 
-const rowsOf = (file: string): TableRow[] =>
-  readFileSync(file, 'utf8')
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as TableRow);
+const rowsOf = (file: string) => readLines(file) as TableRow[];
 
 const cases = published.flatMap(({ dir, split, count, columns }) =>
   (['jsonl', 'csv', 'parquet'] as const).map((ending) => ({ dir, split, count, columns, ending })),

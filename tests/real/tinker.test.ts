@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { batchOf } from '#agent_rl/core/services/batch.ts';
-import { greedy, unbiased } from '#agent_rl/core/services/generator.ts';
+import { greedy } from '#agent_rl/core/services/generator.ts';
 import type { LearnerHost } from '#agent_rl/core/plugins/model/learner.ts';
 import type { Learner, LossSpec } from '#agent_rl/core/services/learner.ts';
 import { openEngine } from '#agent_rl/engine/open-engine.ts';
@@ -16,12 +16,13 @@ import { readAdapterWeights } from '#model/adapters/adapter-files.ts';
 import { describeModel, openModel } from '#model/weights/open-model.ts';
 import { describeGeneratorContract } from '#tests/contracts/generator-contract.ts';
 import { describeLearnerContract } from '#tests/contracts/learner-contract.ts';
-import { readJson, readLines } from '#tests/support/acme-project.ts';
-import { startProgram } from '#tests/support/built-program.ts';
+import { readJson } from '#tests/support/acme-project.ts';
 import { type ChaosProxy, type Fault, startChaosProxy } from '#tests/support/chaos-proxy.ts';
+import { request } from '#tests/support/generation-request.ts';
 import { closedAfterEach } from '#tests/support/closed-after-each.ts';
 import type { Answered, Asked } from '#tests/support/loopback-service.ts';
-import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { expectSoundMetrics, smokeTraining } from '#tests/support/smoke-training.ts';
+import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 import { type Exchange, kept, type Recording } from '#tests/support/tinker/exchanges.ts';
 import { type SkyrlServer, skyrlVersion, startSkyrl } from '#tests/support/tinker/skyrl-server.ts';
 import {
@@ -182,20 +183,17 @@ describe('The captured exchanges', () => {
     exchanges.splice(0);
     const settings = { url: proxy.url, deadlineS: 3600, patienceS: 60 };
     const generator = await tinkerGenerator(settings, adapterHost());
-    const request = { episode: 'a', tokens: [1, 300, 301], maxTokens: 6, stopTokens: [2] };
-    const key = { seed: 1, taskId: 'a', sample: 0, turn: 0 };
-    const before = await generator.generate({ ...request, key, sampling: unbiased });
+    const prompt = { tokens: [1, 300, 301], stopTokens: [2] };
+    const before = await generator.generate(request('a', prompt));
     await generator.use(weights);
-    const after = await generator.generate({ ...request, key, sampling: greedy });
+    const after = await generator.generate(request('a', { ...prompt, sampling: greedy }));
     expect([before.version, after.version]).toEqual([0, 1]);
-    const tokens = [Int32Array.from([...request.tokens, ...after.tokens])];
+    const tokens = [Int32Array.from([...prompt.tokens, ...after.tokens])];
     const [scored] = await learner.forward(tokens, { temperature: 1, which: 'policy' });
     expect(largestGap([after.logProbs], [scored!.subarray(3)])).toBeLessThan(1e-4);
     await generator.close();
-    captured(
-      'tokens',
-      [before, after].map(({ logProbs }) => Float32Array.from(logProbs)),
-    );
+    const logProbs = [before, after].map((one) => Float32Array.from(one.logProbs));
+    captured('tokens', logProbs);
   });
 
   test('the server answers what was captured', () => {
@@ -300,36 +298,25 @@ test('a server that is restarted between gradient and step loses no work', async
   expect(warnings.join('\n')).toMatch(/reloads the state of step 0/);
 });
 
-describe('A short training', () => {
-  const runs = join(folder, 'runs');
-  const trained = async (name: string, blocks: string) => {
-    const file = writeBelow(
-      folder,
-      `${name}.yaml`,
-      `extends: ${join(packageRoot(), 'configs', 'code_exec_smoke.yaml')}
-run: { name: ${name}, outputDir: ${runs}, engineThreads: 1 }
-trackers: []
-model: { path: ${model}, lora: { rank: 8, alpha: 32 } }
-learner: { type: tinker, url: '${server.url}' }
-train: { iterations: 2, maxGradNorm: 0 }
-eval: { before: false, after: false }
-${blocks}`,
-    );
-    const options = { timeoutMs: 1_800_000 };
-    const { ended } = startProgram('agent-rl', ['train', '--config', file], folder, options);
-    const { code, stderr } = await ended;
-    expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
-    const lines = readLines(join(runs, name), 'metrics.jsonl');
-    expect(lines).toHaveLength(2);
-    const gaps = lines.map((line) => Number(line['parity/maxAbsLogProbGap']));
-    expect(Math.max(...gaps)).toBeLessThan(1e-4);
-    const checkpoint = join(runs, name, 'checkpoints', 'step-2');
-    expect(existsSync(join(checkpoint, 'adapter_model.safetensors'))).toBe(true);
-    expect(readJson(checkpoint, 'tinker.json')).toMatchObject({ steps: 2, url: server.url });
-  };
-
-  test('lets our engine sample what the service has learned', () => trained('mixed', ''));
-
-  test('lets the service sample what it has learned', () =>
-    trained('remote', `generator: { type: tinker, url: '${server.url}' }`));
+test.each([
+  ['lets our engine sample what the service has learned', () => ({})],
+  [
+    'lets the service sample what it has learned',
+    () => ({ 'generator.type': 'tinker', 'generator.url': server.url }),
+  ],
+])('a short training %s', async (_, more) => {
+  const ended = await smokeTraining(folder, {
+    'model.path': model,
+    'model.lora': { rank: 8, alpha: 32 },
+    'learner.type': 'tinker',
+    'learner.url': server.url,
+    'train.iterations': 2,
+    'train.maxGradNorm': 0,
+    ...more(),
+  });
+  const run = String(ended['run']);
+  expect(expectSoundMetrics(run, 2)).toBe(2);
+  const checkpoint = join(run, 'checkpoints', 'step-2');
+  expect(existsSync(join(checkpoint, 'adapter_model.safetensors'))).toBe(true);
+  expect(readJson(checkpoint, 'tinker.json')).toMatchObject({ steps: 2, url: server.url });
 });

@@ -13,7 +13,7 @@ import { killProcess } from '#tests/support/kill-process.ts';
 import { askMlflow, capturedMlflow, withoutWords } from '#tests/support/mlflow/mlflow-exchanges.ts';
 import { pythonWith, type RealServer } from '#tests/support/real-server.ts';
 import { post } from '#tests/support/agent-client.ts';
-import { readJson, readLines } from '#tests/support/acme-project.ts';
+import { readJson } from '#tests/support/acme-project.ts';
 import { ran } from '#tests/support/ran.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 
@@ -67,14 +67,18 @@ type Reports = Record<string, Record<'recorded' | 'failed' | 'lost' | 'escaped',
 const summaryOf = (name: string) =>
   readJson(join(runs, name), 'summary.json') as { trackers?: Reports; weightsSha256: string };
 
-const conformance = (script: string, ...args: string[]): string =>
-  ran(python, [join(packageRoot(), 'scripts', 'conformance', script), ...args]);
+/** What TensorBoard has of a run is what metrics.jsonl has. */
+function holdTensorboard(run: string): void {
+  const script = join(packageRoot(), 'scripts', 'conformance', 'read_tensorboard.py');
+  expect(ran(python, [script, run])).toMatch(/, 0 differ, 0 are there twice/);
+}
 
-/** What all three have of a run is what metrics.jsonl has. */
+/** And what all three have. */
 function holdAgainstMetrics(name: string): void {
   const run = join(runs, name);
-  expect(conformance('read_tensorboard.py', run)).toMatch(/, 0 differ, 0 are there twice/);
-  const text = conformance('read_trackers.py', run, mlflow.url);
+  holdTensorboard(run);
+  const script = join(packageRoot(), 'tests', 'support', 'read_trackers.py');
+  const text = ran(python, [script, run, mlflow.url]);
   expect(text).toMatch(/MLflow: \d+ numbers compared, 0 differ/);
   expect(text).toMatch(/W&B: \d+ numbers compared, 0 differ/);
 }
@@ -92,28 +96,16 @@ test('each of three concurrent trackers returns every number it received', async
   holdAgainstMetrics('whole');
 });
 
-test("MLflow's REST API has every number of a run, its settings and its end", async () => {
+test("MLflow's REST API has the settings of a run, its weights and its end", async () => {
   const { run: id } = readJson(join(runs, 'whole', 'trackers'), 'mlflow.json') as { run: string };
-  const get = async (path: string) =>
-    (await (await fetch(`${mlflow.url}/api/2.0/mlflow/${path}`)).json()) as Record<string, unknown>;
-  const { run } = (await get(`runs/get?run_id=${id}`)) as {
-    run: { info: { status: string; run_name: string }; data: { params: object[]; tags: object[] } };
+  const answer = await fetch(`${mlflow.url}/api/2.0/mlflow/runs/get?run_id=${id}`);
+  const { run } = (await answer.json()) as {
+    run: { info: object; data: { params: object[]; tags: object[] } };
   };
   expect(run.info).toMatchObject({ status: 'FINISHED', run_name: 'whole' });
   expect(run.data.params).toContainEqual({ key: 'train.iterations', value: '4' });
   const { weightsSha256 } = summaryOf('whole');
   expect(run.data.tags).toContainEqual({ key: 'agent_rl.weightsSha256', value: weightsSha256 });
-  for (const name of ['rollout/rewardMean', 'train/loss', 'seconds/total']) {
-    const query = `run_id=${id}&metric_key=${encodeURIComponent(name)}`;
-    const { metrics } = (await get(`metrics/get-history?${query}`)) as {
-      metrics: { step: number; value: number }[];
-    };
-    const expected = readLines(join(runs, 'whole'), 'metrics.jsonl').map((line) => [
-      line['iteration'],
-      line[name],
-    ]);
-    expect(metrics.map(({ step, value }) => [step, value])).toEqual(expected);
-  }
 });
 
 test('an interrupted and resumed run is one run in each tracker, with each number once', async () => {
@@ -179,7 +171,5 @@ test('servers that are killed midway cost a run only the events sent to them', a
     expect(text).toMatch(/Tracker "wandb".* has exited: it ended with SIGKILL.*Training continues/);
     expect(text).toMatch(/Tracker "wandb": \d+ of 17 events recorded/);
   }
-  expect(conformance('read_tensorboard.py', realpathSync(join(runs, 'killed')))).toMatch(
-    /, 0 differ, 0 are there twice/,
-  );
+  holdTensorboard(realpathSync(join(runs, 'killed')));
 });
