@@ -7,9 +7,7 @@ import { trainerOptions } from '#agent_rl/jobs/train/trainer-options.ts';
 import type { TrainDatum } from '#agent_rl/core/services/batch.ts';
 import type { Learner } from '#agent_rl/core/services/learner.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import type { Evaluation } from '#agent_rl/trainer/evaluate.ts';
 import { trainGrpo } from '#agent_rl/trainer/train-grpo.ts';
-import type { TrainingResult } from '#agent_rl/trainer/trainer-contracts.ts';
 import type { Task } from '#agent_rl/core/tasks/task.ts';
 import { loadCodeTaskSplits } from '#dataset/tasks/code-task-dataset.ts';
 import { loadSearchTaskSplits } from '#dataset/tasks/search-task-dataset.ts';
@@ -24,15 +22,7 @@ interface Drawn {
   logProbs: number[];
 }
 
-export interface LearningRun {
-  before: Evaluation;
-  after: Evaluation;
-  result: TrainingResult;
-  /** Everything the learner was given. */
-  trained: readonly TrainDatum[];
-  /** By the ids of an episode's tokens: what the engine said it drew. */
-  drawn: ReadonlyMap<string, Drawn>;
-}
+type LearningRun = Awaited<ReturnType<typeof learningRun>>;
 
 /** By how much held-out success must rise at least. */
 export const leastRise = 0.5;
@@ -84,8 +74,12 @@ export const searchJob = (index: string): LearningJob => ({
     ['mayor', 'teacher', 'capital', 'captain'].includes(String(metadata['kind'])),
 });
 
-/** Trains a starter model on a handful of tasks through the real engine, tool and trainer. */
-export async function learningRun(fault: Fault, job = codeExec): Promise<LearningRun> {
+/**
+ * Trains a starter model on a handful of tasks through the real engine, tool and trainer.
+ *
+ * @returns also everything the learner was given (`trained`), and by the ids of an episode's tokens what the engine said it drew
+ */
+export async function learningRun(fault: Fault, job = codeExec) {
   const prepared = await prepareRun({
     file: join(root, 'configs', job.config),
     overrides: [

@@ -8,12 +8,7 @@ import { type Ended, nodeProgram } from '../built-program.ts';
 import { writeBelow } from '../temporary-folder.ts';
 import { derivedLock, type Locked, type PackageLock } from './derived-lock.ts';
 
-export interface Packed {
-  tarball: string;
-  /** Paths in the package. */
-  files: string[];
-  unpackedSize: number;
-}
+export type Packed = ReturnType<typeof packPackage>;
 
 const readJson = (file: string): unknown => JSON.parse(readFileSync(file, 'utf8'));
 
@@ -85,7 +80,7 @@ process.stdout.write(JSON.stringify(ended));
 `;
 
 /** What `npm publish` would send. `npm test` builds it first. */
-export function packPackage(folder: string): Packed {
+export function packPackage(folder: string) {
   const command = `npm pack --ignore-scripts --json --pack-destination "${folder}"`;
   const { code, stdout, stderr } = inShell(command, packageRoot());
   if (code !== 0) throw new Error(`npm pack failed:\n${stderr}`);
@@ -94,14 +89,10 @@ export function packPackage(folder: string): Packed {
     files: { path: string }[];
     unpackedSize: number;
   }
-  const read = JSON.parse(stdout) as Listed[] | Record<string, Listed>;
-  const [listed] = Object.values(read);
+  const [listed] = Object.values(JSON.parse(stdout) as Record<string, Listed>);
   if (listed === undefined) throw new Error(`npm pack listed nothing:\n${stdout}`);
-  return {
-    tarball: join(folder, listed.filename),
-    files: listed.files.map(({ path }) => path),
-    unpackedSize: listed.unpackedSize,
-  };
+  const { filename, files, unpackedSize } = listed;
+  return { tarball: join(folder, filename), files: files.map(({ path }) => path), unpackedSize };
 }
 
 /**
@@ -129,12 +120,11 @@ export function installProject(folder: string, { tarball }: Packed, tools: strin
     // As README advises.
     allowScripts: { 'onnxruntime-node': false },
   };
-  const { version, dependencies, optionalDependencies, bin } = own;
-  const { peerDependencies, peerDependenciesMeta } = own;
-  const needs = { dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta };
   const integrity = `sha512-${createHash('sha512').update(readFileSync(tarball)).digest('base64')}`;
-  const entry = { version, resolved, integrity, bin, ...needs } as Locked;
-  const lock = derivedLock(ours, project, { name: 'agent_rl', entry });
+  const kept = /^(?:version|bin|(?:optionalD|peerD|d)ependencies|peerDependenciesMeta)$/;
+  const said = Object.entries(own).filter(([name]) => kept.test(name));
+  const entry = { ...Object.fromEntries(said), resolved, integrity };
+  const lock = derivedLock(ours, project, entry);
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'package.json'), JSON.stringify(project, undefined, 2));
   writeFileSync(join(folder, 'package-lock.json'), JSON.stringify(lock, undefined, 2));
