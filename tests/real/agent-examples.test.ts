@@ -7,10 +7,8 @@ import { nodeProgram } from '#tests/support/built-program.ts';
 import { shell } from '#tests/support/package/installed-project.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 
-/*
- * The examples of agents that are trained as they are, with their packages from npm and PyPI: `npm run test:real -- agent-examples`.
- * Node 20 runs packages that ask for a newer one, and npm says so.
- */
+// The examples of agents that are trained as they are, with their packages from npm and PyPI: `npm run test:real -- agent-examples`.
+// Node 20 runs packages that ask for a newer one, and npm says so.
 
 const folder = temporaryFolder();
 

@@ -18,10 +18,8 @@ import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 import { type SkyrlServer, startSkyrl } from '#tests/support/tinker/skyrl-server.ts';
 import { largestGap, lora, starter } from '#tests/support/tinker/tried-learner.ts';
 
-/*
- * SkyRL behind a proxy that harms one request in twelve, and killed between a gradient and its step. See `tinker.test.ts` for the
- * environment. AGENT_RL_ITERATIONS says how long it goes on.
- */
+// SkyRL behind a proxy that harms one request in twelve, and killed between a gradient and its step. See `tinker.test.ts` for the
+// environment. AGENT_RL_ITERATIONS says how long it goes on.
 
 const iterations = Number(process.env['AGENT_RL_ITERATIONS'] ?? 20);
 const folder = temporaryFolder();

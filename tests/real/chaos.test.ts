@@ -16,10 +16,8 @@ import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 import { starter } from '#tests/support/vllm/opened-vllm.ts';
 import { servable, startVllm, vllmProgram } from '#tests/support/vllm/real-vllm.ts';
 
-/*
- * vLLM behind a proxy that harms one request in five, and killed in the middle of a collection; another takes its place. See
- * `tests/real/vllm.test.ts` for the environment.
- */
+// vLLM behind a proxy that harms one request in five, and killed in the middle of a collection; another takes its place. See
+// `tests/real/vllm.test.ts` for the environment.
 
 const folder = temporaryFolder();
 const model = join(folder, 'served');

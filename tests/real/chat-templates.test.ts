@@ -12,11 +12,9 @@ import { ran } from '#tests/support/ran.ts';
 import { pythonWith } from '#tests/support/real-server.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 
-/*
- * The chat templates that TRL and llama.cpp ship, with 20 conversations each, rendered by transformers, by the oracle of our
- * tests and by us. AGENT_RL_TRANSFORMERS_PYTHON names a Python with transformers; otherwise python3 installs it from PyPI,
- * without PyTorch. The templates come from PyPI too, 77 MB.
- */
+// The chat templates that TRL and llama.cpp ship, with 20 conversations each, rendered by transformers, by the oracle of our
+// tests and by us. AGENT_RL_TRANSFORMERS_PYTHON names a Python with transformers; otherwise python3 installs it from PyPI,
+// without PyTorch. The templates come from PyPI too, 77 MB.
 
 interface Published {
   name: string;

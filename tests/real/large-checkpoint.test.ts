@@ -11,10 +11,8 @@ import { startProgram } from '../support/built-program.ts';
 import { smallModelConfig, writeSmallModel } from '../support/small-model.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-/*
- * A model of 0.3 billion parameters is trained whole, checkpointed and resumed: 3.6 GB a checkpoint, 2.4 GB of it in one
- * file. It takes 10 GB of memory, 12 GB of disk and several minutes.
- */
+// A model of 0.3 billion parameters is trained whole, checkpointed and resumed: 3.6 GB a checkpoint, 2.4 GB of it in one
+// file. It takes 10 GB of memory, 12 GB of disk and several minutes.
 
 const gigabyte = 1e9;
 const size = { hiddenSize: 1024, layers: 25, heads: 16, kvHeads: 8, headDim: 64 };

@@ -22,11 +22,9 @@ import { gapOf, localEngine } from '#tests/support/sampled-gaps.ts';
 import { starter } from '#tests/support/vllm/opened-vllm.ts';
 import { startVllm, vllmProgram } from '#tests/support/vllm/real-vllm.ts';
 
-/*
- * Real servers of the OpenAI API: that of llama.cpp on SmolLM2-135M as it is published (Q4_1), held against the same model in our
- * engine, and vLLM on a CPU. AGENT_RL_LLAMA_CPP_PYTHON and AGENT_RL_VLLM_PYTHON name a Python that has them; otherwise they are
- * installed.
- */
+// Real servers of the OpenAI API: that of llama.cpp on SmolLM2-135M as it is published (Q4_1), held against the same model in our
+// engine, and vLLM on a CPU. AGENT_RL_LLAMA_CPP_PYTHON and AGENT_RL_VLLM_PYTHON name a Python that has them; otherwise they are
+// installed.
 
 const folder = temporaryFolder();
 const closing = closedAfterAll();

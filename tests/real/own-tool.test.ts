@@ -7,10 +7,8 @@ import { packPackage, shell } from '#tests/support/package/installed-project.ts'
 import { promisedJobs, successOfNewestRun } from '#tests/support/promised-jobs.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 
-/*
- * docs/tutorials/own-tool.md as a stranger does it: the packed package, a project outside the checkout, npm from its
- * registry. Some ten minutes: `npm run test:real -- own-tool`.
- */
+// docs/tutorials/own-tool.md as a stranger does it: the packed package, a project outside the checkout, npm from its
+// registry. Some ten minutes: `npm run test:real -- own-tool`.
 
 const folder = temporaryFolder();
 const project = join(folder, 'my-agent');

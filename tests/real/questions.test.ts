@@ -9,11 +9,9 @@ import { ask, policies, successRate } from '../support/scripted-questions.ts';
 import { csvOf, parquetOf, type TableRow } from '../support/table-files.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
-/*
- * All test questions of GSM8K and the AIME of 2024 and 2025, as published and as CSV and Parquet, answered by policies
- * without a model. The files are looked for in AGENT_RL_DATA, ../shared/data by default: gsm8k/test.jsonl,
- * aime/aime24.jsonl, aime/aime25.jsonl.
- */
+// All test questions of GSM8K and the AIME of 2024 and 2025, as published and as CSV and Parquet, answered by policies
+// without a model. The files are looked for in AGENT_RL_DATA, ../shared/data by default: gsm8k/test.jsonl,
+// aime/aime24.jsonl, aime/aime25.jsonl.
 
 const data = process.env['AGENT_RL_DATA'] ?? join(packageRoot(), '..', 'shared', 'data');
 const folder = temporaryFolder();

@@ -12,11 +12,9 @@ import {
 } from '#tests/support/promised-jobs.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 
-/*
- * Every job that ships, in full and in a folder of its own, held to the table "What the shipped jobs promise" of
- * docs/design/evidence.md: `npm run test:real -- shipped-jobs -t '^search '`. The medquad job takes its pages from AGENT_RL_MEDQUAD, a
- * checkout of MedQuAD, and is skipped without one.
- */
+// Every job that ships, in full and in a folder of its own, held to the table "What the shipped jobs promise" of
+// docs/design/evidence.md: `npm run test:real -- shipped-jobs -t '^search '`. The medquad job takes its pages from AGENT_RL_MEDQUAD, a
+// checkout of MedQuAD, and is skipped without one.
 
 const { AGENT_RL_MEDQUAD: medquad } = process.env;
 const folder = temporaryFolder();

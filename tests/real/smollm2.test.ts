@@ -10,10 +10,8 @@ import type { RealServer } from '#tests/support/real-server.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 import { startVllm, vllmProgram } from '#tests/support/vllm/real-vllm.ts';
 
-/*
- * SmolLM2-135M-Instruct learns sums that it sometimes answers: 64 episodes an iteration, three updates of an adapter, drawn in
- * this process and by vLLM. See `vllm.test.ts` for its environment; the model comes from PyPI.
- */
+// SmolLM2-135M-Instruct learns sums that it sometimes answers: 64 episodes an iteration, three updates of an adapter, drawn in
+// this process and by vLLM. See `vllm.test.ts` for its environment; the model comes from PyPI.
 
 const folder = temporaryFolder();
 const model = join(folder, 'smollm2');

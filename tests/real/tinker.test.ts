@@ -41,10 +41,8 @@ import { recording } from '#tests/support/tinker/recording.ts';
 import { TiedSteps } from '#tests/support/tinker/tied-steps.ts';
 import { adapterHost } from '#tests/support/tinker/tried-generator.ts';
 
-/*
- * SkyRL's Tinker server, see tests/support/tinker/skyrl-server.ts. AGENT_RL_RECORD=1 writes the captured exchanges anew that
- * the other tests replay.
- */
+// SkyRL's Tinker server, see tests/support/tinker/skyrl-server.ts. AGENT_RL_RECORD=1 writes the captured exchanges anew that
+// the other tests replay.
 
 const folder = temporaryFolder();
 const model = join(folder, 'starter');

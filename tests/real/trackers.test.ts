@@ -17,10 +17,8 @@ import { readJson } from '#tests/support/acme-project.ts';
 import { ran } from '#tests/support/ran.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 
-/*
- * MLflow, TensorBoard and W&B's SDK as their makers publish them, all three at once. AGENT_RL_TRACKERS_PYTHON names a Python
- * that has them; otherwise python3 installs them from PyPI in a temporary folder, which takes a gigabyte. Linux only.
- */
+// MLflow, TensorBoard and W&B's SDK as their makers publish them, all three at once. AGENT_RL_TRACKERS_PYTHON names a Python
+// that has them; otherwise python3 installs them from PyPI in a temporary folder, which takes a gigabyte. Linux only.
 
 const packages = ['mlflow==3.17.2', 'tensorboard==2.21.0', 'wandb==0.31.0'];
 const folder = temporaryFolder();

@@ -13,10 +13,8 @@ import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 import { starter } from '#tests/support/vllm/opened-vllm.ts';
 import { servable, startVllm, vllmProgram } from '#tests/support/vllm/real-vllm.ts';
 
-/*
- * 64 episodes at once whose tools take half a second, on a vLLM that runs 16 requests at once. See `vllm.test.ts` for the
- * environment.
- */
+// 64 episodes at once whose tools take half a second, on a vLLM that runs 16 requests at once. See `vllm.test.ts` for the
+// environment.
 
 const atOnce = 16;
 const episodes = 64;

@@ -20,10 +20,8 @@ import { openedVllm, starter } from '#tests/support/vllm/opened-vllm.ts';
 import { servable, startVllm, vllmProgram } from '#tests/support/vllm/real-vllm.ts';
 import { askVllm, breaking, capturedVllm, comparable } from '#tests/support/vllm/vllm-exchanges.ts';
 
-/*
- * vLLM as its makers publish it, on a CPU: two servers, one for whole models and one for adapters. AGENT_RL_VLLM_PYTHON names a
- * Python that has it; otherwise it is installed. A server takes minutes to start and 2 to 4 GB.
- */
+// vLLM as its makers publish it, on a CPU: two servers, one for whole models and one for adapters. AGENT_RL_VLLM_PYTHON names a
+// Python that has it; otherwise it is installed. A server takes minutes to start and 2 to 4 GB.
 
 const folder = temporaryFolder();
 const servers: RealServer[] = [];

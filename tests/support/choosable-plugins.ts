@@ -67,6 +67,18 @@ rewards.mark({ name: 'brevity', ...limited })(Brevity);
 const Notes = classWith('track');
 trackers.mark({ name: 'notes', ...limited })(Notes);
 
+const own = [
+  Calculator,
+  Arithmetic,
+  Outside,
+  Parrot,
+  Shouted,
+  HermesFormat,
+  Brevity,
+  Manners,
+  Notes,
+];
+
 const { advantages, losses, corrections, selections } = builtinPlugins();
 const algorithms = [advantages, losses, corrections, selections].flatMap((registry) =>
   registry.entries().map(({ plugin }) => plugin),
@@ -74,8 +86,11 @@ const algorithms = [advantages, losses, corrections, selections].flatMap((regist
 /** One plugin of each kind, and the built-in parts that a run cannot do without. */
 export const plugins = registriesOf(
   [
-    ...[Calculator, Arithmetic, Outside, Parrot, Shouted, HermesFormat, Brevity, Manners, Notes],
-    ...[...builtInRewardManagers, ...builtinGenerators, ...builtinLearners, ...builtinTrackers],
+    ...own,
+    ...builtInRewardManagers,
+    ...builtinGenerators,
+    ...builtinLearners,
+    ...builtinTrackers,
     ...algorithms,
   ],
   'built in',

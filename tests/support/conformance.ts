@@ -6,10 +6,8 @@ import { tf, type Tensor } from '#agent_rl/engine/ops.ts';
 import { builtinLoss, clippedSpec } from './algorithm-parts.ts';
 import { readFixture } from './exchanges.ts';
 
-/*
- * Losses on one stored batch by two ways: by their formula in double precision, and ours. What others compute of the same
- * batch is in tests/fixtures/conformance (scripts/conformance).
- */
+// Losses on one stored batch by two ways: by their formula in double precision, and ours. What others compute of the same
+// batch is in tests/fixtures/conformance (scripts/conformance).
 
 export type Rows = readonly (readonly number[])[];
 

@@ -4,10 +4,8 @@ import { join } from 'node:path';
 import { isRecord } from '#agent_rl/core/is-record.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 
-/*
- * What clients ask of servers that others wrote, refusals included, and what a real server answered: a file below tests/fixtures. The
- * double of the server is made of it, and `npm run test:real` asks a real one again.
- */
+// What clients ask of servers that others wrote, refusals included, and what a real server answered: a file below tests/fixtures. The
+// double of the server is made of it, and `npm run test:real` asks a real one again.
 
 export interface Exchange {
   /** What it shows. */

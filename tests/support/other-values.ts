@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
+
+import { parse } from 'yaml';
 
 import type { PreparedRun } from '#agent_rl/compose/prepare-run.ts';
 import { blocksOf, kinds } from '#agent_rl/compose/plugins/kinds.ts';
@@ -79,55 +82,9 @@ function leavesIn({ path, schema, value }: Leaf): Leaf[] {
 }
 
 /** Values of settings whose schema does not say what they may be, by the ends of their paths. */
-const examples: Readonly<Record<string, readonly unknown[]>> = {
-  'run.name': ['another-name'],
-  'run.device': ['cuda'],
-  'run.prices': [{ sampled: 3 }],
-  'sandbox.url': ['http://127.0.0.1:8123'],
-  'model.revision': ['main'],
-  'model.adapters': [['an/adapter']],
-  'model.lora': [{ rank: 4 }],
-  'train.until': [{ success: 0.9 }],
-  'gateway.others': [{ judge: { url: 'http://127.0.0.1:8124/v1' } }],
-  'model.lora.targets': [['attention']],
-  'policy.type': ['huggingface', 'minimind'],
-  'policy.toolCallFormat': ['hermes'],
-  'algorithm.advantage.type': ['rloo', 'group-relative'],
-  'algorithm.loss.type': ['gspo', 'clipped'],
-  'algorithm.correction.type': ['tis'],
-  'algorithm.selection.type': ['dynamic', 'best-of'],
-  // Of one attempt at temperature 0 greedy is what is done anyway, and the others are refused.
-  'eval.strategy': ['best-of-n'],
-  'eval.selector': ['format'],
-  'datasets.0.environment': ['code_exec', 'search'],
-  'datasets.1.environment': ['search'],
-  'datasets.0.generator': [{ type: 'workspace' }],
-  'datasets.1.generator': [{ type: 'workspace' }],
-  'generator.slices': [['one step']],
-  environment: [{ type: 'question' }],
-  'environment.type': ['search', 'code_exec', 'question'],
-  columns: [{ question: 'ask' }],
-  'tools.0.type': ['code_exec', 'search'],
-  'tools.1.type': ['calculator'],
-  templateDate: ['2020-02-02'],
-  tokenEnv: ['A_TOKEN'],
-  preload: [['numpy']],
-  openings: [['so']],
-  contains: [['therefore']],
-  plugins: [['./there-is-no-such-plugin.ts']],
-  web: [{ provider: 'tavily' }],
-  corpus: [{ path: 'elsewhere' }],
-  documents: [{ candidates: 9 }, 'other.jsonl'],
-  dense: ['none', { type: 'transformers', model: 'a/b' }],
-  fusion: [{ type: 'reciprocal_rank', k: 9 }],
-  embedder: [{ type: 'transformers', model: 'a/b' }],
-  floor: [0.5],
-  'rewardManager.type': ['uniform', 'normalised', 'ranking'],
-  'rewards.0.type': ['f1'],
-  'rewards.1.type': ['f1'],
-  'rewards.2.type': ['f1'],
-  tool: ['search', 'code_exec'],
-};
+const examples = parse(
+  readFileSync(new URL('../fixtures/settings/other-values.yaml', import.meta.url), 'utf8'),
+) as Readonly<Record<string, readonly unknown[]>>;
 
 const isBlockOf = (path: string, end: string): boolean => path === end || path.endsWith(`.${end}`);
 

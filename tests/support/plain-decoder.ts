@@ -16,9 +16,7 @@ export function plainLogits(
   for (let layer = 0; layer < config.layers; layer++) {
     const get = (name: string): Float32Array => tensor(weights, `model.layers.${layer}.${name}`);
     const mixed = attention(config, get, hidden);
-    hidden = hidden.map((x, t) =>
-      plus(x, times(get('self_attn.o_proj.weight'), mixed[t] as number[])),
-    );
+    hidden = hidden.map((x, t) => plus(x, times(get('self_attn.o_proj.weight'), mixed[t]!)));
     hidden = hidden.map((x) => plus(x, feedForward(config, get, x)));
   }
   const head = config.tiedEmbeddings ? table : tensor(weights, 'lm_head.weight');
@@ -34,9 +32,7 @@ export function plainLogProbs(
   tokens: readonly number[],
 ): number[] {
   const logits = plainLogits(config, weights, tokens);
-  return tokens.map((token, t) =>
-    t === 0 ? 0 : (logSoftmax(logits[t - 1] as number[])[token] as number),
-  );
+  return tokens.map((token, t) => (t === 0 ? 0 : logSoftmax(logits[t - 1]!)[token]!));
 }
 
 export function logSoftmax(logits: readonly number[]): number[] {
@@ -76,7 +72,7 @@ function attention(config: ModelConfig, get: Get, hidden: readonly number[][]): 
         (sum, share, s) =>
           plus(
             sum,
-            head('v', normed[s] as number[], kv, s).map((value) => share * value),
+            head('v', normed[s]!, kv, s).map((value) => share * value),
           ),
         Array.from({ length: headDim }, () => 0),
       );
@@ -88,7 +84,7 @@ function feedForward(config: ModelConfig, get: Get, hidden: number[]): number[] 
   const x = normalise(hidden, get('post_attention_layernorm.weight'), config.rmsNormEps);
   const up = times(get('mlp.up_proj.weight'), x);
   const gated = times(get('mlp.gate_proj.weight'), x).map(
-    (g, i) => (g / (1 + Math.exp(-g))) * (up[i] as number),
+    (g, i) => (g / (1 + Math.exp(-g))) * up[i]!,
   );
   return times(get('mlp.down_proj.weight'), gated);
 }
@@ -97,21 +93,21 @@ function turn(x: readonly number[], position: number, theta: number): number[] {
   const half = x.length / 2;
   return x.map((value, i) => {
     const angle = position * theta ** (-(2 * (i % half)) / x.length);
-    const other = i < half ? -(x[i + half] as number) : (x[i - half] as number);
+    const other = i < half ? -x[i + half]! : x[i - half]!;
     return value * Math.cos(angle) + other * Math.sin(angle);
   });
 }
 
 function normalise(x: readonly number[], weight: Float32Array, eps: number): number[] {
   const scale = 1 / Math.sqrt(dot(x, x) / x.length + eps);
-  return x.map((value, i) => value * scale * (weight[i] as number));
+  return x.map((value, i) => value * scale * weight[i]!);
 }
 
 const dot = (a: readonly number[], b: readonly number[]): number =>
-  a.reduce((sum, value, i) => sum + value * (b[i] as number), 0);
+  a.reduce((sum, value, i) => sum + value * b[i]!, 0);
 
 const plus = (a: readonly number[], b: readonly number[]): number[] =>
-  a.map((value, i) => value + (b[i] as number));
+  a.map((value, i) => value + b[i]!);
 
 /** A stored matrix [out, in] times a vector. */
 const times = (matrix: Float32Array, x: readonly number[]): number[] =>

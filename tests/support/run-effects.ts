@@ -38,10 +38,8 @@ import { FakeLearner } from './fake-learner.ts';
 import { ScriptedRollouts } from './scripted-rollouts.ts';
 import { played as playedOnce } from './rollouts.ts';
 
-/*
- * What a run does, as far as its settings decide it: real trainers with a learner and episodes that are made up, and
- * what the other parts are opened with. Two runs of equal effects cannot be told apart.
- */
+// What a run does, as far as its settings decide it: real trainers with a learner and episodes that are made up, and
+// what the other parts are opened with. Two runs of equal effects cannot be told apart.
 
 const never = new AbortController().signal;
 

@@ -9,11 +9,9 @@ export const csvOf = (rows: readonly TableRow[]): string =>
     .map((cells) => `${cells.map(cell).join(',')}\n`)
     .join('');
 
-/*
- * Parquet, as small as it can be: columns of texts, PLAIN and not compressed, a page and a row group for each column. The
- * structures follow https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift in
- * Thrift's compact protocol.
- */
+// Parquet, as small as it can be: columns of texts, PLAIN and not compressed, a page and a row group for each column. The
+// structures follow https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift in
+// Thrift's compact protocol.
 
 /** A value as Thrift writes it, with the number of its type. */
 interface Value {

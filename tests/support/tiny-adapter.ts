@@ -5,12 +5,10 @@ import { writeAdapter } from '#model/adapters/adapter-files.ts';
 import { sizeOf } from '#agent_rl/engine/check-inputs.ts';
 import { layerParameter } from '#model/config/parameters.ts';
 
+const scale = { rank: 3, alpha: 6, dropout: 0.1, rankStabilised: false };
 export const tinyAdapter: Adapter = {
   name: 'tiny',
-  rank: 3,
-  alpha: 6,
-  dropout: 0.1,
-  rankStabilised: false,
+  ...scale,
   targets: adapterTargets(['all-linear']),
 };
 
@@ -36,8 +34,8 @@ export const saveTinyAdapter = (
 ): Promise<void> =>
   writeAdapter(folder, config, {
     adapter,
-    parameters: tinyAdapterWeights(config, adapter),
     baseModel,
+    parameters: tinyAdapterWeights(config, adapter),
   });
 
 /** W + scale B A entry by entry, for an adapter scaled by alpha / rank. */

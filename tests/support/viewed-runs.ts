@@ -12,16 +12,10 @@ export const startTraining = (
   name: string,
   ...settings: readonly string[]
 ): StartedProgram =>
-  startProgram(
-    'agent-rl',
-    [
-      'train',
-      '--config',
-      smoke,
-      ...[`run.name=${name}`, 'eval.maxTasks=2', ...settings].flatMap((one) => ['--set', one]),
-    ],
-    folder,
-  );
+  startProgram('agent-rl', ['train', '--config', smoke, ...setting(name, settings)], folder);
+
+const setting = (name: string, more: readonly string[]) =>
+  [`run.name=${name}`, 'eval.maxTasks=2', ...more].flatMap((one) => ['--set', one]);
 
 /** What a model might write to take over what shows it. */
 export const hostile = {
@@ -37,11 +31,8 @@ export function writeHostileRun(from: string, to: string): void {
   cpSync(from, to, { recursive: true });
   const file = join(to, 'trajectories', 'train.jsonl');
   const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
-  const said = [
-    `${hostile.markup}${hostile.escapes}${hostile.turned}`,
-    'x'.repeat(hostile.long),
-    'broken',
-  ];
+  const shown = `${hostile.markup}${hostile.escapes}${hostile.turned}`;
+  const said = [shown, 'x'.repeat(hostile.long), 'broken'];
   const written = lines.map((line, at) => {
     const text = said[at];
     return text === undefined ? Buffer.from(line) : hostileLine(line, text);

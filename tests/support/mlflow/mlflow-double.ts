@@ -1,9 +1,7 @@
 import { type DoubleAnswer, type GotRequest, httpDouble, type HttpDouble } from '../http-double.ts';
 
-/*
- * MLflow as far as the tracker asks it, in memory: tests/unit/agent_rl/trackers/mlflow/mlflow-double.test.ts holds it to
- * what a real server answered.
- */
+// MLflow as far as the tracker asks it, in memory: tests/unit/agent_rl/trackers/mlflow/mlflow-double.test.ts holds it to
+// what a real server answered.
 
 interface Metric {
   key: string;

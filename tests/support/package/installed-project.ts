@@ -1,16 +1,15 @@
 import { spawnSync, type SpawnSyncOptions } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { readJson } from '../acme-project.ts';
 import { type Ended, nodeProgram } from '../built-program.ts';
 import { writeBelow } from '../temporary-folder.ts';
 import { derivedLock, type Locked, type PackageLock } from './derived-lock.ts';
 
 export type Packed = ReturnType<typeof packPackage>;
-
-const readJson = (file: string): unknown => JSON.parse(readFileSync(file, 'utf8'));
 
 /** What npm tells the programs it starts is about this repository, not about what is run in another folder. */
 function environment(offline = true): NodeJS.ProcessEnv {
@@ -46,7 +45,8 @@ function ended(command: string, options: SpawnSyncOptions): Ended {
  * itself takes longer than most of them. None may have quotes.
  */
 export function runTogether(commands: readonly string[], cwd: string) {
-  const program = writeBelow(cwd, 'run-together.mjs', together);
+  const program = join(cwd, 'run-together.mjs');
+  cpSync(join(packageRoot(), 'tests/fixtures/programs/run-together.mjs'), program);
   const lines = commands.map((command) => command.replace(/^npx agent-rl /, '').split(/ +/));
   const { code, stdout, stderr } = nodeProgram(
     [program, JSON.stringify(lines)],
@@ -58,26 +58,6 @@ export function runTogether(commands: readonly string[], cwd: string) {
   const all = JSON.parse(stdout) as { code: number; stderr: string }[];
   return all.map((one, index) => ({ command: commands[index]!, ...one }));
 }
-
-const together = `import { createRequire } from 'node:module';
-import { pathToFileURL } from 'node:url';
-const root = createRequire(import.meta.url).resolve('agent_rl/package.json');
-const load = (path) => import(new URL(path, pathToFileURL(root)));
-const { main } = await load('dist/agent_rl/cli/main.js');
-const { jobs } = await load('dist/agent_rl/jobs/jobs.js');
-const ended = [];
-for (const args of JSON.parse(process.argv[2])) {
-  let stderr = '';
-  const io = {
-    stdout: { write() {} },
-    stderr: { write: (text) => (stderr += text) },
-    signal: new AbortController().signal,
-  };
-  const code = await main(args, { jobs, io, programName: 'agent-rl' });
-  ended.push({ code, stderr: code === 0 ? '' : stderr });
-}
-process.stdout.write(JSON.stringify(ended));
-`;
 
 /** What `npm publish` would send. `npm test` builds it first. */
 export function packPackage(folder: string) {
@@ -100,8 +80,8 @@ export function packPackage(folder: string) {
  * file derived from ours and npm's cache, which `npm ci` in the repository has filled.
  */
 export function installProject(folder: string, { tarball }: Packed, tools: string[]): void {
-  const own = readJson(join(packageRoot(), 'package.json')) as Locked & { version: string };
-  const ours = readJson(join(packageRoot(), 'package-lock.json')) as PackageLock;
+  const own = readJson(packageRoot(), 'package.json') as Locked;
+  const ours = readJson(packageRoot(), 'package-lock.json') as unknown as PackageLock;
   const versionOf = (name: string): string => {
     const version = ours.packages[`node_modules/${name}`]?.version;
     if (version === undefined) throw new Error(`package-lock.json has no ${name}.`);
@@ -125,9 +105,8 @@ export function installProject(folder: string, { tarball }: Packed, tools: strin
   const said = Object.entries(own).filter(([name]) => kept.test(name));
   const entry = { ...Object.fromEntries(said), resolved, integrity };
   const lock = derivedLock(ours, project, entry);
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'package.json'), JSON.stringify(project, undefined, 2));
-  writeFileSync(join(folder, 'package-lock.json'), JSON.stringify(lock, undefined, 2));
+  writeBelow(folder, 'package.json', JSON.stringify(project, undefined, 2));
+  writeBelow(folder, 'package-lock.json', JSON.stringify(lock, undefined, 2));
   const { code, stderr } = inShell('npm ci --ignore-scripts --no-audit --no-fund', folder);
   if (code !== 0) throw new Error(installFailed(stderr));
 }

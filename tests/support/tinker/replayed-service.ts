@@ -24,10 +24,7 @@ export interface Changes {
   changed?: (asked: Asked, answer: Outcome) => Outcome;
 }
 
-/**
- * A Tinker service that answers what a real one answered to the same bytes, in the order in which it did; the heartbeat
- * always.
- */
+/** A Tinker service that answers what a real one answered to the same bytes, in the order in which it did; the heartbeat always. */
 export async function replayedService(
   exchanges: readonly Exchange[],
   { instead = () => undefined, changed = (_, answer) => answer }: Changes = {},

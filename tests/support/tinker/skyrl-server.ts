@@ -4,10 +4,8 @@ import { join } from 'node:path';
 import { freePort } from '../free-port.ts';
 import { installByUv, type RealServer, startServer } from '../real-server.ts';
 
-/*
- * SkyRL's Tinker server as its makers publish it, on the CPU. AGENT_RL_TINKER_VENV names a Python 3.12 environment that has
- * it, and AGENT_RL_UV the program uv; otherwise both are installed from PyPI into a folder, 5 GB. Linux only.
- */
+// SkyRL's Tinker server as its makers publish it, on the CPU. AGENT_RL_TINKER_VENV names a Python 3.12 environment that has
+// it, and AGENT_RL_UV the program uv; otherwise both are installed from PyPI into a folder, 5 GB. Linux only.
 
 export const skyrlVersion = 'skyrl 0.4.0';
 const packages = ['skyrl[tinker,jax]==0.4.0', 'aiohttp', 'httpx'];

@@ -13,14 +13,8 @@ export const lora = { ...scale, targets: linearModules };
 
 export const clippedLoss = policyLossSpec();
 
-export const smallStep: OptimStepOptions = {
-  learningRate: 1e-3,
-  beta1: 0.9,
-  beta2: 0.95,
-  eps: 1e-8,
-  weightDecay: 0,
-  maxGradNorm: Infinity,
-};
+const adam = { beta1: 0.9, beta2: 0.95, eps: 1e-8, weightDecay: 0 };
+export const smallStep: OptimStepOptions = { learningRate: 1e-3, ...adam, maxGradNorm: Infinity };
 
 export const learnerHost = (over: Partial<LearnerHost> = {}): LearnerHost => ({
   modelFolder: starter,
