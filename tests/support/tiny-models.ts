@@ -5,7 +5,8 @@ import { parameterSpecs } from '#model/config/parameters.ts';
 import { tinyModelConfig } from './tiny-model.ts';
 
 const size = { vocabSize: 11, hiddenSize: 12, headDim: 4, intermediateSize: 20, maxPositions: 64 };
-const base: ModelConfig = { ...tinyModelConfig, ...size, bosTokenId: undefined };
+const { bosTokenId: _bos, ...layout } = tinyModelConfig;
+const base: ModelConfig = { ...layout, ...size };
 const llama: ModelConfig = { ...base, family: 'llama', qkNorm: false };
 const qwen2: ModelConfig = { ...base, family: 'qwen2', qkNorm: false, qkvBias: true };
 
