@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import { readJson, readLines } from '#tests/support/acme-project.ts';
-import { type StartedProgram, startProgram } from '#tests/support/built-program.ts';
-import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { readJson, readLines } from '../support/acme-project.ts';
+import { type StartedProgram, startProgram } from '../support/built-program.ts';
+import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
 // Agents made with the packages that people use, against `agent-rl serve` of the mixed starter: twelve questions each, plain and
 // streamed. The packages are installed into a temporary folder (450 MB); Mastra needs Node 22.

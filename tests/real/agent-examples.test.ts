@@ -2,10 +2,10 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
-import { type AgentExample, agentExample, shortTraining } from '#tests/support/agent-example.ts';
-import { nodeProgram } from '#tests/support/built-program.ts';
-import { shell } from '#tests/support/package/installed-project.ts';
-import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { type AgentExample, agentExample, shortTraining } from '../support/agent-example.ts';
+import { nodeProgram } from '../support/built-program.ts';
+import { shell } from '../support/package/installed-project.ts';
+import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
 // The examples of agents that are trained as they are, with their packages from npm and PyPI: `npm run test:real -- agent-examples`.
 // Node 20 runs packages that ask for a newer one, and npm says so.

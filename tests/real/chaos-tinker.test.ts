@@ -5,18 +5,12 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
 import { readAdapterWeights } from '#model/adapters/adapter-files.ts';
 import { describeModel } from '#model/weights/open-model.ts';
-import { readLines } from '#tests/support/acme-project.ts';
-import {
-  type ChaosProxy,
-  type Fault,
-  faultOfOneIn,
-  faults,
-  startChaosProxy,
-} from '#tests/support/chaos-proxy.ts';
-import { expectSoundMetrics, smokeTraining } from '#tests/support/smoke-training.ts';
-import { temporaryFolder } from '#tests/support/temporary-folder.ts';
-import { type SkyrlServer, startSkyrl } from '#tests/support/tinker/skyrl-server.ts';
-import { largestGap, lora, starter } from '#tests/support/tinker/tried-learner.ts';
+import { readLines } from '../support/acme-project.ts';
+import { type ChaosProxy, faultOfOneIn, faults, startChaosProxy } from '../support/chaos-proxy.ts';
+import { expectSoundMetrics, smokeTraining } from '../support/smoke-training.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { type SkyrlServer, startSkyrl } from '../support/tinker/skyrl-server.ts';
+import { largestGap, lora, starter } from '../support/tinker/tried-learner.ts';
 
 // SkyRL behind a proxy that harms one request in twelve, and killed between a gradient and its step. See `tinker.test.ts` for the
 // environment. AGENT_RL_ITERATIONS says how long it goes on.
@@ -31,7 +25,7 @@ let steps = 0;
 let restarted: Promise<void> | undefined;
 
 /** One request in twelve. The third step is not heard of by the server, which is killed instead. */
-function faultOf({ number, path }: { number: number; path: string }): Fault {
+function faultOf({ number, path }: { number: number; path: string }) {
   if (!harmful) return 'none';
   if (path.endsWith('/optim_step')) {
     steps += 1;

@@ -2,19 +2,13 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
-import { readJson } from '#tests/support/acme-project.ts';
-import {
-  type ChaosProxy,
-  type Fault,
-  faultOfOneIn,
-  faults,
-  startChaosProxy,
-} from '#tests/support/chaos-proxy.ts';
-import type { RealServer } from '#tests/support/real-server.ts';
-import { expectSoundMetrics, smokeTraining } from '#tests/support/smoke-training.ts';
-import { temporaryFolder } from '#tests/support/temporary-folder.ts';
-import { starter } from '#tests/support/vllm/opened-vllm.ts';
-import { servable, startVllm, vllmProgram } from '#tests/support/vllm/real-vllm.ts';
+import { readJson } from '../support/acme-project.ts';
+import { type ChaosProxy, faultOfOneIn, faults, startChaosProxy } from '../support/chaos-proxy.ts';
+import type { RealServer } from '../support/real-server.ts';
+import { expectSoundMetrics, smokeTraining } from '../support/smoke-training.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { starter } from '../support/vllm/opened-vllm.ts';
+import { servable, startVllm, vllmProgram } from '../support/vllm/real-vllm.ts';
 
 // vLLM behind a proxy that harms one request in five, and killed in the middle of a collection; another takes its place. See
 // `tests/real/vllm.test.ts` for the environment.
@@ -35,9 +29,8 @@ async function start(): Promise<RealServer> {
 let harmful = false;
 
 /** One request for tokens in five; what else is asked, such as loading weights, one in ten. */
-function faultOf({ number, path }: { number: number; path: string }): Fault {
-  return harmful ? faultOfOneIn(path.endsWith('/generate') ? 5 : 10, number) : 'none';
-}
+const faultOf = ({ number, path }: { number: number; path: string }) =>
+  harmful ? faultOfOneIn(path.endsWith('/generate') ? 5 : 10, number) : 'none';
 
 beforeAll(async () => {
   await servable(starter, model);

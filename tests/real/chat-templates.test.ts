@@ -7,10 +7,10 @@ import { messageOf } from '#agent_rl/core/errors.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { readMarked } from '#agent_rl/core/python/python-json.ts';
 import { ChatTemplate } from '#model/text/chat-template.ts';
-import { type JinjaOracle, jinjaOracle, type Rendering } from '#tests/support/jinja-oracle.ts';
-import { ran } from '#tests/support/ran.ts';
-import { pythonWith } from '#tests/support/real-server.ts';
-import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+import { type JinjaOracle, jinjaOracle, type Rendering } from '../support/jinja-oracle.ts';
+import { ran } from '../support/ran.ts';
+import { pythonWith } from '../support/real-server.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 // The chat templates that TRL and llama.cpp ship, with 20 conversations each, rendered by transformers, by the oracle of our
 // tests and by us. AGENT_RL_TRANSFORMERS_PYTHON names a Python with transformers; otherwise python3 installs it from PyPI,

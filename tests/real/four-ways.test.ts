@@ -4,16 +4,16 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 
 import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
-import { readJson } from '#tests/support/acme-project.ts';
+import { readJson } from '../support/acme-project.ts';
 import {
   differenceOverSeeds,
   shownRuns,
   type TrainedRun,
   trainedRun,
-} from '#tests/support/four-ways.ts';
-import { temporaryFolder } from '#tests/support/temporary-folder.ts';
-import { startSkyrl } from '#tests/support/tinker/skyrl-server.ts';
-import { servable, startVllm, vllmProgram } from '#tests/support/vllm/real-vllm.ts';
+} from '../support/four-ways.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { startSkyrl } from '../support/tinker/skyrl-server.ts';
+import { servable, startVllm, vllmProgram } from '../support/vllm/real-vllm.ts';
 
 // The search job four ways: in this process; vLLM draws; SkyRL learns; both. Twelve iterations of each seed of AGENT_RL_SEEDS
 // ("1,2,3"), which takes an hour or two; AGENT_RL_WAYS names some of the ways. Of the environment see `vllm.test.ts` and

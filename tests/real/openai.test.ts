@@ -6,21 +6,21 @@ import type { Generator } from '#agent_rl/core/services/generator.ts';
 import { scorerOf } from '#agent_rl/core/services/scorer.ts';
 import { importGguf } from '#model/gguf/import-gguf.ts';
 import { smolLm2File } from '#scripts/recipes/smollm2/smollm2-file.ts';
-import { describeGeneratorContract } from '#tests/contracts/generator-contract.ts';
-import { builtProgram } from '#tests/support/built-program.ts';
-import { closedAfterAll } from '#tests/support/closed-after-each.ts';
-import { llamaCppPython, startLlamaCpp } from '#tests/support/gguf/real-llama-cpp.ts';
+import { describeGeneratorContract } from '../contracts/generator-contract.ts';
+import { builtProgram } from '../support/built-program.ts';
+import { closedAfterAll } from '../support/closed-after-each.ts';
+import { llamaCppPython, startLlamaCpp } from '../support/gguf/real-llama-cpp.ts';
 import {
   askOpenai,
   capturedOpenai,
   comparable,
   halfCharacter,
-} from '#tests/support/openai/openai-exchanges.ts';
-import { openedOpenai } from '#tests/support/openai/opened-openai.ts';
-import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { gapOf, localEngine } from '#tests/support/sampled-gaps.ts';
-import { starter } from '#tests/support/vllm/opened-vllm.ts';
-import { startVllm, vllmProgram } from '#tests/support/vllm/real-vllm.ts';
+} from '../support/openai/openai-exchanges.ts';
+import { openedOpenai } from '../support/openai/opened-openai.ts';
+import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
+import { gapOf, localEngine } from '../support/sampled-gaps.ts';
+import { starter } from '../support/vllm/opened-vllm.ts';
+import { startVllm, vllmProgram } from '../support/vllm/real-vllm.ts';
 
 // Real servers of the OpenAI API: that of llama.cpp on SmolLM2-135M as it is published (Q4_1), held against the same model in our
 // engine, and vLLM on a CPU. AGENT_RL_LLAMA_CPP_PYTHON and AGENT_RL_VLLM_PYTHON name a Python that has them; otherwise they are

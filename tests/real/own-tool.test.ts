@@ -2,10 +2,10 @@ import { join } from 'node:path';
 
 import { expect, test } from '@jest/globals';
 
-import { builtProgram } from '#tests/support/built-program.ts';
-import { packPackage, shell } from '#tests/support/package/installed-project.ts';
-import { promisedJobs, successOfNewestRun } from '#tests/support/promised-jobs.ts';
-import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+import { builtProgram } from '../support/built-program.ts';
+import { packPackage, shell } from '../support/package/installed-project.ts';
+import { promisedJobs, successOfNewestRun } from '../support/promised-jobs.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 // docs/tutorials/own-tool.md as a stranger does it: the packed package, a project outside the checkout, npm from its
 // registry. Some ten minutes: `npm run test:real -- own-tool`.

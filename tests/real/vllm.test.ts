@@ -10,15 +10,15 @@ import { scorerOf } from '#agent_rl/core/services/scorer.ts';
 import { WeightBus } from '#agent_rl/core/services/weight-bus.ts';
 import { adapterTargets } from '#model/adapters/adapter.ts';
 import type { NewAdapter } from '#model/weights/open-model.ts';
-import { closedAfterAll } from '#tests/support/closed-after-each.ts';
-import type { RealServer } from '#tests/support/real-server.ts';
-import { gapOf, localEngine } from '#tests/support/sampled-gaps.ts';
-import { expectSoundMetrics, smokeTraining } from '#tests/support/smoke-training.ts';
-import { temporaryFolder } from '#tests/support/temporary-folder.ts';
-import { request } from '#tests/support/generation-request.ts';
-import { openedVllm, starter } from '#tests/support/vllm/opened-vllm.ts';
-import { servable, startVllm, vllmProgram } from '#tests/support/vllm/real-vllm.ts';
-import { askVllm, breaking, capturedVllm, comparable } from '#tests/support/vllm/vllm-exchanges.ts';
+import { closedAfterAll } from '../support/closed-after-each.ts';
+import type { RealServer } from '../support/real-server.ts';
+import { gapOf, localEngine } from '../support/sampled-gaps.ts';
+import { expectSoundMetrics, smokeTraining } from '../support/smoke-training.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { request } from '../support/generation-request.ts';
+import { openedVllm, starter } from '../support/vllm/opened-vllm.ts';
+import { servable, startVllm, vllmProgram } from '../support/vllm/real-vllm.ts';
+import { askVllm, breaking, capturedVllm, comparable } from '../support/vllm/vllm-exchanges.ts';
 
 // vLLM as its makers publish it, on a CPU: two servers, one for whole models and one for adapters. AGENT_RL_VLLM_PYTHON names a
 // Python that has it; otherwise it is installed. A server takes minutes to start and 2 to 4 GB.

@@ -24,17 +24,12 @@ export async function playBranching(
     if (prompt.includes('sub-agent')) return `<think>asked</think>${subAgent}`;
     return prompt.includes('answered') ? '<think>found</think>done' : call;
   });
+  const head = { created: 1, model: 'm' };
+  const { signal } = new AbortController();
   const ask = async (messages: readonly object[]): Promise<Said> => {
     const answer = await chatCompletion(
       { messages, tools, temperature: 0 },
-      {
-        session,
-        head: { created: 1, model: 'm' },
-        signal: new AbortController().signal,
-        seed: 1,
-        retried: false,
-        ignore: (field) => session.ignore(field),
-      },
+      { session, head, signal, seed: 1, retried: false, ignore: (field) => session.ignore(field) },
     );
     if (!(answer instanceof WholeAnswer)) throw new Error('It is a stream.');
     answer.sent();
@@ -42,11 +37,9 @@ export async function playBranching(
   };
   const question = { role: 'user', content: 'What is a?' };
   const { reasoning_content: _, reasoning: __, ...first } = await ask([question]);
-  const told = (content: string) => ({
-    role: 'tool',
-    tool_call_id: first.tool_calls?.[0]?.id,
-    content,
-  });
+  const told = (content: string) => {
+    return { role: 'tool', tool_call_id: first.tool_calls?.[0]?.id, content };
+  };
   const second = await ask([question, first, told('answered one')]);
   await ask([question, first, told('answered two')]);
   await ask([{ role: 'user', content: 'sub-agent' }]);

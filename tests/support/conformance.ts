@@ -27,10 +27,8 @@ const { batch, cap } = stored;
 
 /** Every place with what is stored of it, weights as the aggregation has them. */
 export function places(aggregation: Aggregation) {
-  const weights = tokenWeights(
-    batch.mask.map((row) => Uint8Array.from(row)),
-    { aggregation, maxTokensPerEpisode: 16 },
-  );
+  const masks = batch.mask.map((row) => Uint8Array.from(row));
+  const weights = tokenWeights(masks, { aggregation, maxTokensPerEpisode: 16 });
   return batch.logProbs.flatMap((logProbs, row) =>
     logProbs.map((logProb, t) => ({
       row,
@@ -147,21 +145,17 @@ function ours({ type, aggregation, settings, corrected }: Case) {
 /** The loss by its formula, in double precision. */
 function byFormula(one: Case): number {
   const all = places(one.aggregation);
-  return all.reduce(
-    (sum, place) => sum + (place.trained ? place.weight * one.formula(place, all) : 0),
-    0,
-  );
+  const trained = all.filter((place) => place.trained);
+  return trained.reduce((sum, place) => sum + place.weight * one.formula(place, all), 0);
 }
 
 /** The largest differences: of our loss to the formula and to another's value, and of our gradient to another's. */
 export function gapsOf(one: Case, theirs: { loss: number; gradient: Rows } | undefined) {
   const { loss, gradient } = ours(one);
-  const slopes = (theirs?.gradient.flat() ?? [NaN]).map((slope, i) =>
-    Math.abs(slope - (gradient[i] ?? NaN)),
-  );
+  const slopes = theirs?.gradient.flat() ?? [NaN];
   return {
     formula: Math.abs(loss - byFormula(one)),
     loss: Math.abs(loss - (theirs?.loss ?? NaN)),
-    gradient: Math.max(...slopes),
+    gradient: Math.max(...slopes.map((slope, i) => Math.abs(slope - (gradient[i] ?? NaN)))),
   };
 }

@@ -34,11 +34,9 @@ export interface CodeBlock {
 /** The fenced blocks of a document. */
 export function codeBlocks(markdown: string): CodeBlock[] {
   const fence = /(<!-- runnable -->\s*)?^```(\w*)\n([\s\S]*?)^```$/gm;
-  return [...markdown.matchAll(fence)].map(([, mark, language = '', text = '']) => ({
-    language,
-    text,
-    runnable: mark !== undefined,
-  }));
+  return [...markdown.matchAll(fence)].map(([, mark, language = '', text = '']) => {
+    return { language, text, runnable: mark !== undefined };
+  });
 }
 
 /** The name of a file that a block begins with, in a comment: `// name.ts` or `# name.yaml`. */

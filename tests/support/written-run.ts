@@ -27,8 +27,8 @@ type WrittenEpisode = Partial<RolloutKey> & { episode: Member };
 export function writeRun(parent: string, name: string, run: WrittenRun): string {
   const folder = join(parent, name);
   writeBelow(folder, 'config.yaml', run.config ?? 'run: {seed: 7}\n');
-  if (run.inputs !== undefined) writeBelow(folder, 'inputs.json', JSON.stringify(run.inputs));
-  if (run.summary !== undefined) writeBelow(folder, 'summary.json', JSON.stringify(run.summary));
+  for (const name of ['inputs', 'summary'] as const)
+    if (run[name] !== undefined) writeBelow(folder, `${name}.json`, JSON.stringify(run[name]));
   if (run.log !== undefined) writeBelow(folder, 'run.log', run.log);
   if (run.metrics !== undefined) {
     const metrics = new MetricsWriter(join(folder, 'metrics.jsonl'));
@@ -65,8 +65,9 @@ export function toldEpisode(told: ToldEpisode): Member {
     result: { content: output, isError: failed },
     wallMs: 1,
   }));
+  const assistant = (content: string) => ({ role: 'assistant', content }) as const;
   const asked = executed.flatMap(({ call, result }): Message[] => [
-    { role: 'assistant', content: '', toolCalls: [call] },
+    { ...assistant(''), toolCalls: [call] },
     { role: 'tool', name: 'run', callId: call.id, content: result.content },
   ]);
   return member({
@@ -77,11 +78,7 @@ export function toldEpisode(told: ToldEpisode): Member {
     messages: [
       user(question),
       ...asked,
-      {
-        role: 'assistant',
-        content: answer,
-        ...(thought !== undefined && { reasoning: thought }),
-      },
+      { ...assistant(answer), ...(thought && { reasoning: thought }) },
     ],
     calls: executed,
   });

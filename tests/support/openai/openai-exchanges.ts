@@ -1,20 +1,13 @@
-import {
-  captured,
-  type CapturedExchanges,
-  comparableBy,
-  type Exchange,
-  exchanged,
-} from '../exchanges.ts';
+import { captured, comparableBy, type Exchange, exchanged } from '../exchanges.ts';
 
 export type ServerKind = 'vllm' | 'llama-cpp';
 
 /** Of SmolLM2's vocabulary: the first bytes of a character, and no more. */
 export const halfCharacter = 162;
 
-export const capturedOpenai = (kind: ServerKind): CapturedExchanges =>
-  captured(`openai/${kind}.json`);
+export const capturedOpenai = (kind: ServerKind) => captured(`openai/${kind}.json`);
 
-export const askOpenai = (kind: ServerKind, url: string): Promise<Exchange[]> =>
+export const askOpenai = (kind: ServerKind, url: string) =>
   exchanged(url, capturedOpenai(kind).exchanges);
 
 /** What means something to the generator counts; the rest may be another value of its kind. */

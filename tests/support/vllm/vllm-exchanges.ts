@@ -1,17 +1,11 @@
-import {
-  captured,
-  type CapturedExchanges,
-  comparableBy,
-  type Exchange,
-  exchanged,
-} from '../exchanges.ts';
+import { captured, comparableBy, exchanged } from '../exchanges.ts';
 
 /** Asked of a server of its own: the next generation after a loading that failed ends its engine. */
 export const breaking = 'no such folder';
 
-export const capturedVllm = (): CapturedExchanges => captured('vllm/exchanges.json');
+export const capturedVllm = () => captured('vllm/exchanges.json');
 
-export const askVllm = (url: string): Promise<Exchange[]> =>
+export const askVllm = (url: string) =>
   exchanged(
     url,
     capturedVllm().exchanges.filter(({ name }) => name !== breaking),
