@@ -49,14 +49,11 @@ beforeAll(async () => {
 afterAll(() => oracle.close());
 
 /** The renderings that differ from transformers, in words; an error is one whatever it says. */
-function different(
-  { name, renderings }: Published,
-  theirs: readonly (Rendering | undefined)[],
-): readonly string[] {
+function different({ name, renderings }: Published, theirs: readonly Rendering[]) {
   return renderings.flatMap((python, at) => {
     const other = theirs[at] ?? { error: 'nothing' };
-    if ('error' in python ? 'error' in other : 'text' in other && other.text === python.text)
-      return [];
+    const text = (one: Rendering) => ('text' in one ? one.text : undefined);
+    if (text(python) === text(other)) return [];
     const where = `${name}, conversation ${at + 1}`;
     return [`${where}\n${parting(python, other)}\n${parting(other, python)}`];
   });
@@ -84,13 +81,10 @@ test('the oracle renders what transformers renders', async () => {
 });
 
 test('a published template renders what transformers renders', () => {
-  const all = published.flatMap((template) =>
-    different(
-      template,
-      conversations.map((line) => rendering(template.source, line)),
-    ),
-  );
-  expect(all.slice(0, 20)).toEqual([]);
+  for (const template of published) {
+    const ours = conversations.map((line) => rendering(template.source, line));
+    expect(different(template, ours)).toEqual([]);
+  }
 });
 
 /** Our rendering of a conversation, which is JSON text. */

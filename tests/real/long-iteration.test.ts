@@ -13,11 +13,8 @@ import { played } from '../support/rollouts.ts';
 const folder = runFolderAt(temporaryFolder());
 
 test('an iteration of 200,000 episodes is trained on, counted and recorded', async () => {
-  const records = new RunRecords({
-    folder,
-    log: createLog({ level: 'error', file: folder.log, console: 'none' }),
-    logRollouts: false,
-  });
+  const log = createLog({ level: 'error', file: folder.log, console: 'none' });
+  const records = new RunRecords({ folder, log, logRollouts: false });
   const { trainer, metrics } = setUp(
     // Of each eight, one succeeds and one fails by no fault of the policy.
     ({ key: { sample } }) =>

@@ -59,13 +59,16 @@ async function gapTo(
 describe('The server llama.cpp', () => {
   const model = join(folder, 'smollm2');
   let [url, python, file] = ['', '', ''];
+  const startedLlamaCpp = async (float32?: string) => {
+    const server = await startLlamaCpp(python, file, 'smollm2', float32);
+    closing.push({ close: server.kill });
+    return server;
+  };
   beforeAll(async () => {
     python = llamaCppPython(folder);
     file = smolLm2File(python, folder);
     await importGguf(file, model, 'F32');
-    const server = await startLlamaCpp(python, file, 'smollm2');
-    closing.push({ close: () => server.kill() });
-    url = server.url;
+    url = (await startedLlamaCpp()).url;
   });
   const opened = async (settings: object = {}, at = url) => {
     const names = { modelFolder: model, textFolder: model };
@@ -97,8 +100,7 @@ describe('The server llama.cpp', () => {
   });
 
   test('gives the log-probabilities of the weights in float32, also for partial characters', async () => {
-    const server = await startLlamaCpp(python, file, 'smollm2', join(folder, 'float32.gguf'));
-    closing.push({ close: () => server.kill() });
+    const server = await startedLlamaCpp(join(folder, 'float32.gguf'));
     const generator = await opened({ deadlineS: 600 }, server.url);
     const what = 'llama.cpp in float32 against ours';
     const whole = await gapTo(model, generator, { what, prompt, maxTokens: 32, samples: 8 });
@@ -121,31 +123,27 @@ describe('The server llama.cpp', () => {
       JSON.stringify({ id: `sum-${a}`, question: `What is ${a} + 4?`, answer: String(a + 4) }),
     );
     writeBelow(folder, 'sums/test.jsonl', `${rows.join('\n')}\n`);
-    const config = writeBelow(
-      folder,
-      'sums.yaml',
-      JSON.stringify({
-        environment: { type: 'question', match: 'number' },
-        datasets: [{ dir: 'sums', columns: { question: 'question', answer: 'answer' } }],
-        dataset: { evalSplit: 'test' },
-        model: { path: 'smollm2' },
-        run: { engineThreads: 1 },
-        policy: { type: 'huggingface', maxTurnTokens: 48, maxContextTokens: 256 },
-        rollout: { maxEpisodeTokens: 256, workers: 2 },
-        generator: { type: 'openai', urls: [url], requestsAtOnce: 2 },
-      }),
-    );
+    const run = {
+      environment: { type: 'question', match: 'number' },
+      datasets: [{ dir: 'sums', columns: { question: 'question', answer: 'answer' } }],
+      dataset: { evalSplit: 'test' },
+      model: { path: 'smollm2' },
+      run: { engineThreads: 1 },
+      policy: { type: 'huggingface', maxTurnTokens: 48, maxContextTokens: 256 },
+      rollout: { maxEpisodeTokens: 256, workers: 2 },
+      generator: { type: 'openai', urls: [url], requestsAtOnce: 2 },
+    };
+    const config = writeBelow(folder, 'sums.yaml', JSON.stringify(run));
     const refused = builtProgram('agent-rl', ['eval', '--config', config], folder);
     expect(refused.code).not.toBe(0);
     expect(refused.stderr).toMatch(/largest difference over 64 tokens is .*0\.001 is allowed/);
     const args = ['eval', '--config', config, '--set', 'generator.tolerance=1', '--json'];
     const ended = builtProgram('agent-rl', args, folder);
     expect(ended).toMatchObject({ code: 0 });
-    const measured = /Log-probabilities of .* differ by up to (\S+) nats, (\S+) on average/.exec(
-      ended.stderr,
-    );
-    process.stderr.write(`${measured?.[0] ?? 'nothing measured'}\n`);
-    expect(Number(measured?.[1])).toBeLessThan(1);
+    const said = /Log-probabilities of .* differ by up to (\S+) nats, (\S+) on average/;
+    const [measured = 'nothing measured', largest] = said.exec(ended.stderr) ?? [];
+    process.stderr.write(`${measured}\n`);
+    expect(Number(largest)).toBeLessThan(1);
     expect(JSON.parse(ended.stdout)).toMatchObject({ tasks: 3, n: 3, failed: 0 });
   });
 });

@@ -52,13 +52,10 @@ beforeAll(async () => {
 });
 afterAll(() => server.kill());
 
-const told = [
-  'rollout/successRate',
-  'train/gradNorm',
-  'parity/maxAbsLogProbGap',
-  'seconds/collect',
-  'seconds/update',
-];
+const told =
+  'rollout/successRate train/gradNorm parity/maxAbsLogProbGap seconds/collect seconds/update'.split(
+    ' ',
+  );
 
 const generators = {
   'this process': () => ({}),
@@ -69,10 +66,8 @@ describe.each(Object.entries(generators))(
   'log-probabilities of tokens sampled by %s match',
   (name, overrides) => {
     test('three updates have a gradient, and generator and learner agree within 1e-4 after each', async () => {
-      const ended = await trainAgent({
-        config: file,
-        overrides: { 'run.name': name.replace(' ', '-'), ...overrides() },
-      });
+      const named = { 'run.name': name.replace(' ', '-'), ...overrides() };
+      const ended = await trainAgent({ config: file, overrides: named });
       const lines = readLines(String(ended['run']), 'metrics.jsonl');
       const shown = lines.map((line) => told.map((metric) => `${metric} ${String(line[metric])}`));
       process.stderr.write(`SmolLM2 drawn by ${name}:\n${shown.join('\n')}\n`);
@@ -82,9 +77,9 @@ describe.each(Object.entries(generators))(
         expect(line['train/gradNorm']).toBeGreaterThan(0);
         expect(line['parity/maxAbsLogProbGap']).toBeLessThan(1e-4);
       }
-      const [first] = lines;
-      expect(first!['rollout/successRate']).toBeGreaterThan(0);
-      expect(first!['rollout/successRate']).toBeLessThan(1);
+      const { 'rollout/successRate': rate } = lines[0]!;
+      expect(rate).toBeGreaterThan(0);
+      expect(rate).toBeLessThan(1);
     });
   },
 );

@@ -1,12 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
-import {
-  type Answered,
-  type Asked,
-  type LoopbackService,
-  loopbackService,
-} from './loopback-service.ts';
+import { type Answered, type Asked, loopbackService } from './loopback-service.ts';
 
 /**
  * What is done to a request. `refuse`: the connection is reset before the server hears of it. `lose`: the server answers, and the
@@ -26,15 +21,10 @@ interface ChaosProxyOptions {
   delayMs?: number;
 }
 
-export interface ChaosProxy extends LoopbackService {
-  /** How often each was done. */
-  counts: Readonly<Record<Fault, number>>;
-  /** From now on the server behind it is another, as after a restart on another port. */
-  aim(target: string): void;
-}
+export type ChaosProxy = Awaited<ReturnType<typeof startChaosProxy>>;
 
 /** A proxy on loopback that harms what passes through it. A server that is away is a reset connection. */
-export async function startChaosProxy(options: ChaosProxyOptions): Promise<ChaosProxy> {
+export async function startChaosProxy(options: ChaosProxyOptions) {
   const { faultOf, heard, delayMs = 500 } = options;
   let { target } = options;
   const counts: Record<Fault, number> = { none: 0, refuse: 0, lose: 0, cut: 0, delay: 0 };
@@ -50,8 +40,10 @@ export async function startChaosProxy(options: ChaosProxyOptions): Promise<Chaos
   });
   return {
     ...service,
-    counts,
-    aim: (to) => {
+    /** How often each was done. */
+    counts: counts as Readonly<typeof counts>,
+    /** From now on the server behind it is another, as after a restart on another port. */
+    aim: (to: string) => {
       target = to;
     },
   };

@@ -10,10 +10,7 @@ interface Metric {
   step: number;
 }
 
-interface Text {
-  key: string;
-  value: string;
-}
+type Text = Record<'key' | 'value', string>;
 
 /** A run as the double has it. */
 export interface DoubleRun {
@@ -33,18 +30,11 @@ export interface MlflowDouble extends HttpDouble {
 
 type Given = Readonly<Record<string, unknown>>;
 
-class Refused extends Error {
-  constructor(
-    readonly status: number,
-    readonly code: string,
-    message: string,
-  ) {
-    super(message);
-  }
-}
-
-const invalid = (message: string) => new Refused(400, 'INVALID_PARAMETER_VALUE', message);
-const missing = (message: string) => new Refused(404, 'RESOURCE_DOES_NOT_EXIST', message);
+/** What is thrown where the server refuses. */
+const refused = (status: number, code: string, message: string) =>
+  Object.assign(new Error(message), { status, code });
+const invalid = (message: string) => refused(400, 'INVALID_PARAMETER_VALUE', message);
+const missing = (message: string) => refused(404, 'RESOURCE_DOES_NOT_EXIST', message);
 
 /** Starts one. @param proxied whether it takes artifacts over HTTP */
 export async function mlflowDouble({ proxied = true } = {}): Promise<MlflowDouble> {
@@ -62,8 +52,9 @@ function answered(state: State, request: GotRequest): DoubleAnswer {
   try {
     return { status: 200, json: state.answer(request) };
   } catch (thrown) {
-    if (!(thrown instanceof Refused)) return { status: 404, json: 'no such page' };
-    return { status: thrown.status, json: { error_code: thrown.code, message: thrown.message } };
+    const { status, code, message } = thrown as ReturnType<typeof refused>;
+    if (code === undefined) return { status: 404, json: 'no such page' };
+    return { status, json: { error_code: code, message } };
   }
 }
 
@@ -94,7 +85,7 @@ class State {
     },
     'POST /experiments/create': ({ name }) => {
       if (this.#experiments.some((one) => one['name'] === name))
-        throw new Refused(400, 'RESOURCE_ALREADY_EXISTS', `${String(name)} already exists.`);
+        throw refused(400, 'RESOURCE_ALREADY_EXISTS', `${String(name)} already exists.`);
       const experiment_id = String(this.#experiments.length + 1);
       this.#experiments.push({ experiment_id, name: String(name), lifecycle_stage: 'active' });
       return { experiment_id };
@@ -125,11 +116,9 @@ class State {
     },
     'GET /artifacts/list': ({ run_id }) => {
       const { info, artifacts } = this.#run(run_id);
-      const files = [...artifacts].map(([path, content]) => ({
-        path,
-        is_dir: false,
-        file_size: content.length,
-      }));
+      const files = [...artifacts].map(([path, { length }]) => {
+        return { path, is_dir: false, file_size: length };
+      });
       return { root_uri: info['artifact_uri'], files };
     },
   };

@@ -165,11 +165,7 @@ interface Generate {
   model: string;
   token_ids: number[];
   request_id?: string;
-  sampling_params: {
-    temperature?: number;
-    max_tokens?: number;
-    logprobs?: number;
-    seed?: number;
+  sampling_params: Partial<Record<'temperature' | 'max_tokens' | 'logprobs' | 'seed', number>> & {
     stop_token_ids?: number[];
     logit_bias?: Record<string, number>;
   };
