@@ -38,11 +38,8 @@ interface Measured {
 }
 
 /** How far log-probabilities are from the model in a folder, in nats. */
-async function gapTo(
-  model: string,
-  generator: Generator,
-  { what, prompt, samples, ...asked }: Measured,
-) {
+async function gapTo(model: string, generator: Generator, measured: Measured) {
+  const { what, prompt, samples, ...asked } = measured;
   const prompts = Array.from({ length: samples }, () => prompt);
   const engine = await localEngine(model, { scores: { longestTokens: 256 } });
   try {

@@ -195,10 +195,8 @@ describe('The captured exchanges', () => {
   });
 
   test('the server answers what was captured', () => {
-    const text = JSON.stringify({ server: skyrlVersion, scenarios }).replaceAll(
-      model,
-      '/models/starter',
-    );
+    const all: Recording = { server: skyrlVersion, scenarios };
+    const text = JSON.stringify(all).replaceAll(model, '/models/starter');
     if (process.env['AGENT_RL_RECORD'] === '1') writeFileSync(fixture, `${text}\n`);
     const stored = recording();
     const outline = (all: readonly Exchange[]) =>
@@ -247,10 +245,8 @@ test('four steps, one with each loss, change the weights as steps of our own eng
     { name: 'cross_entropy' },
   ];
   // What was drawn from: near enough that some ratios are within the bounds, and others not.
-  const drawn = await ours.forward(
-    data.map(({ tokens }) => tokens),
-    { temperature: 1, which: 'policy' },
-  );
+  const sequences = data.map(({ tokens }) => tokens);
+  const drawn = await ours.forward(sequences, { temperature: 1, which: 'policy' });
   const batch = batchOf(
     data.map(({ tokens, weights, advantages }, i) => {
       const oldLogProbs = drawn[i]!.map((value, place) => value + 0.1 * ((place % 5) - 2));
@@ -258,10 +254,8 @@ test('four steps, one with each loss, change the weights as steps of our own eng
     }),
   );
   for (const loss of losses) {
-    const [there, here] = [
-      await learner.forwardBackward(batch, loss),
-      await ours.forwardBackward(batch, loss),
-    ];
+    const there = await learner.forwardBackward(batch, loss);
+    const here = await ours.forwardBackward(batch, loss);
     expect(largestGap(there.logProbs, here.logProbs)).toBeLessThan(1e-4);
     expect(Math.abs(there.loss / here.loss - 1)).toBeLessThan(1e-5);
     for (const [name, value] of Object.entries(there.sums))

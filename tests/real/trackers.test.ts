@@ -112,8 +112,7 @@ test('an interrupted and resumed run is one run in each tracker, with each numbe
   first.interrupt();
   expect((await first.ended).code).not.toBe(0);
   const run = join(runs, 'resumed');
-  const kept = () =>
-    ['mlflow.json', 'wandb.json'].map((file) => readJson(join(run, 'trackers'), file));
+  const kept = () => ['mlflow', 'wandb'].map((name) => readJson(run, 'trackers', `${name}.json`));
   const [mlflowBefore, wandbBefore] = kept();
   wellEnded(await started('resumed', all(), ['--resume', run]).ended);
   const [mlflowAfter, wandbAfter] = kept();

@@ -120,10 +120,7 @@ const refused: readonly [unknown, RegExp][] = [
   [run({ stdin: 'x'.repeat(17 << 20) }), /^stdin has 17825792 characters/],
   [run({ files: null }), /^files must be an object of contents by path, got null$/],
   [run({ files: [] }), /^files must be an object of contents by path, got a list$/],
-  ...paths.map(([path, message]): [unknown, RegExp] => [
-    run({ files: { [path]: 'eA==' } }),
-    message,
-  ]),
+  ...paths.flatMap(([path, message]) => each([run({ files: { [path]: 'eA==' } })], message)),
   [
     run({ files: { 'a/b': 'eA==', a: 'eA==' } }),
     /^the path "a" in files is a file and the folder of "a\/b"/,

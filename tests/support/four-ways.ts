@@ -41,13 +41,10 @@ export async function trainedRun(run: string, { way, seed }: { way: string; seed
 
 /** The attempts of all seeds at each task, together. */
 function together(runs: readonly TrainedRun[]): TaskAttempts[] {
-  const [first, ...more] = runs.map(
-    ({ tasks }) => new Map(tasks.map((task) => [task.taskId, task])),
-  );
+  const [first, ...more] = runs.map((run) => new Map(run.tasks.map((one) => [one.taskId, one])));
   return [...first!.values()].map((task) => {
     const all = [task, ...more.map((tasks) => tasks.get(task.taskId)!)];
-    const total = (of: 'n' | 'successes' | 'failed'): number =>
-      all.reduce((sum, one) => sum + one[of], 0);
+    const total = (of: 'n' | 'successes' | 'failed') => all.reduce((sum, one) => sum + one[of], 0);
     const counts = { successes: total('successes'), failed: total('failed') };
     return Object.assign({}, task, { n: total('n'), ...counts });
   });

@@ -21,8 +21,7 @@ export const userPages = (): string[] =>
     .filter((path) => !/^docs\/(design|reference)\//.test(path))
     .toSorted();
 
-export const readDocument = (path: string): string =>
-  readFileSync(join(packageRoot(), path), 'utf8');
+export const readDocument = (path: string) => readFileSync(join(packageRoot(), path), 'utf8');
 
 export interface CodeBlock {
   language: string;

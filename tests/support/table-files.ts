@@ -57,9 +57,8 @@ const uint32 = (value: number): Buffer => Buffer.from(Uint32Array.of(value).buff
 const byteArray = i32(6);
 
 function pageOf(texts: readonly string[]): Buffer {
-  const data = Buffer.concat(
-    texts.flatMap((one) => [uint32(Buffer.byteLength(one)), Buffer.from(one)]),
-  );
+  const cells = texts.map((one) => Buffer.from(one));
+  const data = Buffer.concat(cells.flatMap((one) => [uint32(one.length), one]));
   const [plain, rle, size] = [i32(0), i32(3), i32(data.length)];
   const head = struct({ 1: i32(texts.length), 2: plain, 3: rle, 4: rle });
   const header = struct({ 1: i32(0), 2: size, 3: size, 5: head });

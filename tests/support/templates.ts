@@ -8,8 +8,7 @@ import { Tokenizer } from '#model/text/tokenizer.ts';
 
 export const templatesFolder = join(packageRoot(), 'tests', 'fixtures', 'templates');
 
-const templateOf = (name: string): string =>
-  readFileSync(join(templatesFolder, `${name}.jinja`), 'utf8');
+const templateOf = (name: string) => readFileSync(join(templatesFolder, `${name}.jinja`), 'utf8');
 
 /** Each byte as the character that byte-level tokenizers write it as. */
 function byteCharacters(): readonly string[] {

@@ -70,16 +70,13 @@ export function toldEpisode(told: ToldEpisode): Member {
     { ...assistant(''), toolCalls: [call] },
     { role: 'tool', name: 'run', callId: call.id, content: result.content },
   ]);
+  const answered = { ...assistant(answer), ...(thought && { reasoning: thought }) };
   return member({
     taskId,
     success,
     reward: success ? 1 : 0,
     outcome: success ? 'completed' : 'wrong-answer',
-    messages: [
-      user(question),
-      ...asked,
-      { ...assistant(answer), ...(thought && { reasoning: thought }) },
-    ],
+    messages: [user(question), ...asked, answered],
     calls: executed,
   });
 }

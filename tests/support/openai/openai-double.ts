@@ -85,12 +85,11 @@ export class OpenaiDouble extends CapturedDouble {
         Object.fromEntries(likeliest(each, count).map((token) => [name(token), each[token]])),
       ),
     };
+    const both = { token_ids: ids, prompt_token_ids: context };
     const counts = { prompt_tokens: context.length, completion_tokens: ids.length };
     return this.as(ends.includes(ids.at(-1)!) ? 'stop token' : 'tokens', ({ choices, usage }) => ({
       usage: { ...(usage as object), ...counts },
-      choices: [
-        { ...(choices as object[])[0], token_ids: ids, prompt_token_ids: context, logprobs },
-      ],
+      choices: [{ ...(choices as object[])[0], ...both, logprobs }],
     }));
   }
 

@@ -45,10 +45,8 @@ function needsOf(locked: Locked): string[] {
   const peers = Object.keys(peerDependencies).filter(
     (name) => locked.peerDependenciesMeta?.[name]?.optional !== true,
   );
-  return [
-    ...Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies }),
-    ...peers,
-  ];
+  const own = { ...dependencies, ...devDependencies, ...optionalDependencies };
+  return [...Object.keys(own), ...peers];
 }
 
 /** The nearest folder at or above `path` whose `node_modules` holds the package, as Node searches. */

@@ -18,12 +18,7 @@ const rows: readonly Row[] = [
     'npx agent-rl doctor --json > doctor.json',
     /The default job can run here/,
   ],
-  [
-    'the command is found from a folder below',
-    'npx agent-rl --version',
-    /^\d+\.\d+\.\d+/m,
-    'below/it',
-  ],
+  ['the command is found below', 'npx agent-rl --version', /^\d+\.\d+\.\d+/m, 'below/it'],
   [
     'a run file of the package is found from a folder below, and trains',
     `npx agent-rl train ${smoke} --set run.name=smoke`,
@@ -51,12 +46,7 @@ const rows: readonly Row[] = [
     /keeps the Tool contract[^]*Test Suites: 4 passed, 4 total\nTests: +\d+ passed, \d+ total/,
     own,
   ],
-  [
-    'its plugins are loaded, in TypeScript',
-    'npx agent-rl plugins --config run.yaml',
-    /conversions/,
-    own,
-  ],
+  ['its plugins are loaded', 'npx agent-rl plugins --config run.yaml', /conversions/, own],
   // As npm run tasks and npm run demonstrations do after another build.
   [
     'its tasks and demonstrations are made',

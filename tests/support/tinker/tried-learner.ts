@@ -61,11 +61,10 @@ export async function takeTwoSteps(learner: Learner): Promise<readonly Float32Ar
   return logProbsOf(learner);
 }
 
+const sequences = twoSequences.map(({ tokens }) => tokens);
+
 export const logProbsOf = (learner: Learner): Promise<readonly Float32Array[]> =>
-  learner.forward(
-    twoSequences.map(({ tokens }) => tokens),
-    { temperature: 1, which: 'policy' },
-  );
+  learner.forward(sequences, { temperature: 1, which: 'policy' });
 
 export const largestGap = (
   one: readonly ArrayLike<number>[],
