@@ -16,9 +16,7 @@ type Said = Record<string, unknown> & { tool_calls?: { id: string }[] };
  *
  * @param subAgent what the sub-agent says
  */
-export async function playBranching(
-  subAgent: string,
-): Promise<Pick<Part, 'sequences' | 'messages' | 'requests' | 'undelivered'>> {
+export async function playBranching(subAgent: string) {
   const { session } = await scriptedSession((prompt) => {
     if (prompt.includes('pruned')) return '<think>end</think>the end';
     if (prompt.includes('sub-agent')) return `<think>asked</think>${subAgent}`;

@@ -50,10 +50,7 @@ export async function startChaosProxy(options: ChaosProxyOptions) {
 }
 
 /** What the server behind it answers; undefined where it is not there. */
-async function passedOn(
-  target: string,
-  { method, path, headers, bytes }: Asked,
-): Promise<Answered | undefined> {
+async function passedOn(target: string, { method, path, headers, bytes }: Asked) {
   const carried = ['content-type', 'authorization'].flatMap((name) => {
     const value = headers[name];
     return value === undefined ? [] : [[name, String(value)] as [string, string]];

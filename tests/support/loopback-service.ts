@@ -49,9 +49,7 @@ export async function loopbackServer(
 }
 
 /** One that answers bytes. */
-export const loopbackService = (
-  answer: (asked: Asked) => Promise<Outcome> | Outcome,
-): Promise<LoopbackService> =>
+export const loopbackService = (answer: (asked: Asked) => Promise<Outcome> | Outcome) =>
   loopbackServer(async (asked, response) => give(await answer(asked), response));
 
 function give(outcome: Outcome, response: ServerResponse): void {

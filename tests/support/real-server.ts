@@ -17,10 +17,7 @@ export interface RealServer {
 }
 
 /** Starts a server at an address that it is told, in a group of its own. @param log what it writes is put there */
-export function startServer(
-  url: string,
-  { words, log, env, health = '/health' }: ServerStart,
-): RealServer {
+export function startServer(url: string, { words, log, env, health = '/health' }: ServerStart) {
   const output = openSync(log, 'a');
   const [program = '', ...args] = words;
   const child = spawn(program, args, {

@@ -41,10 +41,7 @@ export async function gapOf(
 }
 
 /** The model of a folder in our engine. */
-export const localEngine = (
-  modelFolder: string,
-  more: Partial<EngineServiceOptions>,
-): Promise<EngineClient> =>
+export const localEngine = (modelFolder: string, more: Partial<EngineServiceOptions>) =>
   EngineClient.open({
     modelFolder,
     device: 'cpu',

@@ -15,10 +15,7 @@ export const tinyAdapter: Adapter = {
 type Weights = ReadonlyMap<string, Float32Array>;
 
 /** Both matrices away from zero, so that the adapter changes what the model says. */
-export const tinyAdapterWeights = (
-  config: ModelConfig,
-  adapter: Adapter = tinyAdapter,
-): Map<string, Float32Array> =>
+export const tinyAdapterWeights = (config: ModelConfig, adapter: Adapter = tinyAdapter) =>
   new Map(
     adapterSpecs(config, adapter).map(({ name, shape }) => {
       const rng = new KeyedRng(5, name);

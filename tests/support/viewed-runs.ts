@@ -7,11 +7,7 @@ import { startProgram, type StartedProgram } from './built-program.ts';
 const smoke = join(packageRoot(), 'configs', 'code_exec_smoke.yaml');
 
 /** Starts to train a small run of this name in `FOLDER/runs`, with settings of its own. */
-export const startTraining = (
-  folder: string,
-  name: string,
-  ...settings: readonly string[]
-): StartedProgram =>
+export const startTraining = (folder: string, name: string, ...settings: readonly string[]) =>
   startProgram('agent-rl', ['train', '--config', smoke, ...setting(name, settings)], folder);
 
 const setting = (name: string, more: readonly string[]) =>

@@ -17,12 +17,7 @@ export const llamaCppPython = (folder: string): string =>
  *
  * @param float32 where the weights are written in float32, to compute so
  */
-export async function startLlamaCpp(
-  python: string,
-  file: string,
-  name: string,
-  float32?: string,
-): Promise<RealServer> {
+export async function startLlamaCpp(python: string, file: string, name: string, float32?: string) {
   const port = await freePort();
   const script = join(packageRoot(), 'tests', 'support', 'gguf', 'llama_server.py');
   const words = [python, script, file, name, String(port)];
