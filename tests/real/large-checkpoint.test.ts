@@ -15,8 +15,8 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 // file. It takes 10 GB of memory, 12 GB of disk and several minutes.
 
 const gigabyte = 1e9;
-const size = { hiddenSize: 1024, layers: 25, heads: 16, kvHeads: 8, headDim: 64 };
-const config = { ...smallModelConfig, ...size, intermediateSize: 2816 };
+const wide = { hiddenSize: 1024, layers: 25, heads: 16, kvHeads: 8, headDim: 64 };
+const config = { ...smallModelConfig, ...wide, intermediateSize: 2816 };
 
 /** Ones for norms, and small numbers that look random for matrices: drawing each would take minutes. */
 function weightsOf(given: ModelConfig): Map<string, Float32Array> {

@@ -195,8 +195,8 @@ describe('The captured exchanges', () => {
   });
 
   test('the server answers what was captured', () => {
-    const all: Recording = { server: skyrlVersion, scenarios };
-    const text = JSON.stringify(all).replaceAll(model, '/models/starter');
+    const said: Recording = { server: skyrlVersion, scenarios };
+    const text = JSON.stringify(said).replaceAll(model, '/models/starter');
     if (process.env['AGENT_RL_RECORD'] === '1') writeFileSync(fixture, `${text}\n`);
     const stored = recording();
     const outline = (all: readonly Exchange[]) =>
@@ -210,8 +210,8 @@ describe('The captured exchanges', () => {
         .filter(([method, , status]) => method !== 'DELETE' && status !== 408);
     expect(stored.server).toBe(skyrlVersion);
     expect(Object.keys(stored.scenarios)).toEqual(Object.keys(scenarios));
-    for (const [name, said] of Object.entries(scenarios))
-      expect(outline(said.exchanges)).toEqual(outline(stored.scenarios[name]!.exchanges));
+    for (const [name, one] of Object.entries(scenarios))
+      expect(outline(one.exchanges)).toEqual(outline(stored.scenarios[name]!.exchanges));
   });
 });
 

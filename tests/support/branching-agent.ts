@@ -1,4 +1,3 @@
-import type { Part } from '#agent_rl/core/rollout.ts';
 import { chatCompletion } from '#agent_rl/gateway/dialects/chat-completions.ts';
 import { sessionRecord } from '#agent_rl/gateway/turns/session-record.ts';
 import { WholeAnswer } from '#agent_rl/http/answer-request.ts';

@@ -4,7 +4,10 @@ import type { Embedder } from '#agent_rl/core/services/search.ts';
 export function letterEmbedder(letters = 'abcd', name = `letters ${letters}`): Embedder {
   const vectorOf = (text: string): Float32Array => {
     // One more, so that a text without any of the letters has a direction.
-    const counts = [...letters].map((letter) => text.split(letter).length - 1).concat(0.01);
+    const counts = letters
+      .split('')
+      .map((letter) => text.split(letter).length - 1)
+      .concat(0.01);
     const length = Math.hypot(...counts);
     return Float32Array.from(counts, (count) => count / length);
   };

@@ -22,7 +22,7 @@ export type Outcome = Answered | { half: Answered } | 'cut' | 'endless';
 
 export interface LoopbackService {
   url: string;
-  close(): Promise<void>;
+  close: () => Promise<void>;
 }
 
 /** An HTTP server on the loopback address, which reads a request before it is answered. */

@@ -30,12 +30,11 @@ const scalars: Values = fc.oneof(
 );
 
 /** Few values, so that two of them are often equal. */
-const fewScalars: Values = fc.constantFrom<PythonValue>(
-  ...[null, true, false, 0, 1, 2, '', 'a', '1'],
-  { $int: '01' },
-  ...['1.0', '-0.0', '0.5', 'nan', 'inf'].map((text) => ({ $float: text })),
-  ...[['1.0', '0.0'] as const, ['1.0', '2.0'] as const].map((parts) => ({ $complex: parts })),
-  ...[{ $bytes: 'YQ==' }, { $bytearray: 'YQ==' }],
+const fewScalars: Values = fc.oneof(
+  fc.constantFrom<PythonValue>(null, true, false, 0, 1, 2, '', 'a', '1', { $int: '01' }),
+  fc.constantFrom('1.0', '-0.0', '0.5', 'nan', 'inf').map((text) => ({ $float: text })),
+  fc.constantFrom('0.0', '2.0').map((imaginary) => ({ $complex: ['1.0', imaginary] as const })),
+  fc.constantFrom({ $bytes: 'YQ==' }, { $bytearray: 'YQ==' }),
 );
 
 /** A float as an integer's digits where it is one: 1 == 1.0. */

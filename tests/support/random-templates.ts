@@ -69,10 +69,8 @@ const bracketed = fc.integer({ min: 0, max: 11 }).map((value) => value > 0);
 const inPlace = ([text, brackets]: [string, boolean]): string =>
   brackets && /[ |-]/.test(text) ? `(${text})` : text;
 
-const gap = fc.constantFrom(
-  ...['', '', ' ', '\n', '  \n', '\n\n  '],
-  ...['a', ' b ', '\r\n', '\t', 'é\n  ', ' { '],
-);
+const gaps = ['', '', ' ', '\n', '  \n', '\n\n  ', 'a', ' b ', '\r\n', '\t', 'é\n  ', ' { '];
+const gap = fc.constantFrom(...gaps);
 
 /** Statements between white space; a third of the tags have `-` or `+`. */
 const statements = kept((_: 'S', depth: number): Text => {

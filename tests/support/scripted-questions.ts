@@ -32,7 +32,7 @@ export async function ask(
   const run = { config, chosen, container: runContainer() };
   const make = episodeMaker({ ...run, policy, toolRunner, ...none });
   const asked = { key: keyOutsideRuns(), step: 0, seed: 42, sampling: unbiased };
-  const requests = evaluation.map((task) => ({ task, ...asked }));
+  const requests = evaluation.map((task) => Object.assign({ task }, asked));
   const { signal } = new AbortController();
   return new AsyncRolloutWorker(make, 16).collect(requests, { signal });
 }

@@ -1,7 +1,7 @@
 /** Rows of one shape. */
 export type TableRow = Readonly<Record<string, string>>;
 
-const cell = (text: string): string => `"${text.replaceAll('"', '""')}"`;
+const cell = (value: string): string => `"${value.replaceAll('"', '""')}"`;
 
 /** Rows as CSV, every cell in quotes. */
 export const csvOf = (rows: readonly TableRow[]): string =>
@@ -47,7 +47,7 @@ function struct(fields: Fields): Value {
   const ids = Object.keys(fields).map(Number);
   const bytes = ids.flatMap((id, at) => {
     const { type, bytes: own } = fields[id]!;
-    return [(id - (ids[at - 1] ?? 0)) * 16 + type, ...own];
+    return [(id - (ids[at - 1] ?? 0)) * 16 + type].concat(own);
   });
   return { type: 12, bytes: [...bytes, 0] };
 }

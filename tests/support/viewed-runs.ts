@@ -2,7 +2,7 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import { startProgram, type StartedProgram } from './built-program.ts';
+import { startProgram } from './built-program.ts';
 
 const smoke = join(packageRoot(), 'configs', 'code_exec_smoke.yaml');
 

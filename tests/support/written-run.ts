@@ -27,8 +27,8 @@ type WrittenEpisode = Partial<RolloutKey> & { episode: Member };
 export function writeRun(parent: string, name: string, run: WrittenRun): string {
   const folder = join(parent, name);
   writeBelow(folder, 'config.yaml', run.config ?? 'run: {seed: 7}\n');
-  for (const name of ['inputs', 'summary'] as const)
-    if (run[name] !== undefined) writeBelow(folder, `${name}.json`, JSON.stringify(run[name]));
+  for (const part of ['inputs', 'summary'] as const)
+    if (run[part] !== undefined) writeBelow(folder, `${part}.json`, JSON.stringify(run[part]));
   if (run.log !== undefined) writeBelow(folder, 'run.log', run.log);
   if (run.metrics !== undefined) {
     const metrics = new MetricsWriter(join(folder, 'metrics.jsonl'));

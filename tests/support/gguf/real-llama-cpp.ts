@@ -2,7 +2,7 @@ import { join } from 'node:path';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { freePort } from '../free-port.ts';
-import { pythonWith, type RealServer, startServer } from '../real-server.ts';
+import { pythonWith, startServer } from '../real-server.ts';
 
 /** A Python with llama.cpp: that of AGENT_RL_LLAMA_CPP_PYTHON, or one that is installed in the folder. */
 export const llamaCppPython = (folder: string): string =>

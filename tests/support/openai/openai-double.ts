@@ -109,10 +109,10 @@ export class OpenaiDouble extends CapturedDouble {
       .filter(({ token }) => !halves.includes(token))
       .map(({ token, logProbs }) => {
         const all = logProbs(isPosterior ? temperature : 1);
-        const of = (id: number) =>
+        const said = (id: number) =>
           isPosterior ? { id, prob: Math.exp(all[id]!) } : { id, logprob: all[id] };
-        const top = likeliest(all, count).map(of);
-        return { ...of(token), ...(isPosterior ? { top_probs: top } : { top_logprobs: top }) };
+        const top = likeliest(all, count).map(said);
+        return Object.assign(said(token), isPosterior ? { top_probs: top } : { top_logprobs: top });
       });
     const isEnded = ends.includes(drawn.at(-1)!.token);
     const { json, status } = this.as(isEnded ? 'end of text' : 'tokens', () => ({

@@ -56,7 +56,9 @@ export function runTogether(commands: readonly string[], cwd: string) {
   );
   if (code !== 0) throw new Error(`The commands did not all end:\n${stdout}${stderr}`);
   const all = JSON.parse(stdout) as { code: number; stderr: string }[];
-  return all.map((one, index) => ({ command: commands[index]!, ...one }));
+  return all.map(({ code: exit, stderr: wrote }, index) => {
+    return { command: commands[index]!, code: exit, stderr: wrote };
+  });
 }
 
 /** What `npm publish` would send. `npm test` builds it first. */

@@ -222,7 +222,10 @@ print([name for name in sys.modules if name.split(".")[0] in ("child", "template
       const nested = (wrap: (value: PythonValue) => PythonValue) =>
         Array.from({ length: 100 }).reduce<PythonValue>(wrap, 1);
       const values: PythonValue[] = [
-        ...[`a${half}b`, '\0', { $dict: [] }, { $int: '1'.repeat(5000) }],
+        `a${half}b`,
+        '\0',
+        { $dict: [] },
+        { $int: '1'.repeat(5000) },
         nested((value) => [value]),
         nested((value) => ({ $tuple: [value] })),
         nested((value) => ({ $frozenset: [value] })),

@@ -11,11 +11,9 @@ const numbers = Array.from(
   '0123456789٠١٢३४৫੬௭೮๙༠᠑０９𝟎𝟿🯰²³¹⁰⁹₀½¼¾⅓⅛ⅠⅣⅫↀⅻ〇〡㉈①⑳❶㊿൰௰𐄇𝍠𑁦\u{1ccf0}\u{11de5}\u{16ff4}',
 );
 
-const blanks = [
-  ...'\t\n\v\f\r\u001C\u001D\u001E\u001F\u0085\u00A0\u1680\u180E\u2000\u2009\u200B\u200C\u200D\u2028\u2029\u202F',
-  ...'\u205F\u2060\u3000\uFEFF',
-  ...['\r\n', '\n\n', ' ', '  ', '    '],
-];
+const blanks = Array.from(
+  '\t\n\v\f\r\u001C\u001D\u001E\u001F\u0085\u00A0\u1680\u180E\u2000\u2009\u200B\u200C\u200D\u2028\u2029\u202F\u205F\u2060\u3000\uFEFF',
+).concat('\r\n', '\n\n', ' ', '  ', '    ');
 
 const pieces = [
   "'s 'S 'ſ 're 'RE 'Ve 'll 'LL 'm 't 'T 'd ’s don't It'S \u212A ß SS ﬁ İ Σ hello the Function",
