@@ -16,7 +16,7 @@ export interface RealServer {
   kill(): Promise<void>;
 }
 
-/** Starts a server at an address that it is told, in a group of its own. @param log what it writes is put there */
+/** Starts a server, which listens at this address, in a group of its own. @param log what it writes is put there */
 export function startServer(url: string, { words, log, env, health = '/health' }: ServerStart) {
   const output = openSync(log, 'a');
   const [program = '', ...args] = words;

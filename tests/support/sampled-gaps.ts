@@ -18,7 +18,7 @@ interface Sampled {
   temperature?: number;
 }
 
-/** How far the log-probabilities that a generator says of its tokens are from those of a scorer, in nats. */
+/** How much the log-probabilities of a generator differ from what a scorer gives its tokens, in nats. */
 export async function gapOf(
   generator: Generator,
   scorer: Scorer,
