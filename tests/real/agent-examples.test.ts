@@ -1,53 +1,35 @@
-import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
-import { type AgentExample, agentExample, shortTraining } from '#tests/support/agent-example.ts';
-import { nodeProgram } from '#tests/support/built-program.ts';
-import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { type AgentExample, agentExample, shortTraining } from '../support/agent-example.ts';
+import { nodeProgram } from '../support/built-program.ts';
+import { shell } from '../support/package/installed-project.ts';
+import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
-/*
- * The examples of agents that are trained as they are, with their packages from npm and PyPI: `npm run test:real -- agent-examples`.
- * Node 20 runs packages that ask for a newer one, and npm says so.
- */
+// The examples of agents that are trained as they are, with their packages from npm and PyPI: `npm run test:real -- agent-examples`.
+// Node 20 runs packages that ask for a newer one, and npm says so.
 
 const folder = temporaryFolder();
 
-function inShell(command: string, cwd: string): string {
-  // npm tells what it starts about the package it was started in.
-  const env = Object.fromEntries(
-    Object.entries(process.env).filter(
-      ([name]) => !/^(?:npm_|NODE_ENV$|INIT_CWD$|JEST)/.test(name),
-    ),
-  );
-  const { status, stdout, stderr } = spawnSync(command, {
-    cwd,
-    env,
-    encoding: 'utf8',
-    shell: true,
-  });
-  if (status !== 0) throw new Error(`${command} ended with ${status}:\n${stdout}${stderr}`);
-  return stdout;
-}
+const install = (dir: string) => shell('npm install --ignore-scripts --no-audit --no-fund', dir);
 
-const install = (dir: string) => inShell('npm install --ignore-scripts --no-audit --no-fund', dir);
-
+/** Trains a little, and every turn is delivered in one sequence. */
 function trained(example: AgentExample): void {
+  example.change('train.js', shortTraining);
   const { code, stdout, stderr } = nodeProgram(['train.js'], example.dir);
   if (code !== 0) throw new Error(`${stdout}${stderr}`);
+  expectDelivered(example);
 }
+
+const expectDelivered = (example: AgentExample) =>
+  expect(example.metrics()).toMatchObject({ 'gateway/deliveredShare': 1, 'gateway/sequences': 1 });
 
 test('agents of three frameworks with the same tools end with the same weights, each in one sequence', () => {
   const hashes = ['ai-sdk', 'langgraph', 'openai-agents'].map((name) => {
     const example = agentExample(folder, name);
     install(example.dir);
-    example.change('train.js', shortTraining);
     trained(example);
-    expect(example.metrics()).toMatchObject({
-      'gateway/deliveredShare': 1,
-      'gateway/sequences': 1,
-    });
     return example.summary()['weightsSha256'];
   });
   expect(hashes[0]).toMatch(/^[0-9a-f]{64}$/);
@@ -57,7 +39,7 @@ test('agents of three frameworks with the same tools end with the same weights, 
 describe('examples/python-openai', () => {
   test('trains a program of the openai package', () => {
     const example = agentExample(folder, 'python-openai');
-    inShell('python3 -m venv .venv && .venv/bin/pip install -q -r requirements.txt', example.dir);
+    shell('python3 -m venv .venv && .venv/bin/pip install -q -r requirements.txt', example.dir);
     install(example.dir);
     example.change('run.yaml', {
       'iterations: 12': 'iterations: 2',
@@ -65,11 +47,8 @@ describe('examples/python-openai', () => {
       'tasksPerStep: 8': 'tasksPerStep: 2',
       'maxTasks: 60': 'maxTasks: 4',
     });
-    inShell('npm run train', example.dir);
-    expect(example.metrics()).toMatchObject({
-      'gateway/deliveredShare': 1,
-      'gateway/sequences': 1,
-    });
+    shell('npm run train', example.dir);
+    expectDelivered(example);
   });
 });
 
@@ -88,12 +67,7 @@ describe('version 7 of the AI SDK', () => {
     );
     const tsc = join(example.dir, '..', '..', 'node_modules', 'typescript', 'bin', 'tsc');
     const options = '--noEmit --strict --module nodenext --target es2023 --skipLibCheck';
-    inShell(`node ${tsc} ${options} model.ts`, example.dir);
-    example.change('train.js', shortTraining);
+    shell(`node ${tsc} ${options} model.ts`, example.dir);
     trained(example);
-    expect(example.metrics()).toMatchObject({
-      'gateway/deliveredShare': 1,
-      'gateway/sequences': 1,
-    });
   });
 });

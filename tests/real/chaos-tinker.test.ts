@@ -3,20 +3,17 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
-import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
-import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
 import { readAdapterWeights } from '#model/adapters/adapter-files.ts';
 import { describeModel } from '#model/weights/open-model.ts';
-import { readLines } from '#tests/support/acme-project.ts';
-import { type ChaosProxy, type Fault, startChaosProxy } from '#tests/support/chaos-proxy.ts';
-import { temporaryFolder } from '#tests/support/temporary-folder.ts';
-import { type SkyrlServer, startSkyrl } from '#tests/support/tinker/skyrl-server.ts';
-import { largestGap, lora, starter } from '#tests/support/tinker/tried-learner.ts';
+import { readLines } from '../support/acme-project.ts';
+import { type ChaosProxy, faultOfOneIn, faults, startChaosProxy } from '../support/chaos-proxy.ts';
+import { expectSoundMetrics, smokeTraining } from '../support/smoke-training.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { type SkyrlServer, startSkyrl } from '../support/tinker/skyrl-server.ts';
+import { largestGap, lora, starter } from '../support/tinker/tried-learner.ts';
 
-/*
- * SkyRL behind a proxy that harms one request in twelve, and killed between a gradient and its step. See `tinker.test.ts` for the
- * environment. AGENT_RL_ITERATIONS says how long it goes on.
- */
+// SkyRL behind a proxy that harms one request in twelve, and killed between a gradient and its step. See `tinker.test.ts` for the
+// environment. AGENT_RL_ITERATIONS says how long it goes on.
 
 const iterations = Number(process.env['AGENT_RL_ITERATIONS'] ?? 20);
 const folder = temporaryFolder();
@@ -27,10 +24,8 @@ let harmful = false;
 let steps = 0;
 let restarted: Promise<void> | undefined;
 
-const faults: readonly Fault[] = ['refuse', 'lose', 'cut', 'delay'];
-
 /** One request in twelve. The third step is not heard of by the server, which is killed instead. */
-function faultOf({ number, path }: { number: number; path: string }): Fault {
+function faultOf({ number, path }: { number: number; path: string }) {
   if (!harmful) return 'none';
   if (path.endsWith('/optim_step')) {
     steps += 1;
@@ -39,8 +34,7 @@ function faultOf({ number, path }: { number: number; path: string }): Fault {
       return 'refuse';
     }
   }
-  const random = new KeyedRng('chaos', number);
-  return random.integer(12) === 0 ? faults[random.integer(faults.length)]! : 'none';
+  return faultOfOneIn(12, number);
 }
 
 beforeAll(async () => {
@@ -54,24 +48,21 @@ afterAll(async () => {
 });
 
 const adapter = { rank: 8, alpha: 32 };
-const overrides = {
-  'model.path': model,
-  'model.lora': adapter,
-  'learner.type': 'tinker',
-  'learner.patienceS': 900,
-  'run.engineThreads': 1,
-  'run.outputDir': join(folder, 'runs'),
-  'eval.before': false,
-  'eval.after': false,
-  'train.iterations': iterations,
-  'train.maxGradNorm': 0,
-};
+const training = (name: string, url: string) =>
+  smokeTraining(folder, {
+    'run.name': name,
+    'model.path': model,
+    'model.lora': adapter,
+    'learner.type': 'tinker',
+    'learner.url': url,
+    'learner.patienceS': 900,
+    'train.iterations': iterations,
+    'train.maxGradNorm': 0,
+  });
 
 async function adapterOf(run: string): Promise<readonly Float32Array[]> {
-  const { config } = await describeModel({
-    folder: model,
-    newAdapter: { ...lora, ...adapter, seed: 1 },
-  });
+  const newAdapter = { ...lora, ...adapter, seed: 1 };
+  const { config } = await describeModel({ folder: model, newAdapter });
   const checkpoint = join(run, 'checkpoints', `step-${iterations}`);
   const weights = await readAdapterWeights(checkpoint, config, config.adapters![0]!);
   return [...weights.keys()].toSorted().map((key) => weights.get(key)!);
@@ -79,12 +70,9 @@ async function adapterOf(run: string): Promise<readonly Float32Array[]> {
 
 test('the run completes, accounts for every token, and an undisturbed replay has the same weights', async () => {
   const started = performance.now();
-  const training = trainAgent({
-    config: 'configs/code_exec_smoke.yaml',
-    overrides: { ...overrides, 'run.name': 'harmed', 'learner.url': proxy.url },
-  });
-  for await (const { type } of training) if (type === 'rollout') harmful = true;
-  const harmed = String((await training)['run']);
+  const underWay = training('harmed', proxy.url);
+  for await (const { type } of underWay) if (type === 'rollout') harmful = true;
+  const harmed = String((await underWay)['run']);
   harmful = false;
   await restarted;
   const seconds = (performance.now() - started) / 1000;
@@ -93,26 +81,13 @@ test('the run completes, accounts for every token, and an undisturbed replay has
   );
   expect(restarted).toBeDefined();
   for (const fault of faults) expect(proxy.counts[fault]).toBeGreaterThan(0);
-  const lines = readLines(harmed, 'metrics.jsonl');
-  expect(lines).toHaveLength(iterations);
-  for (const line of lines) {
-    const booked = Object.entries(line).filter(([name]) => name.startsWith('ledger/'));
-    const sum = booked.reduce((total, [, tokens]) => total + Number(tokens), 0);
-    expect(sum).toBe(line['rollout/sampledTokens']);
-  }
-  // An iteration of equal rewards learns from nothing, and compares nothing.
-  const gaps = lines.flatMap((line) => line['parity/maxAbsLogProbGap'] ?? []).map(Number);
-  expect(gaps.length).toBeGreaterThan(iterations / 2);
-  for (const gap of gaps) expect(gap).toBeLessThan(1e-4);
-  const calm = await trainAgent({
-    config: 'configs/code_exec_smoke.yaml',
-    overrides: { ...overrides, 'run.name': 'calm', 'learner.url': server.url },
-  });
+  expect(expectSoundMetrics(harmed, iterations)).toBeGreaterThan(iterations / 2);
+  const calm = String((await training('calm', server.url))['run']);
   // The engine of this process drew both, from adapters that may differ by rounding.
   const tokensOf = (run: string) =>
     readLines(run, 'trajectories/train.jsonl').map((line) => line['tokens']);
-  expect(tokensOf(String(calm['run']))).toEqual(tokensOf(harmed));
-  const [one, other] = [await adapterOf(harmed), await adapterOf(String(calm['run']))];
+  expect(tokensOf(calm)).toEqual(tokensOf(harmed));
+  const [one, other] = [await adapterOf(harmed), await adapterOf(calm)];
   const gap = largestGap(one, other);
   process.stderr.write(`weights of the undisturbed run are ${gap.toExponential(1)} apart\n`);
   expect(gap).toBeLessThan(1e-5);

@@ -1,52 +1,39 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
-import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
-import { untiedCopy } from '#agent_rl/generation/vllm/vllm-weights.ts';
-import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
-import { copyLanguageModelFiles } from '#model/text/language-model.ts';
-import { readJson, readLines } from '#tests/support/acme-project.ts';
-import { type ChaosProxy, type Fault, startChaosProxy } from '#tests/support/chaos-proxy.ts';
-import { temporaryFolder } from '#tests/support/temporary-folder.ts';
-import { starter } from '#tests/support/vllm/opened-vllm.ts';
-import { type RealVllm, startVllm, vllmProgram } from '#tests/support/vllm/real-vllm.ts';
+import { readJson } from '../support/acme-project.ts';
+import { type ChaosProxy, faultOfOneIn, faults, startChaosProxy } from '../support/chaos-proxy.ts';
+import type { RealServer } from '../support/real-server.ts';
+import { expectSoundMetrics, smokeTraining } from '../support/smoke-training.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { starter } from '../support/vllm/opened-vllm.ts';
+import { servable, startVllm, vllmProgram } from '../support/vllm/real-vllm.ts';
 
-/*
- * vLLM behind a proxy that harms one request in five, and killed in the middle of a collection; another takes its place. See
- * `tests/real/vllm.test.ts` for the environment.
- */
+// vLLM behind a proxy that harms one request in five, and killed in the middle of a collection; another takes its place. See
+// `tests/real/vllm.test.ts` for the environment.
 
 const folder = temporaryFolder();
 const model = join(folder, 'served');
-const servers: RealVllm[] = [];
+const servers: RealServer[] = [];
 let program = '';
 let proxy: ChaosProxy;
 
-async function start(): Promise<RealVllm> {
+async function start(): Promise<RealServer> {
   const server = await startVllm(program, model, { log: join(folder, 'vllm.log') });
   servers.push(server);
   await server.ready;
   return server;
 }
 
-const faults: readonly Fault[] = ['refuse', 'lose', 'cut', 'delay'];
-
 let harmful = false;
 
 /** One request for tokens in five; what else is asked, such as loading weights, one in ten. */
-function faultOf({ number, path }: { number: number; path: string }): Fault {
-  if (!harmful) return 'none';
-  const random = new KeyedRng('chaos', number);
-  const one = path.endsWith('/generate') ? 5 : 10;
-  return random.integer(one) === 0 ? faults[random.integer(faults.length)]! : 'none';
-}
+const faultOf = ({ number, path }: { number: number; path: string }) =>
+  harmful ? faultOfOneIn(path.endsWith('/generate') ? 5 : 10, number) : 'none';
 
 beforeAll(async () => {
-  mkdirSync(model);
-  await untiedCopy(starter, model);
-  await copyLanguageModelFiles(starter, model);
+  await servable(starter, model);
   program = vllmProgram(folder);
   proxy = await startChaosProxy({ target: (await start()).url, faultOf, delayMs: 2000 });
 });
@@ -55,26 +42,15 @@ afterAll(async () => {
   for (const server of servers) await server.kill();
 });
 
-const overrides = {
-  'run.engineThreads': 1,
-  'run.outputDir': join(folder, 'runs'),
-  'eval.before': false,
-  'eval.after': false,
-  'train.iterations': 6,
-};
-
 test('the run completes, accounts for every token, and a replay has the same weights', async () => {
-  const training = trainAgent({
-    config: 'configs/code_exec_smoke.yaml',
-    overrides: {
-      ...overrides,
-      'run.name': 'harmed',
-      'rollout.failures.retries': 3,
-      'generator.type': 'vllm',
-      'generator.urls': [proxy.url],
-      'generator.deadlineS': 300,
-      'generator.patienceS': 1200,
-    },
+  const training = smokeTraining(folder, {
+    'run.name': 'harmed',
+    'train.iterations': 6,
+    'rollout.failures.retries': 3,
+    'generator.type': 'vllm',
+    'generator.urls': [proxy.url],
+    'generator.deadlineS': 300,
+    'generator.patienceS': 1200,
   });
   let episodes = 0;
   let restarted: Promise<void> | undefined;
@@ -92,22 +68,12 @@ test('the run completes, accounts for every token, and a replay has the same wei
   await restarted;
   const run = String(ended['run']);
   for (const fault of faults) expect(proxy.counts[fault]).toBeGreaterThan(0);
-  const lines = readLines(run, 'metrics.jsonl');
-  expect(lines).toHaveLength(6);
-  for (const line of lines) {
-    const booked = Object.entries(line).filter(([name]) => name.startsWith('ledger/'));
-    const sum = booked.reduce((total, [, tokens]) => total + Number(tokens), 0);
-    expect(sum).toBe(line['rollout/sampledTokens']);
-    expect(Number(line['parity/maxAbsLogProbGap'])).toBeLessThan(1e-4);
-  }
-  const replayed = await trainAgent({
-    config: 'configs/code_exec_smoke.yaml',
-    overrides: {
-      ...overrides,
-      'run.name': 'replayed',
-      'generator.type': 'replay',
-      'generator.run': run,
-    },
+  expect(expectSoundMetrics(run, 6)).toBe(6);
+  const replayed = await smokeTraining(folder, {
+    'run.name': 'replayed',
+    'train.iterations': 6,
+    'generator.type': 'replay',
+    'generator.run': run,
   });
   const weightsOf = (folderOfRun: string) => readJson(folderOfRun, 'summary.json')['weightsSha256'];
   expect(weightsOf(String(replayed['run']))).toBe(weightsOf(run));

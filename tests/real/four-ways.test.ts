@@ -1,27 +1,23 @@
-import { cpSync, mkdirSync } from 'node:fs';
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 
-import { untiedCopy } from '#agent_rl/generation/vllm/vllm-weights.ts';
 import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
-import { copyLanguageModelFiles } from '#model/text/language-model.ts';
-import { readJson } from '#tests/support/acme-project.ts';
+import { readJson } from '../support/acme-project.ts';
 import {
   differenceOverSeeds,
   shownRuns,
   type TrainedRun,
   trainedRun,
-} from '#tests/support/four-ways.ts';
-import { temporaryFolder } from '#tests/support/temporary-folder.ts';
-import { startSkyrl } from '#tests/support/tinker/skyrl-server.ts';
-import { startVllm, vllmProgram } from '#tests/support/vllm/real-vllm.ts';
+} from '../support/four-ways.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { startSkyrl } from '../support/tinker/skyrl-server.ts';
+import { servable, startVllm, vllmProgram } from '../support/vllm/real-vllm.ts';
 
-/*
- * The search job four ways: in this process; vLLM draws; SkyRL learns; both. Twelve iterations of each seed of AGENT_RL_SEEDS
- * ("1,2,3"), which takes an hour or two; AGENT_RL_WAYS names some of the ways. Of the environment see `vllm.test.ts` and
- * `tinker.test.ts`.
- */
+// The search job four ways: in this process; vLLM draws; SkyRL learns; both. Twelve iterations of each seed of AGENT_RL_SEEDS
+// ("1,2,3"), which takes an hour or two; AGENT_RL_WAYS names some of the ways. Of the environment see `vllm.test.ts` and
+// `tinker.test.ts`.
 
 const { AGENT_RL_SEEDS = '1,2,3', AGENT_RL_WAYS = 'here,vllm,tinker,both' } = process.env;
 const seeds = AGENT_RL_SEEDS.split(',').map(Number);
@@ -35,9 +31,7 @@ const runs: TrainedRun[] = [];
 
 beforeAll(async () => {
   cpSync(starter, tied, { recursive: true });
-  mkdirSync(served);
-  await untiedCopy(starter, served);
-  await copyLanguageModelFiles(starter, served);
+  await servable(starter, served);
 });
 // Of the next way there are others: two SkyRLs on one database would answer for each other.
 afterEach(async () => {
@@ -47,43 +41,30 @@ afterAll(() => {
   process.stderr.write(`${shownRuns(runs)}\n`);
 });
 
-async function vllm(adapters: boolean): Promise<string> {
+async function vllm(adapters: boolean): Promise<object> {
   const more = ['--max-num-seqs', '96'];
   if (adapters) more.push('--enable-lora', '--max-lora-rank', '8', '--max-loras', '2');
   const log = join(folder, `vllm-${String(adapters)}.log`);
   const server = await startVllm(vllmProgram(folder), served, { log, more });
   running.push(server);
   await server.ready;
-  return server.url;
+  return { 'generator.urls': [server.url], 'generator.requestsAtOnce': 96 };
 }
 
-async function skyrl(): Promise<string> {
+async function skyrl(): Promise<object> {
   const server = await startSkyrl(tied, join(folder, 'skyrl'));
   running.push(server);
-  return server.url;
+  return { 'learner.url': server.url, 'learner.patienceS': 900 };
 }
 
-const patient = { 'learner.patienceS': 900 };
-
-/** Of each way its recipe, and where its servers are. */
+/** Of each way its recipe, and the settings that its servers need. */
 const blocks: Readonly<Record<string, readonly [string, () => Promise<object>]>> = {
   here: ['search_qa_grpo.yaml', async () => ({})],
-  vllm: [
-    'recipes/search_vllm.yaml',
-    async () => ({ 'generator.urls': [await vllm(false)], 'generator.requestsAtOnce': 96 }),
-  ],
-  tinker: [
-    'recipes/search_tinker.yaml',
-    async () => ({ 'learner.url': await skyrl(), ...patient }),
-  ],
+  vllm: ['recipes/search_vllm.yaml', () => vllm(false)],
+  tinker: ['recipes/search_tinker.yaml', skyrl],
   both: [
     'recipes/search_vllm_tinker.yaml',
-    async () => ({
-      'generator.urls': [await vllm(true)],
-      'generator.requestsAtOnce': 96,
-      'learner.url': await skyrl(),
-      ...patient,
-    }),
+    async () => ({ ...(await vllm(true)), ...(await skyrl()) }),
   ],
 };
 

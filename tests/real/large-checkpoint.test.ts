@@ -11,21 +11,12 @@ import { startProgram } from '../support/built-program.ts';
 import { smallModelConfig, writeSmallModel } from '../support/small-model.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-/*
- * A model of 0.3 billion parameters is trained whole, checkpointed and resumed: 3.6 GB a checkpoint, 2.4 GB of it in one
- * file. It takes 10 GB of memory, 12 GB of disk and several minutes.
- */
+// A model of 0.3 billion parameters is trained whole, checkpointed and resumed: 3.6 GB a checkpoint, 2.4 GB of it in one
+// file. It takes 10 GB of memory, 12 GB of disk and several minutes.
 
 const gigabyte = 1e9;
-const config = {
-  ...smallModelConfig,
-  hiddenSize: 1024,
-  layers: 25,
-  heads: 16,
-  kvHeads: 8,
-  headDim: 64,
-  intermediateSize: 2816,
-};
+const wide = { hiddenSize: 1024, layers: 25, heads: 16, kvHeads: 8, headDim: 64 };
+const config = { ...smallModelConfig, ...wide, intermediateSize: 2816 };
 
 /** Ones for norms, and small numbers that look random for matrices: drawing each would take minutes. */
 function weightsOf(given: ModelConfig): Map<string, Float32Array> {
@@ -49,17 +40,11 @@ const agentRl = async (...args: string[]): Promise<string> => {
 };
 const settings =
   'train.learningRate=1e-5 checkpoint.every=1 checkpoint.keepLast=1 eval.before=false eval.after=false';
-const train = (name: string, iterations: number) =>
-  agentRl(
-    'train',
-    '--config',
-    'train.yaml',
-    '--max-iterations',
-    String(iterations),
-    ...`run.name=${name} train.iterations=2 ${settings}`
-      .split(' ')
-      .flatMap((setting) => ['--set', setting]),
-  );
+const train = (name: string, iterations: number) => {
+  const all = `run.name=${name} train.iterations=2 ${settings}`.split(' ');
+  const flags = `train --config train.yaml --max-iterations ${iterations}`.split(' ');
+  return agentRl(...flags, ...all.flatMap((setting) => ['--set', setting]));
+};
 
 beforeAll(async () => {
   await makeAcmeProject(project);
@@ -72,9 +57,8 @@ test('a checkpoint of 3.6 GB is written, verified and resumed to the weights of 
   const checkpoint = join(run('cut'), 'checkpoints', 'step-1');
   const bytes = (name: string): number => statSync(join(checkpoint, name)).size;
   expect(bytes('optimizer.safetensors')).toBeGreaterThan(2.3 * gigabyte);
-  expect(bytes('optimizer.safetensors') + bytes('model.safetensors')).toBeGreaterThan(
-    3.5 * gigabyte,
-  );
+  const both = bytes('optimizer.safetensors') + bytes('model.safetensors');
+  expect(both).toBeGreaterThan(3.5 * gigabyte);
   expect(await corruption(checkpoint)).toBeUndefined();
   await agentRl('train', '--resume', run('cut'), '--max-iterations', '2');
   const { weightsSha256, sessions } = readJson(run('cut'), 'summary.json');

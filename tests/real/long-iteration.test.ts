@@ -6,18 +6,15 @@ import { expect, test } from '@jest/globals';
 import { runFolderAt } from '#agent_rl/runs/run-folder.ts';
 import { RunRecords } from '#agent_rl/runs/run-records.ts';
 import { createLog } from '#agent_rl/telemetry/create-log.ts';
-import { never, options, setUp } from '#tests/support/grpo-trainer-setup.ts';
-import { temporaryFolder } from '#tests/support/temporary-folder.ts';
-import { played } from '#tests/support/rollouts.ts';
+import { never, options, setUp } from '../support/grpo-trainer-setup.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { played } from '../support/rollouts.ts';
 
 const folder = runFolderAt(temporaryFolder());
 
 test('an iteration of 200,000 episodes is trained on, counted and recorded', async () => {
-  const records = new RunRecords({
-    folder,
-    log: createLog({ level: 'error', file: folder.log, console: 'none' }),
-    logRollouts: false,
-  });
+  const log = createLog({ level: 'error', file: folder.log, console: 'none' });
+  const records = new RunRecords({ folder, log, logRollouts: false });
   const { trainer, metrics } = setUp(
     // Of each eight, one succeeds and one fails by no fault of the policy.
     ({ key: { sample } }) =>

@@ -1,66 +1,36 @@
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 
-import { unbiased, type Generator } from '#agent_rl/core/services/generator.ts';
+import type { Generator } from '#agent_rl/core/services/generator.ts';
 import { scorerOf } from '#agent_rl/core/services/scorer.ts';
-import { EngineClient } from '#agent_rl/engine-thread/engine-client.ts';
 import { importGguf } from '#model/gguf/import-gguf.ts';
 import { smolLm2File } from '#scripts/recipes/smollm2/smollm2-file.ts';
-import { describeGeneratorContract } from '#tests/contracts/generator-contract.ts';
-import { builtProgram } from '#tests/support/built-program.ts';
-import { llamaCppPython, startLlamaCpp } from '#tests/support/gguf/real-llama-cpp.ts';
+import { describeGeneratorContract } from '../contracts/generator-contract.ts';
+import { builtProgram } from '../support/built-program.ts';
+import { closedAfterAll } from '../support/closed-after-each.ts';
+import { llamaCppPython, startLlamaCpp } from '../support/gguf/real-llama-cpp.ts';
 import {
   askOpenai,
   capturedOpenai,
   comparable,
   halfCharacter,
-} from '#tests/support/openai/openai-exchanges.ts';
-import { openedOpenai } from '#tests/support/openai/opened-openai.ts';
-import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { request } from '#tests/support/generation-request.ts';
-import { starter } from '#tests/support/vllm/opened-vllm.ts';
-import { startVllm, vllmProgram } from '#tests/support/vllm/real-vllm.ts';
+} from '../support/openai/openai-exchanges.ts';
+import { openedOpenai } from '../support/openai/opened-openai.ts';
+import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
+import { gapOf, localEngine } from '../support/sampled-gaps.ts';
+import { starter } from '../support/vllm/opened-vllm.ts';
+import { startVllm, vllmProgram } from '../support/vllm/real-vllm.ts';
 
-/*
- * Real servers of the OpenAI API: that of llama.cpp on SmolLM2-135M as it is published (Q4_1), held against the same model in our
- * engine, and vLLM on a CPU. AGENT_RL_LLAMA_CPP_PYTHON and AGENT_RL_VLLM_PYTHON name a Python that has them; otherwise they are
- * installed.
- */
+// Real servers of the OpenAI API: that of llama.cpp on SmolLM2-135M as it is published (Q4_1), held against the same model in our
+// engine, and vLLM on a CPU. AGENT_RL_LLAMA_CPP_PYTHON and AGENT_RL_VLLM_PYTHON name a Python that has them; otherwise they are
+// installed.
 
 const folder = temporaryFolder();
-const closing: { close(): Promise<void> }[] = [];
-afterAll(async () => {
-  for (const one of closing.toReversed()) await one.close();
-});
+const closing = closedAfterAll();
 
-/** Log-probabilities of the model in a folder. */
-async function scored(model: string, sequences: readonly Int32Array[], temperature: number) {
-  const engine = await EngineClient.open({
-    modelFolder: model,
-    device: 'cpu',
-    threads: 1,
-    rows: 1,
-    maxContextTokens: 256,
-    microBatchTokens: 512,
-    seed: 1,
-    reference: false,
-    scores: { longestTokens: 256 },
-  });
-  try {
-    return await scorerOf(engine.learner).score(sequences, { temperature });
-  } finally {
-    await engine.close();
-  }
-}
-
-interface Gap {
-  largest: number;
-  mean: number;
-  tokens: number;
-}
-
-interface GapRequest {
+interface Measured {
+  what: string;
   prompt: readonly number[];
   maxTokens: number;
   samples: number;
@@ -68,53 +38,38 @@ interface GapRequest {
 }
 
 /** How far log-probabilities are from the model in a folder, in nats. */
-async function gapOf(
-  generator: Generator,
-  model: string,
-  { prompt, maxTokens, samples, temperature = 1 }: GapRequest,
-): Promise<Gap> {
-  const made = await Promise.all(
-    Array.from({ length: samples }, (_, sample) => {
-      const key = { seed: 5, taskId: 'gap', sample, turn: 0 };
-      const sampling = { ...unbiased, temperature };
-      return generator.generate(
-        request(`gap ${sample}`, { tokens: prompt, maxTokens, key, sampling }),
-      );
-    }),
-  );
-  const sequences = made.map(({ tokens }) => Int32Array.from([...prompt, ...tokens]));
-  const ours = await scored(model, sequences, temperature);
-  const gaps = made.flatMap(({ logProbs }, i) =>
-    logProbs.map((logProb, j) => Math.abs(logProb - ours[i]![prompt.length + j]!)),
-  );
-  const mean = gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length;
-  return { largest: Math.max(...gaps), mean, tokens: gaps.length };
+async function gapTo(model: string, generator: Generator, measured: Measured) {
+  const { what, prompt, samples, ...asked } = measured;
+  const prompts = Array.from({ length: samples }, () => prompt);
+  const engine = await localEngine(model, { scores: { longestTokens: 256 } });
+  try {
+    const gap = await gapOf(generator, scorerOf(engine.learner), { prompts, seed: 5, ...asked });
+    process.stderr.write(
+      `${what}: up to ${gap.largest.toExponential(2)} nats, ${gap.mean.toExponential(2)} in the mean of ${gap.tokens} tokens\n`,
+    );
+    return gap;
+  } finally {
+    await engine.close();
+  }
 }
-
-const tell = (what: string, { largest, mean, tokens }: Gap): void => {
-  process.stderr.write(
-    `${what}: up to ${largest.toExponential(2)} nats, ${mean.toExponential(2)} in the mean of ${tokens} tokens\n`,
-  );
-};
 
 describe('The server llama.cpp', () => {
   const model = join(folder, 'smollm2');
   let [url, python, file] = ['', '', ''];
+  const startedLlamaCpp = async (float32?: string) => {
+    const server = await startLlamaCpp(python, file, 'smollm2', float32);
+    closing.push({ close: server.kill });
+    return server;
+  };
   beforeAll(async () => {
     python = llamaCppPython(folder);
     file = smolLm2File(python, folder);
     await importGguf(file, model, 'F32');
-    const server = await startLlamaCpp(python, file, 'smollm2');
-    closing.push({ close: () => server.kill() });
-    url = server.url;
+    url = (await startedLlamaCpp()).url;
   });
   const opened = async (settings: object = {}, at = url) => {
-    const host = {
-      modelFolder: model,
-      textFolder: model,
-      vocabSize: 49_152,
-      maxContextTokens: 256,
-    };
+    const names = { modelFolder: model, textFolder: model };
+    const host = { ...names, vocabSize: 49_152, maxContextTokens: 256 };
     const { generator } = await openedOpenai([at], { requestsAtOnce: 2, ...settings }, host);
     closing.push(generator);
     return generator;
@@ -135,28 +90,29 @@ describe('The server llama.cpp', () => {
 
   test('measures how far the default is from the weights, since it rounds activations to bytes', async () => {
     const generator = await opened({ deadlineS: 600 });
-    const gap = await gapOf(generator, model, { prompt, maxTokens: 32, samples: 8 });
-    tell('llama.cpp (Q4_1) against ours in float32', gap);
+    const what = 'llama.cpp (Q4_1) against ours in float32';
+    const gap = await gapTo(model, generator, { what, prompt, maxTokens: 32, samples: 8 });
     expect(gap.tokens).toBe(256);
     expect(gap.mean).toBeLessThan(0.2);
   });
 
   test('gives the log-probabilities of the weights in float32, also for partial characters', async () => {
-    const server = await startLlamaCpp(python, file, 'smollm2', join(folder, 'float32.gguf'));
-    closing.push({ close: () => server.kill() });
+    const server = await startedLlamaCpp(join(folder, 'float32.gguf'));
     const generator = await opened({ deadlineS: 600 }, server.url);
-    const whole = await gapOf(generator, model, { prompt, maxTokens: 32, samples: 8 });
-    tell('llama.cpp in float32 against ours', whole);
+    const what = 'llama.cpp in float32 against ours';
+    const whole = await gapTo(model, generator, { what, prompt, maxTokens: 32, samples: 8 });
     expect(whole.largest).toBeLessThan(5e-4);
     // After halves of characters come more of them.
     const halves = [halfCharacter, 241, halfCharacter, 241, halfCharacter];
-    const asked = { prompt: halves, maxTokens: 16, samples: 4 };
-    const cut = await gapOf(generator, model, asked);
-    tell('behind halves of characters', cut);
-    expect(cut.largest).toBeLessThan(5e-4);
-    const cold = await gapOf(generator, model, { ...asked, samples: 2, temperature: 0.5 });
-    tell('at temperature 0.5', cold);
-    expect(cold.largest).toBeLessThan(1e-3);
+    const asked = {
+      what: 'behind halves of characters',
+      prompt: halves,
+      maxTokens: 16,
+      samples: 4,
+    };
+    expect((await gapTo(model, generator, asked)).largest).toBeLessThan(5e-4);
+    const colder = { ...asked, what: 'at temperature 0.5', samples: 2, temperature: 0.5 };
+    expect((await gapTo(model, generator, colder)).largest).toBeLessThan(1e-3);
   });
 
   test('evaluates sums with agent-rl eval and reports the distance from the model', () => {
@@ -164,31 +120,27 @@ describe('The server llama.cpp', () => {
       JSON.stringify({ id: `sum-${a}`, question: `What is ${a} + 4?`, answer: String(a + 4) }),
     );
     writeBelow(folder, 'sums/test.jsonl', `${rows.join('\n')}\n`);
-    const config = writeBelow(
-      folder,
-      'sums.yaml',
-      JSON.stringify({
-        environment: { type: 'question', match: 'number' },
-        datasets: [{ dir: 'sums', columns: { question: 'question', answer: 'answer' } }],
-        dataset: { evalSplit: 'test' },
-        model: { path: 'smollm2' },
-        run: { engineThreads: 1 },
-        policy: { type: 'huggingface', maxTurnTokens: 48, maxContextTokens: 256 },
-        rollout: { maxEpisodeTokens: 256, workers: 2 },
-        generator: { type: 'openai', urls: [url], requestsAtOnce: 2 },
-      }),
-    );
+    const run = {
+      environment: { type: 'question', match: 'number' },
+      datasets: [{ dir: 'sums', columns: { question: 'question', answer: 'answer' } }],
+      dataset: { evalSplit: 'test' },
+      model: { path: 'smollm2' },
+      run: { engineThreads: 1 },
+      policy: { type: 'huggingface', maxTurnTokens: 48, maxContextTokens: 256 },
+      rollout: { maxEpisodeTokens: 256, workers: 2 },
+      generator: { type: 'openai', urls: [url], requestsAtOnce: 2 },
+    };
+    const config = writeBelow(folder, 'sums.yaml', JSON.stringify(run));
     const refused = builtProgram('agent-rl', ['eval', '--config', config], folder);
     expect(refused.code).not.toBe(0);
     expect(refused.stderr).toMatch(/largest difference over 64 tokens is .*0\.001 is allowed/);
     const args = ['eval', '--config', config, '--set', 'generator.tolerance=1', '--json'];
     const ended = builtProgram('agent-rl', args, folder);
     expect(ended).toMatchObject({ code: 0 });
-    const measured = /Log-probabilities of .* differ .* by up to (\S+) nats, (\S+) on average/.exec(
-      ended.stderr,
-    );
-    process.stderr.write(`${measured?.[0] ?? 'nothing measured'}\n`);
-    expect(Number(measured?.[1])).toBeLessThan(1);
+    const said = /Log-probabilities of .* differ by up to (\S+) nats, (\S+) on average/;
+    const [measured = 'nothing measured', largest] = said.exec(ended.stderr) ?? [];
+    process.stderr.write(`${measured}\n`);
+    expect(Number(largest)).toBeLessThan(1);
     expect(JSON.parse(ended.stdout)).toMatchObject({ tasks: 3, n: 3, failed: 0 });
   });
 });
@@ -212,12 +164,8 @@ describe('The generator openai on vLLM', () => {
     const settings = { deadlineS: 1200 };
     const { generator } = await openedOpenai([url], settings, { maxContextTokens: 256 });
     closing.push(generator);
-    const gap = await gapOf(generator, starter, {
-      prompt: [1, 300, 301],
-      maxTokens: 32,
-      samples: 8,
-    });
-    tell('vLLM (float32) against ours', gap);
+    const asked = { prompt: [1, 300, 301], maxTokens: 32, samples: 8 };
+    const gap = await gapTo(starter, generator, { what: 'vLLM (float32) against ours', ...asked });
     expect(gap.largest).toBeLessThan(1e-4);
   });
 });

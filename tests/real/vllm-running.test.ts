@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -6,40 +5,32 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
 import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import { untiedCopy } from '#agent_rl/generation/vllm/vllm-weights.ts';
 import { jobs } from '#agent_rl/jobs/jobs.ts';
-import { copyLanguageModelFiles } from '#model/text/language-model.ts';
-import { type StartedProgram, startProgram } from '#tests/support/built-program.ts';
-import { type ChaosProxy, startChaosProxy } from '#tests/support/chaos-proxy.ts';
-import { temporaryFolder } from '#tests/support/temporary-folder.ts';
-import { starter } from '#tests/support/vllm/opened-vllm.ts';
-import { type RealVllm, startVllm, vllmProgram } from '#tests/support/vllm/real-vllm.ts';
+import { type StartedProgram, startProgram } from '../support/built-program.ts';
+import { type ChaosProxy, startChaosProxy } from '../support/chaos-proxy.ts';
+import type { RealServer } from '../support/real-server.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { starter } from '../support/vllm/opened-vllm.ts';
+import { servable, startVllm, vllmProgram } from '../support/vllm/real-vllm.ts';
 
-/*
- * 64 episodes at once whose tools take half a second, on a vLLM that runs 16 requests at once. See `vllm.test.ts` for the
- * environment.
- */
+// 64 episodes at once whose tools take half a second, on a vLLM that runs 16 requests at once. See `vllm.test.ts` for the
+// environment.
 
 const atOnce = 16;
 const episodes = 64;
 const tokenEnv = 'TEST_RUNNING_SANDBOX_TOKEN';
 const folder = temporaryFolder();
-let server: RealVllm;
+let server: RealServer;
 let sandbox: StartedProgram;
 let proxy: ChaosProxy;
 
 beforeAll(async () => {
-  const model = join(folder, 'served');
-  mkdirSync(model);
-  await untiedCopy(starter, model);
-  await copyLanguageModelFiles(starter, model);
+  const model = await servable(starter, join(folder, 'served'));
   server = await startVllm(vllmProgram(folder), model, { log: join(folder, 'vllm.log') });
   process.env[tokenEnv] = 'token-of-a-slow-sandbox';
   // As many as episodes: what is measured is the wait for a tool, not for a place to run it.
-  const flags = ['--port', '0', '--workers', String(episodes), '--token-env', tokenEnv];
-  sandbox = startProgram('agent-rl', ['sandbox', 'serve', ...flags], folder, {
-    timeoutMs: 3_600_000,
-  });
+  const flags = `sandbox serve --port 0 --workers ${episodes} --token-env ${tokenEnv}`.split(' ');
+  sandbox = startProgram('agent-rl', flags, folder, { timeoutMs: 3_600_000 });
   const target = await sandbox.wrote(/http:\/\/[\d.]+:\d+/);
   proxy = await startChaosProxy({ target, delayMs: 500, faultOf: () => 'delay' });
   await server.ready;
@@ -92,7 +83,7 @@ test('vLLM has at least half of its slots in use in 90 % of the samples', async 
   while (looks.at(-1) === 0) looks.pop();
   const share = looks.filter((running) => running >= atOnce / 2).length / looks.length;
   process.stderr.write(
-    `${looks.length} looks, ${(100 * share).toFixed(1)} % with at least ${atOnce / 2} running; delayed ${proxy.counts.delay} requests to the sandbox\n`,
+    `${(100 * share).toFixed(1)} % of ${looks.length} looks; ${proxy.counts.delay} delays\n`,
   );
   expect(looks.length).toBeGreaterThan(100);
   expect(share).toBeGreaterThanOrEqual(0.9);

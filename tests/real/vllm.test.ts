@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -8,34 +8,28 @@ import type { Generator } from '#agent_rl/core/services/generator.ts';
 import type { Learner } from '#agent_rl/core/services/learner.ts';
 import { scorerOf } from '#agent_rl/core/services/scorer.ts';
 import { WeightBus } from '#agent_rl/core/services/weight-bus.ts';
-import { EngineClient } from '#agent_rl/engine-thread/engine-client.ts';
 import { adapterTargets } from '#model/adapters/adapter.ts';
 import type { NewAdapter } from '#model/weights/open-model.ts';
-import { untiedCopy } from '#agent_rl/generation/vllm/vllm-weights.ts';
-import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
-import { copyLanguageModelFiles } from '#model/text/language-model.ts';
-import { readLines } from '#tests/support/acme-project.ts';
-import { temporaryFolder } from '#tests/support/temporary-folder.ts';
-import { request } from '#tests/support/generation-request.ts';
-import { openedVllm, starter } from '#tests/support/vllm/opened-vllm.ts';
-import { type RealVllm, startVllm, vllmProgram } from '#tests/support/vllm/real-vllm.ts';
-import { askVllm, breaking, capturedVllm, comparable } from '#tests/support/vllm/vllm-exchanges.ts';
+import { closedAfterAll } from '../support/closed-after-each.ts';
+import type { RealServer } from '../support/real-server.ts';
+import { gapOf, localEngine } from '../support/sampled-gaps.ts';
+import { expectSoundMetrics, smokeTraining } from '../support/smoke-training.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { request } from '../support/generation-request.ts';
+import { openedVllm, starter } from '../support/vllm/opened-vllm.ts';
+import { servable, startVllm, vllmProgram } from '../support/vllm/real-vllm.ts';
+import { askVllm, breaking, capturedVllm, comparable } from '../support/vllm/vllm-exchanges.ts';
 
-/*
- * vLLM as its makers publish it, on a CPU: two servers, one for whole models and one for adapters. AGENT_RL_VLLM_PYTHON names a
- * Python that has it; otherwise it is installed. A server takes minutes to start and 2 to 4 GB.
- */
+// vLLM as its makers publish it, on a CPU: two servers, one for whole models and one for adapters. AGENT_RL_VLLM_PYTHON names a
+// Python that has it; otherwise it is installed. A server takes minutes to start and 2 to 4 GB.
 
 const folder = temporaryFolder();
-const servers: RealVllm[] = [];
+const servers: RealServer[] = [];
 let urls: readonly string[] = [];
 const patient = { deadlineS: 1200, tolerance: 1e-4 };
 
 beforeAll(async () => {
-  const model = join(folder, 'served');
-  mkdirSync(model);
-  await untiedCopy(starter, model);
-  await copyLanguageModelFiles(starter, model);
+  const model = await servable(starter, join(folder, 'served'));
   const program = vllmProgram(folder);
   const adapters = ['--enable-lora', '--max-lora-rank', '16', '--max-loras', '2'];
   for (const more of [[], adapters]) {
@@ -50,53 +44,47 @@ afterAll(async () => {
   for (const server of servers) await server.kill();
 });
 
-const closing: { close(): Promise<void> }[] = [];
+const closing = closedAfterAll();
 const opened = <One extends { close(): Promise<void> }>(one: One): One => {
   closing.push(one);
   return one;
 };
-afterAll(async () => {
-  for (const one of closing.toReversed()) await one.close();
-});
 
 async function learnerOf(newAdapter?: NewAdapter): Promise<Learner> {
-  const engine = await EngineClient.open({
-    modelFolder: starter,
-    ...(newAdapter && { newAdapter }),
-    device: 'cpu',
-    threads: 1,
-    rows: 1,
-    maxContextTokens: 256,
-    microBatchTokens: 512,
-    seed: 1,
-    reference: false,
-    training: { longestTokens: 256, loss: { name: 'cross_entropy' } },
-  });
+  const training = { longestTokens: 256, loss: { name: 'cross_entropy' } } as const;
+  const engine = await localEngine(starter, { ...(newAdapter && { newAdapter }), training });
   return opened(engine).learner;
 }
 
 /** Draws at least this many tokens and holds each against the learner: the largest difference, in nats. */
 async function largestGap(generator: Generator, learner: Learner, positions: number) {
-  const each = 50;
-  const prompts = Array.from({ length: Math.ceil(positions / each) }, (_, i) => [1, 300 + i, 301]);
-  const made = await Promise.all(
-    prompts.map((tokens, sample) =>
-      generator.generate(
-        request(`gap ${sample}`, {
-          tokens,
-          maxTokens: each,
-          key: { seed: 7, taskId: 'gap', sample, turn: 0 },
-        }),
-      ),
-    ),
-  );
-  const sequences = made.map(({ tokens }, i) => Int32Array.from([...prompts[i]!, ...tokens]));
-  const scored = await scorerOf(learner).score(sequences, { temperature: 1 });
-  const gaps = made.flatMap(({ logProbs }, i) =>
-    logProbs.map((logProb, j) => Math.abs(logProb - scored[i]![3 + j]!)),
-  );
-  expect(gaps.length).toBeGreaterThanOrEqual(positions);
-  return Math.max(...gaps);
+  const maxTokens = 50;
+  const length = Math.ceil(positions / maxTokens);
+  const prompts = Array.from({ length }, (_, i) => [1, 300 + i, 301]);
+  const asked = { prompts, maxTokens, seed: 7 };
+  const { tokens, largest } = await gapOf(generator, scorerOf(learner), asked);
+  expect(tokens).toBeGreaterThanOrEqual(positions);
+  return largest;
+}
+
+/** Publishes updates to a generator; after each, by its number, the positions drawn match the learner. */
+async function expectParity(
+  generator: Generator,
+  learner: Learner,
+  name: string,
+  positions: readonly (readonly [update: number, positions: number])[],
+): Promise<void> {
+  const at = join(folder, name);
+  const bus = await WeightBus.connect({ learner, generators: [opened(generator)], folder: at });
+  const gaps: number[] = [];
+  for (const [update, count] of positions) {
+    if (update > 0) await step(learner, update - 1);
+    await bus.publish();
+    gaps.push(await largestGap(generator, learner, count));
+  }
+  process.stderr.write(`largest differences of ${name}, in nats: ${gaps.join(' ')}\n`);
+  for (const gap of gaps) expect(gap).toBeLessThan(1e-4);
+  await bus.close();
 }
 
 /** One step that moves the weights far enough to be seen. */
@@ -119,47 +107,19 @@ describe('Whole models', () => {
   test('the log-probabilities match the learner at 1,000 positions, before and after ten updates', async () => {
     const learner = await learnerOf();
     const { generator } = await openedVllm([urls[0]!], patient, { maxContextTokens: 256 });
-    opened(generator);
-    const bus = await WeightBus.connect({
-      learner,
-      generators: [generator],
-      folder: join(folder, 'weights'),
-    });
-    await bus.publish();
-    const gaps = [await largestGap(generator, learner, 1000)];
-    for (let index = 0; index < 10; index++) {
-      await step(learner, index);
-      await bus.publish();
-      gaps.push(await largestGap(generator, learner, index === 9 ? 1000 : 50));
-    }
-    process.stderr.write(
-      `largest differences, in nats: ${gaps.map((gap) => gap.toExponential(1)).join(' ')}\n`,
-    );
-    for (const gap of gaps) expect(gap).toBeLessThan(1e-4);
-    await bus.close();
+    const between = Array.from({ length: 9 }, (_, i) => [i + 1, 50] as const);
+    await expectParity(generator, learner, 'weights', [[0, 1000], ...between, [10, 1000]]);
   });
 
   test('a short training keeps parity with the learner', async () => {
-    const ended = await trainAgent({
-      config: 'configs/code_exec_smoke.yaml',
-      overrides: {
-        'run.engineThreads': 1,
-        'run.outputDir': join(folder, 'runs'),
-        'eval.before': false,
-        'eval.after': false,
-        'train.iterations': 3,
-        'generator.type': 'vllm',
-        'generator.urls': [urls[0]!],
-        'generator.deadlineS': 1200,
-      },
+    const ended = await smokeTraining(folder, {
+      'train.iterations': 3,
+      'generator.type': 'vllm',
+      'generator.urls': [urls[0]!],
+      'generator.deadlineS': 1200,
     });
     const run = String(ended['run']);
-    const gaps = readLines(run, 'metrics.jsonl').map((line) =>
-      Number(line['parity/maxAbsLogProbGap']),
-    );
-    process.stderr.write(`parity of each iteration, in nats: ${gaps.join(' ')}\n`);
-    expect(gaps).toHaveLength(3);
-    for (const gap of gaps) expect(gap).toBeLessThan(1e-4);
+    expect(expectSoundMetrics(run, 3)).toBe(3);
     expect(readFileSync(join(run, 'run.log'), 'utf8')).toContain('is not reproducible');
   });
 });
@@ -170,21 +130,8 @@ test('adapters are loaded under new names and score as the learner reports', asy
   const learner = await learnerOf({ ...shape, targets, seed: 1 });
   const host = { maxContextTokens: 256, newAdapter: true };
   const { generator } = await openedVllm([urls[1]!], patient, host);
-  opened(generator);
-  const bus = await WeightBus.connect({
-    learner,
-    generators: [generator],
-    folder: join(folder, 'adapters'),
-  });
-  const gaps: number[] = [];
-  for (let index = 0; index < 3; index++) {
-    await step(learner, index);
-    await bus.publish();
-    gaps.push(await largestGap(generator, learner, 100));
-  }
-  process.stderr.write(`largest differences of adapters, in nats: ${gaps.join(' ')}\n`);
-  for (const gap of gaps) expect(gap).toBeLessThan(1e-4);
-  await bus.close();
+  const updates = [1, 2, 3].map((update) => [update, 100] as const);
+  await expectParity(generator, learner, 'adapters', updates);
 });
 
 test('every episode continues on the other server when one of two is killed', async () => {

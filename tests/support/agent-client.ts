@@ -5,25 +5,17 @@ import type { Session } from '#agent_rl/gateway/turns/session.ts';
 /** A message as clients of the API have it. */
 export type ChatMessage = Readonly<Record<string, unknown>> & { readonly role: string };
 
-interface ToolCall {
-  id: string;
-  type: 'function';
-  function: { name: string; arguments: string };
+interface Said {
+  role: 'assistant';
+  content: string | null;
+  reasoning_content?: string;
+  tool_calls?: { id: string; type: 'function'; function: { name: string; arguments: string } }[];
 }
 
 export interface ChatAnswer {
   status: number;
   id: string;
-  choices: {
-    finish_reason: string;
-    message: {
-      role: 'assistant';
-      content: string | null;
-      reasoning_content?: string;
-      tool_calls?: ToolCall[];
-    };
-    token_ids?: number[];
-  }[];
+  choices: { finish_reason: string; message: Said; token_ids?: number[] }[];
   prompt_token_ids?: number[];
   error?: { code: string; message: string };
 }

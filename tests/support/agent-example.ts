@@ -2,20 +2,12 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSyn
 import { join } from 'node:path';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { readJson, readLines } from './acme-project.ts';
 
-export interface AgentExample {
-  /** A copy of the folder, beside the package as in a checkout. */
-  dir: string;
-  /** Changes a file of the copy; the text must be there. */
-  change(file: string, changes: Readonly<Record<string, string>>): void;
-  /** The newest run. */
-  summary(): Readonly<Record<string, unknown>>;
-  /** Of its last iteration. */
-  metrics(): Readonly<Record<string, number>>;
-}
+export type AgentExample = ReturnType<typeof agentExample>;
 
 /** A copy of `examples/NAME`, whose `../..` is this package as it is built. */
-export function agentExample(folder: string, name: string): AgentExample {
+export function agentExample(folder: string, name: string) {
   const root = packageRoot();
   mkdirSync(join(folder, 'examples'), { recursive: true });
   const parts = ['package.json', 'dist', 'agent_rl', 'dataset', 'model', 'node_modules'];
@@ -32,7 +24,8 @@ export function agentExample(folder: string, name: string): AgentExample {
   };
   return {
     dir,
-    change: (file, changes) => {
+    /** Changes a file of the copy; the text must be there. */
+    change: (file: string, changes: Readonly<Record<string, string>>) => {
       let text = readFileSync(join(dir, file), 'utf8');
       for (const [from, to] of Object.entries(changes)) {
         if (!text.includes(from)) throw new Error(`${file} of ${name} has no ${from}`);
@@ -40,13 +33,10 @@ export function agentExample(folder: string, name: string): AgentExample {
       }
       writeFileSync(join(dir, file), text);
     },
-    summary: () =>
-      JSON.parse(readFileSync(join(runOf(), 'summary.json'), 'utf8')) as Record<string, unknown>,
-    metrics: () => {
-      const lines = readFileSync(join(runOf(), 'metrics.jsonl'), 'utf8').trim().split('\n');
-      const all = lines.map((line) => JSON.parse(line) as Record<string, number>);
-      return all.findLast((one) => 'gateway/sequences' in one) ?? {};
-    },
+    summary: () => readJson(runOf(), 'summary.json'),
+    /** Of its last iteration. */
+    metrics: () =>
+      readLines(runOf(), 'metrics.jsonl').findLast((one) => 'gateway/sequences' in one) ?? {},
   };
 }
 

@@ -1,21 +1,11 @@
-const anything = (value: unknown): never => value as never;
+import { inspect } from 'node:util';
+
+type BadRequest = [title: string, request: never, message: RegExp];
+
 const code = 'def f(*a): return list(a)';
-
-/** The kinds of requests that have a field. */
-const kindsWith = {
-  code: ['run', 'calls', 'judge'],
-  stdin: ['run'],
-  files: ['run'],
-  entry: ['calls'],
-  args: ['calls'],
-  tests: ['judge'],
-} as const;
-
-const whole = {
-  run: { code },
-  calls: { code, entry: 'f', args: [[1]] },
-  judge: { code, tests: { statements: [] } },
-} as const;
+const run = (more: object) => ({ kind: 'run', code, ...more });
+const calls = (more: object) => ({ kind: 'calls', code, entry: 'f', args: [[1]], ...more });
+const judge = (tests: object) => ({ kind: 'judge', code, tests: { statements: [], ...tests } });
 
 function cyclic(): unknown {
   const list: unknown[] = [];
@@ -71,198 +61,102 @@ export const badArguments: [string, () => unknown, RegExp][] = [
   ['a dictionary as a key', () => ({ $dict: [[{}, 1]] }), /holds a dict in a set or as a key/],
 ];
 
-/** Requests that cannot be run, and what the message is. */
-export const badRequests: [string, never, RegExp][] = [
-  ['no request', anything(undefined), /^the request must be an object, got undefined$/],
-  ['null', anything(null), /^the request must be an object, got null$/],
-  ['a number', anything(5), /^the request must be an object, got 5$/],
-  ['no kind', anything({ code }), /^kind is undefined; it must be one of run, calls, judge$/],
-  ['a kind of its own', anything({ kind: 'toString', code }), /^kind is "toString"; it must be/],
-  [
-    'an unknown field',
+/** Rows with one message. */
+const each = (requests: readonly unknown[], message: RegExp) =>
+  requests.map((request): [unknown, RegExp] => [request, message]);
 
-    anything({ kind: 'run', code, stding: '' }),
-    /unknown field "stding"; the known fields are kind, code, stdin, files, owner, limits, seed$/,
-  ],
-  ['an owner', anything({ kind: 'run', code, owner: 5 }), /^owner must be a string, got 5$/],
-  ['no input', anything({ kind: 'run', code, stdin: null }), /^stdin must be a string, got null$/],
-  ...badOf(
-    'seed',
-    ['abc', Number.NaN, null, 1.5, 2 ** 60, {}],
-    (shown) => `^seed is ${shown}; it must be an integer between`,
-  ),
-  ...badOf('limits', [null, 5, [], 'x'], (shown) => `^limits must be an object, got ${shown}$`),
-  ...badOf(
-    'wallS',
-    ['5', null, undefined, Number.NaN, 0, 1e-9, 0.0099, 3601, Infinity],
-    (shown) => `^limits.wallS is ${shown}; it must be a number from 0.01 to 3600 s$`,
-    limit('wallS'),
-  ),
-  ...badOf(
-    'memoryMiB',
-    ['128', null, 63, 1e9],
-    (shown) => `^limits.memoryMiB is ${shown}; it must be a number from 64 to 1024 MiB$`,
-    limit('memoryMiB'),
-  ),
-  [
-    'an unknown limit',
-
-    anything({ kind: 'judge', code, tests: { statements: [] }, limits: { wallMs: 5 } }),
-    /^limits has the unknown field "wallMs"; the known fields are wallS, memoryMiB$/,
-  ],
-  ...badOf(
-    'files',
-    [null, 5, [], 'x'],
-    (shown) => `^files must be an object of contents by path, got ${shown}$`,
-  ),
-  [
-    'a file that is a folder',
-
-    anything({ kind: 'run', code, files: { 'a/b': 'eA==', a: 'eA==' } }),
-    /^the path "a" in files is a file and the folder of "a\/b"/,
-  ],
-  [
-    'a file deep in a file',
-
-    anything({ kind: 'run', code, files: { a: '', 'a/b/c': '' } }),
-    /^the path "a" in files is a file and/,
-  ],
-  [
-    'a file that is not text',
-
-    anything({ kind: 'run', code, files: { a: 5 } }),
-    /^the content of "a" in files is not base64, got 5$/,
-  ],
-  [
-    'a path of 2,000 bytes',
-
-    anything({ kind: 'run', code, files: { ['a/'.repeat(1000) + 'a']: '' } }),
-    /has more than 1024 bytes$/,
-  ],
-  [
-    'an entry',
-    anything({ kind: 'calls', code, args: [[1]] }),
-    /^entry must be a string, got undefined$/,
-  ],
-  [
-    'no lists of arguments',
-
-    anything({ kind: 'calls', code, entry: 'f', args: [[1], 2] }),
-    /^args must be a list of lists of arguments, got 2 at 1$/,
-  ],
-  [
-    'no tests',
-    anything({ kind: 'judge', code, tests: null }),
-    /^tests must be an object, got null$/,
-  ],
-  [
-    'tests of another kind',
-
-    anything({ kind: 'judge', code, tests: { statements: [], stetup: '' } }),
-    /^tests has the unknown field "stetup"/,
-  ],
-  [
-    'statements that are not texts',
-
-    anything({ kind: 'judge', code, tests: { statements: ['1', 1] } }),
-    /^tests.statements must be a list of strings, got 1 at 1$/,
-  ],
-  [
-    'classes that are not texts',
-
-    anything({ kind: 'judge', code, tests: { statements: [], classes: 5 } }),
-    /^tests.classes must be a list of strings, got 5$/,
-  ],
-  [
-    'names that are not texts',
-
-    anything({ kind: 'judge', code, tests: { statements: [], names: null } }),
-    /^tests.names must be a list of strings, got null$/,
-  ],
-  [
-    'a setup that is not valid',
-
-    anything({ kind: 'judge', code, tests: { statements: [], setup: null } }),
-    /^tests.setup must be a string, got null$/,
-  ],
-  ...odd('code', [undefined, null, 42, ['print(1)']], /^code must be a string, got /),
-  ...odd('code', ['x = 1\n'.repeat(350_000)], /^code has 2100000 characters, at most 1048576/),
-  ...odd('stdin', [42, 'x'.repeat(17 << 20)], /^stdin (must be a string|has 17825792 characters)/),
-  ...odd('entry', [undefined, 42], /^entry must be a string, got /),
-  ...odd('args', [undefined, 'x', [1]], /^args must be a list of lists of arguments, got /),
-  ...odd(
-    'args',
-    [[['x'.repeat(17 << 20)]]],
-    /^args\[0\]\[0\] brings args above 16777216 characters/,
-  ),
-  ...odd(
-    'tests',
-    [{}, { statements: 'assert 1' }, { statements: [1] }],
-    /^tests\.statements must be/,
-  ),
-  ...odd('tests', [{ statements: [], setup: 1 }], /^tests\.setup must be a string, got 1$/),
-  ...odd('tests', [{ statements: [], entry: [] }], /^tests\.entry must be a string, got a list$/),
-  ...odd('tests', [{ statements: [], names: 'f' }], /^tests\.names must be a list of strings/),
-  ...odd('tests', [{ statements: ['x'.repeat(5 << 20)] }], /^tests as JSON has \d+ characters/),
-  ...(
-    [
-      ['/etc/passwd', /must be relative/],
-      ['../up', /leads out/],
-      ['a/../../up', /leads out/],
-      ['a\0b', /NUL/],
-      ['', /empty part/],
-      ['a//b', /empty part/],
-      ['a/', /empty part/],
-      ['./a', /empty part/],
-      ['a\ud800', /surrogate/],
-      ['é'.repeat(128), /more than 255 bytes/],
-    ] as const
-  ).flatMap(([path, message]) => odd('files', [{ [path]: 'eA==' }], message)),
-  ...odd(
-    'files',
-    ['x', 'ab=c', 'ab c', 'ab_-', 42].map((content) => ({ a: content })),
-    /^the content of "a" in files is not base64/,
-  ),
+const paths: readonly [string, RegExp][] = [
+  ['/etc/passwd', /must be relative/],
+  ['../up', /leads out/],
+  ['a/../../up', /leads out/],
+  ['a\0b', /NUL/],
+  ...['', 'a//b', 'a/', './a'].map((path): [string, RegExp] => [path, /empty part/]),
+  ['a\ud800', /surrogate/],
+  ['é'.repeat(128), /more than 255 bytes/],
+  ['a/'.repeat(1000) + 'a', /has more than 1024 bytes$/],
 ];
 
-type BadRequest = (typeof badRequests)[number];
+/** Requests that cannot be run, and what the message is. */
+const refused: readonly [unknown, RegExp][] = [
+  [undefined, /^the request must be an object, got undefined$/],
+  [null, /^the request must be an object, got null$/],
+  [5, /^the request must be an object, got 5$/],
+  [{ code }, /^kind is undefined; it must be one of run, calls, judge$/],
+  [{ kind: 'toString', code }, /^kind is "toString"; it must be/],
+  [
+    run({ stding: '' }),
+    /unknown field "stding"; the known fields are kind, code, stdin, files, owner, limits, seed$/,
+  ],
+  [run({ owner: 5 }), /^owner must be a string, got 5$/],
+  ...each(
+    ['abc', NaN, null, 1.5, 2 ** 60, {}].map((seed) => run({ seed })),
+    /^seed is .*; it must be an integer between/,
+  ),
+  [run({ limits: null }), /^limits must be an object, got null$/],
+  [run({ limits: [] }), /^limits must be an object, got a list$/],
+  [run({ limits: 'x' }), /^limits must be an object, got "x"$/],
+  ...each(
+    ['5', null, undefined, NaN, 0, 1e-9, 0.0099, 3601, Infinity].map((wallS) =>
+      run({ limits: { wallS } }),
+    ),
+    /^limits\.wallS is .*; it must be a number from 0\.01 to 3600 s$/,
+  ),
+  ...each(
+    ['128', null, 63, 1e9].map((memoryMiB) => run({ limits: { memoryMiB } })),
+    /^limits\.memoryMiB is .*; it must be a number from 64 to 1024 MiB$/,
+  ),
+  [
+    { ...judge({}), limits: { wallMs: 5 } },
+    /^limits has the unknown field "wallMs"; the known fields are wallS, memoryMiB$/,
+  ],
+  ...each(
+    [undefined, null, 42, ['print(1)']].map((given) => run({ code: given })),
+    /^code must be a string, got /,
+  ),
+  [calls({ code: undefined }), /^code must be a string, got undefined$/],
+  [{ ...judge({}), code: null }, /^code must be a string, got null$/],
+  [run({ code: 'x = 1\n'.repeat(350_000) }), /^code has 2100000 characters, at most 1048576/],
+  ...each([run({ stdin: null }), run({ stdin: 42 })], /^stdin must be a string, got /),
+  [run({ stdin: 'x'.repeat(17 << 20) }), /^stdin has 17825792 characters/],
+  [run({ files: null }), /^files must be an object of contents by path, got null$/],
+  [run({ files: [] }), /^files must be an object of contents by path, got a list$/],
+  ...paths.flatMap(([path, message]) => each([run({ files: { [path]: 'eA==' } })], message)),
+  [
+    run({ files: { 'a/b': 'eA==', a: 'eA==' } }),
+    /^the path "a" in files is a file and the folder of "a\/b"/,
+  ],
+  [run({ files: { a: '', 'a/b/c': '' } }), /^the path "a" in files is a file and/],
+  ...each(
+    ['x', 'ab=c', 'ab c', 'ab_-', 42].map((a) => run({ files: { a } })),
+    /^the content of "a" in files is not base64/,
+  ),
+  [run({ files: { a: 5 } }), /is not base64, got 5$/],
+  ...each([calls({ entry: undefined }), calls({ entry: 42 })], /^entry must be a string, got /),
+  ...each(
+    [undefined, 'x', [1]].map((args) => calls({ args })),
+    /^args must be a list of lists of arguments, got /,
+  ),
+  [calls({ args: [[1], 2] }), /^args must be a list of lists of arguments, got 2 at 1$/],
+  [
+    calls({ args: [['x'.repeat(17 << 20)]] }),
+    /^args\[0\]\[0\] brings args above 16777216 characters/,
+  ],
+  [{ kind: 'judge', code, tests: null }, /^tests must be an object, got null$/],
+  [judge({ stetup: '' }), /^tests has the unknown field "stetup"/],
+  ...each(
+    [undefined, 'assert 1'].map((statements) => judge({ statements })),
+    /^tests\.statements must be/,
+  ),
+  [judge({ statements: ['1', 1] }), /^tests.statements must be a list of strings, got 1 at 1$/],
+  [judge({ classes: 5 }), /^tests.classes must be a list of strings, got 5$/],
+  [judge({ names: 'f' }), /^tests\.names must be a list of strings/],
+  [judge({ setup: 1 }), /^tests\.setup must be a string, got 1$/],
+  [judge({ entry: [] }), /^tests\.entry must be a string, got a list$/],
+  [judge({ statements: ['x'.repeat(5 << 20)] }), /^tests as JSON has \d+ characters/],
+];
 
-function limit(name: string): (value: unknown) => object {
-  return (value) => ({ limits: { [name]: value } });
-}
-
-/** A request for each value of a field and each kind that has the field. */
-function odd(
-  field: keyof typeof kindsWith,
-  values: readonly unknown[],
-  message: RegExp,
-): BadRequest[] {
-  return kindsWith[field].flatMap((kind) =>
-    values.map((value): BadRequest => {
-      const shown = JSON.stringify(value)?.slice(0, 40);
-      const request = anything({ kind, ...whole[kind], [field]: value });
-      return [`${kind} with ${shown} as ${field}`, request, message];
-    }),
-  );
-}
-
-/** A run for each value of a field. `message` is given the value as it is shown. */
-function badOf(
-  field: string,
-  values: readonly unknown[],
-  message: (shown: string) => string,
-  put: (value: unknown) => object = (value) => ({ [field]: value }),
-): BadRequest[] {
-  return values.map((value) => [
-    `${field} ${shownValue(value)}`,
-
-    anything({ kind: 'run', code, ...put(value) }),
-    new RegExp(message(shownValue(value)).replaceAll('.', String.raw`\.`)),
-  ]);
-}
-
-function shownValue(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value);
-  if (Array.isArray(value)) return 'a list';
-  return typeof value === 'object' && value !== null ? 'an object' : String(value);
-}
+export const badRequests = refused.map(([request, message]): BadRequest => [
+  inspect(request, { breakLength: Infinity, maxStringLength: 40 }),
+  request as never,
+  message,
+]);

@@ -1,4 +1,3 @@
-import type { Part } from '#agent_rl/core/rollout.ts';
 import { chatCompletion } from '#agent_rl/gateway/dialects/chat-completions.ts';
 import { sessionRecord } from '#agent_rl/gateway/turns/session-record.ts';
 import { WholeAnswer } from '#agent_rl/http/answer-request.ts';
@@ -16,25 +15,18 @@ type Said = Record<string, unknown> & { tool_calls?: { id: string }[] };
  *
  * @param subAgent what the sub-agent says
  */
-export async function playBranching(
-  subAgent: string,
-): Promise<Pick<Part, 'sequences' | 'messages' | 'requests' | 'undelivered'>> {
+export async function playBranching(subAgent: string) {
   const { session } = await scriptedSession((prompt) => {
     if (prompt.includes('pruned')) return '<think>end</think>the end';
     if (prompt.includes('sub-agent')) return `<think>asked</think>${subAgent}`;
     return prompt.includes('answered') ? '<think>found</think>done' : call;
   });
+  const head = { created: 1, model: 'm' };
+  const { signal } = new AbortController();
   const ask = async (messages: readonly object[]): Promise<Said> => {
     const answer = await chatCompletion(
       { messages, tools, temperature: 0 },
-      {
-        session,
-        head: { created: 1, model: 'm' },
-        signal: new AbortController().signal,
-        seed: 1,
-        retried: false,
-        ignore: (field) => session.ignore(field),
-      },
+      { session, head, signal, seed: 1, retried: false, ignore: (field) => session.ignore(field) },
     );
     if (!(answer instanceof WholeAnswer)) throw new Error('It is a stream.');
     answer.sent();
@@ -42,11 +34,9 @@ export async function playBranching(
   };
   const question = { role: 'user', content: 'What is a?' };
   const { reasoning_content: _, reasoning: __, ...first } = await ask([question]);
-  const told = (content: string) => ({
-    role: 'tool',
-    tool_call_id: first.tool_calls?.[0]?.id,
-    content,
-  });
+  const told = (content: string) => {
+    return { role: 'tool', tool_call_id: first.tool_calls?.[0]?.id, content };
+  };
   const second = await ask([question, first, told('answered one')]);
   await ask([question, first, told('answered two')]);
   await ask([{ role: 'user', content: 'sub-agent' }]);

@@ -11,17 +11,7 @@ export interface Ended {
   stderr: string;
 }
 
-export interface StartedProgram {
-  pid: number;
-  /** Resolves to the match when what it wrote on either stream so far matches; rejects when it ends before. */
-  wrote(pattern: RegExp): Promise<string>;
-  /** What it wrote so far. */
-  soFar(): Readonly<Omit<Ended, 'code'>>;
-  interrupt(): void;
-  /** Ends it at once, with nothing put in order. */
-  kill(): void;
-  ended: Promise<Ended>;
-}
+export type StartedProgram = ReturnType<typeof startProgram>;
 
 function programFile(name: string): string {
   const program = join(packageRoot(), 'dist', 'scripts', `${name}.js`);
@@ -42,34 +32,22 @@ export function nodeProgram(
   args: readonly string[],
   cwd: string,
   env: NodeJS.ProcessEnv = process.env,
+  timeout = 120_000,
 ): Ended {
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
-    cwd,
-    env,
-    encoding: 'utf8',
-    timeout: 120_000,
-  });
+  const options = { cwd, env, timeout, encoding: 'utf8' } as const;
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, options);
   return { code: status, stdout, stderr };
 }
 
-interface StartOptions {
-  env?: NodeJS.ProcessEnv;
-  /** Then it is ended. */
-  timeoutMs?: number;
-}
-
-/** Starts a program of `dist/` and leaves it running. */
+/** Starts a program of `dist/` and leaves it running. @param options after `timeoutMs` it is ended */
 export function startProgram(
   name: string,
   args: readonly string[],
   cwd: string,
-  { env = process.env, timeoutMs = 120_000 }: StartOptions = {},
-): StartedProgram {
-  const child = spawn(process.execPath, [programFile(name), ...args], {
-    cwd,
-    env,
-    timeout: timeoutMs,
-  });
+  { env = process.env, timeoutMs = 120_000 } = {},
+) {
+  const options = { cwd, env, timeout: timeoutMs };
+  const child = spawn(process.execPath, [programFile(name), ...args], options);
   const written = { stdout: '', stderr: '' };
   const look = new Set<() => void>();
   for (const stream of ['stdout', 'stderr'] as const) {
@@ -82,6 +60,7 @@ export function startProgram(
     child.on('error', reject);
     child.on('close', (code) => resolve({ code, ...written }));
   });
+  /** Resolves to the match when what it wrote on either stream so far matches; rejects when it ends before. */
   const wrote = (pattern: RegExp): Promise<string> =>
     new Promise((resolve, reject) => {
       const check = (): void => {
@@ -98,8 +77,10 @@ export function startProgram(
   return {
     pid: child.pid,
     wrote,
+    /** What it wrote so far. */
     soFar: () => ({ ...written }),
     interrupt: () => void child.kill('SIGINT'),
+    /** Ends it at once, with nothing put in order. */
     kill: () => void child.kill('SIGKILL'),
     ended,
   };

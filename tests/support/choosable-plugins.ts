@@ -22,26 +22,17 @@ const classWith = (...methods: readonly string[]): object => {
   for (const name of methods) Object.assign(Plugin.prototype, { [name]: () => undefined });
   return Plugin;
 };
-export const Calculator = classWith('call');
-const Arithmetic = classWith('start', 'step', 'finish');
-const Outside = classWith('run', 'isModelError', 'finish');
-const Parrot = classWith('begin', 'act', 'observe', 'release');
-const Brevity = classWith('score');
-const Manners = classWith('score');
-export const Shouted = classWith('read', 'print', 'fits');
-const Notes = classWith('track');
-trackers.mark({
-  name: 'notes',
-  description,
-  settings: Type.Object({ limit: Type.Integer({ default: 10 }) }),
-})(Notes);
 const limit = Type.Integer({ default: 10, minimum: 1 });
+const limited = { description, settings: Type.Object({ limit }) };
+
+export const Calculator = classWith('call');
 tools.mark({
   name: 'calculator',
-  description,
   parameters: Type.Object({ expression: Type.String() }),
-  settings: Type.Object({ limit }),
+  ...limited,
 })(Calculator);
+
+const Arithmetic = classWith('start', 'step', 'finish');
 environments.mark({
   name: 'arithmetic',
   description,
@@ -49,6 +40,8 @@ environments.mark({
   requires: ['calculator'],
   taskFormat: 'any',
 })(Arithmetic);
+
+const Outside = classWith('run', 'isModelError', 'finish');
 environments.mark({
   name: 'outside',
   description,
@@ -59,16 +52,32 @@ environments.mark({
     if (command === undefined) throw new Error('names no agent. Add command.');
   },
 })(Outside);
-policies.mark({
-  name: 'parrot',
-  description,
-  settings: Type.Object({ thinking: Type.Boolean({ default: false }) }),
-})(Parrot);
-toolCallFormats.mark({ name: 'shouted', description, settings: Type.Object({ limit }) })(Shouted);
-rewards.mark({ name: 'manners', description, settings: Type.Object({ limit }), blind: () => true })(
+
+const Parrot = classWith('begin', 'act', 'observe', 'release');
+const thinking = Type.Boolean({ default: false });
+policies.mark({ name: 'parrot', description, settings: Type.Object({ thinking }) })(Parrot);
+
+export const Shouted = classWith('read', 'print', 'fits');
+toolCallFormats.mark({ name: 'shouted', ...limited })(Shouted);
+
+const [Manners, Brevity] = [classWith('score'), classWith('score')];
+rewards.mark({ name: 'manners', ...limited, blind: () => true })(Manners);
+rewards.mark({ name: 'brevity', ...limited })(Brevity);
+
+const Notes = classWith('track');
+trackers.mark({ name: 'notes', ...limited })(Notes);
+
+const own = [
+  Calculator,
+  Arithmetic,
+  Outside,
+  Parrot,
+  Shouted,
+  HermesFormat,
+  Brevity,
   Manners,
-);
-rewards.mark({ name: 'brevity', description, settings: Type.Object({ limit }) })(Brevity);
+  Notes,
+];
 
 const { advantages, losses, corrections, selections } = builtinPlugins();
 const algorithms = [advantages, losses, corrections, selections].flatMap((registry) =>
@@ -77,15 +86,7 @@ const algorithms = [advantages, losses, corrections, selections].flatMap((regist
 /** One plugin of each kind, and the built-in parts that a run cannot do without. */
 export const plugins = registriesOf(
   [
-    Calculator,
-    Arithmetic,
-    Outside,
-    Parrot,
-    Shouted,
-    HermesFormat,
-    Brevity,
-    Manners,
-    Notes,
+    ...own,
     ...builtInRewardManagers,
     ...builtinGenerators,
     ...builtinLearners,

@@ -12,51 +12,17 @@ export interface Ran {
   stderr: string;
 }
 
-const unexpected = () => Promise.reject(new Error('This job was not expected to run.'));
-
 /** Jobs that all fail, except the given ones. */
-const jobsWith = (some: Partial<Jobs>): Jobs => ({
-  train: unexpected,
-  sft: unexpected,
-  evaluate: unexpected,
-  evaluateSeveral: unexpected,
-  chat: unexpected,
-  verifyDataset: unexpected,
-  judgeCalibration: unexpected,
-  index: unexpected,
-  prepareData: unexpected,
-  score: unexpected,
-  generate: unexpected,
-  mergeLora: unexpected,
-  exportModel: unexpected,
-  importGguf: unexpected,
-  accept: unexpected,
-  quantize: unexpected,
-  newProject: unexpected,
-  showRun: unexpected,
-  explain: unexpected,
-  compareRuns: unexpected,
-  reportRuns: unexpected,
-  viewRuns: unexpected,
-  demonstrations: unexpected,
-  attack: unexpected,
-  serveModel: unexpected,
-  serveSandbox: unexpected,
-  doctor: unexpected,
-  sandboxDoctor: unexpected,
-  ...some,
-});
+const jobsWith = (some: Partial<Jobs>): Jobs =>
+  new Proxy(some, {
+    get: (given, name: keyof Jobs) =>
+      given[name] ?? (() => Promise.reject(new Error(`The job ${name} was not expected to run.`))),
+  }) as Jobs;
 
 /** Runs a command line in this process. */
 export async function commandLine(
   args: readonly string[],
-  {
-    jobs = {},
-    only,
-    input,
-    columns,
-    signal = new AbortController().signal,
-  }: CommandLineOptions = {},
+  { jobs = {}, only, input, columns, signal }: CommandLineOptions = {},
 ): Promise<Ran> {
   const written = { stdout: '', stderr: '' };
   const code = await main(args, {
@@ -64,13 +30,9 @@ export async function commandLine(
     programName: 'agent-rl',
     io: {
       ...(input !== undefined && { stdin: () => Readable.from([input]) }),
-      stdout: {
-        write: (text) => (written.stdout += text),
-        isTTY: columns !== undefined,
-        columns,
-      },
+      stdout: { write: (text) => (written.stdout += text), isTTY: columns !== undefined, columns },
       stderr: { write: (text) => (written.stderr += text) },
-      signal,
+      signal: signal ?? new AbortController().signal,
     },
     only,
   });

@@ -1,18 +1,13 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-
 import { builtinCorrections } from '#agent_rl/algorithms/corrections/index.ts';
 import { policyLoss } from '#agent_rl/algorithms/policy-loss.ts';
 import { tokenWeights, type Aggregation } from '#agent_rl/algorithms/token-weights.ts';
 import { type CorrectionFunction, corrections } from '#agent_rl/core/algorithm/correction.ts';
-import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { tf, type Tensor } from '#agent_rl/engine/ops.ts';
 import { builtinLoss, clippedSpec } from './algorithm-parts.ts';
+import { readFixture } from './exchanges.ts';
 
-/*
- * Losses on one stored batch by two ways: by their formula in double precision, and ours. What others compute of the same
- * batch is in tests/fixtures/conformance (scripts/conformance).
- */
+// Losses on one stored batch by two ways: by their formula in double precision, and ours. What others compute of the same
+// batch is in tests/fixtures/conformance (scripts/conformance).
 
 export type Rows = readonly (readonly number[])[];
 
@@ -27,26 +22,22 @@ interface Stored {
   rloo: Rows;
 }
 
-export const stored = JSON.parse(
-  readFileSync(join(packageRoot(), 'tests/fixtures/conformance/trl.json'), 'utf8'),
-) as Stored;
+export const stored = readFixture('conformance/trl.json') as Stored;
 const { batch, cap } = stored;
 
 /** Every place with what is stored of it, weights as the aggregation has them. */
 export function places(aggregation: Aggregation) {
-  const weights = tokenWeights(
-    batch.mask.map((row) => Uint8Array.from(row)),
-    { aggregation, maxTokensPerEpisode: 16 },
-  );
+  const masks = batch.mask.map((row) => Uint8Array.from(row));
+  const weights = tokenWeights(masks, { aggregation, maxTokensPerEpisode: 16 });
   return batch.logProbs.flatMap((logProbs, row) =>
     logProbs.map((logProb, t) => ({
       row,
       logProb,
-      old: batch.old[row]?.[t] ?? Number.NaN,
-      behaviour: batch.behaviour[row]?.[t] ?? Number.NaN,
+      old: batch.old[row]?.[t] ?? NaN,
+      behaviour: batch.behaviour[row]?.[t] ?? NaN,
       trained: batch.mask[row]?.[t] === 1,
-      weight: weights[row]?.[t] ?? Number.NaN,
-      advantage: batch.advantages[row] ?? Number.NaN,
+      weight: weights[row]?.[t] ?? NaN,
+      advantage: batch.advantages[row] ?? NaN,
     })),
   );
 }
@@ -129,53 +120,42 @@ function ours({ type, aggregation, settings, corrected }: Case) {
   const all = places(aggregation);
   const factors = corrected === true ? factorsOf(all) : all.map(() => 1);
   const column = (pick: (place: Place, i: number) => number) => tf.tensor1d(all.map(pick));
+  const memberOf = (row: number) => all.map((place) => Number(place.row === row && place.trained));
   const of = (logProbs: Tensor): Tensor =>
     policyLoss(
       {
         logProbs,
         oldLogProbs: column(({ old }) => old),
-        advantages: column(({ advantage }, i) => advantage * (factors[i] ?? Number.NaN)),
+        advantages: column(({ advantage }, i) => advantage * (factors[i] ?? NaN)),
         weights: column(({ weight }) => weight),
         ...(type === 'gspo' && {
-          membership: tf.tensor2d(
-            batch.mask.map((_, row) =>
-              all.map((place) => Number(place.row === row && place.trained)),
-            ),
-          ),
+          membership: tf.tensor2d(batch.mask.map((_, row) => memberOf(row))),
         }),
       },
       clippedSpec(0, 0, { type, settings }),
       builtinLoss(type),
     ).loss;
   const at = column(({ logProb }) => logProb);
-  return {
-    loss: of(at).dataSync()[0] ?? Number.NaN,
-    gradient: [
-      ...tf
-        .grad((x: Tensor) => of(x).asScalar())(at)
-        .dataSync(),
-    ],
-  };
+  const gradient = tf
+    .grad((x: Tensor) => of(x).asScalar())(at)
+    .dataSync();
+  return { loss: of(at).dataSync()[0] ?? NaN, gradient };
 }
 
 /** The loss by its formula, in double precision. */
 function byFormula(one: Case): number {
   const all = places(one.aggregation);
-  return all.reduce(
-    (sum, place) => sum + (place.trained ? place.weight * one.formula(place, all) : 0),
-    0,
-  );
+  const trained = all.filter((place) => place.trained);
+  return trained.reduce((sum, place) => sum + place.weight * one.formula(place, all), 0);
 }
 
 /** The largest differences: of our loss to the formula and to another's value, and of our gradient to another's. */
 export function gapsOf(one: Case, theirs: { loss: number; gradient: Rows } | undefined) {
   const { loss, gradient } = ours(one);
-  const slopes = (theirs?.gradient.flat() ?? [Number.NaN]).map((slope, i) =>
-    Math.abs(slope - (gradient[i] ?? Number.NaN)),
-  );
+  const slopes = theirs?.gradient.flat() ?? [NaN];
   return {
     formula: Math.abs(loss - byFormula(one)),
-    loss: Math.abs(loss - (theirs?.loss ?? Number.NaN)),
-    gradient: Math.max(...slopes),
+    loss: Math.abs(loss - (theirs?.loss ?? NaN)),
+    gradient: Math.max(...slopes.map((slope, i) => Math.abs(slope - (gradient[i] ?? NaN)))),
   };
 }

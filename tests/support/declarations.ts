@@ -12,17 +12,11 @@ interface DeclarationFile {
   exported: ReadonlyMap<string, Declaration>;
 }
 
-interface Named {
-  name: string;
-  as: string;
-}
-
-/** The names in `{ a, type b as c }`. */
-const namesIn = (list: string): Named[] =>
-  [...list.matchAll(/(?:type )?([\w$]+)(?: as ([\w$]+))?/g)].map(([, name = '', as = name]) => ({
-    name,
-    as,
-  }));
+/** The names in `{ a, type b as c }`, and what they become. */
+const namesIn = (list: string) =>
+  [...list.matchAll(/(?:type )?([\w$]+)(?: as ([\w$]+))?/g)].map(
+    ([, name = '', as = name]) => [name, as] as const,
+  );
 
 const statementsOf = (text: string): string[] =>
   text.replaceAll(/\/\*[\s\S]*?\*\//g, '').split(/\n(?=[a-z])/);
@@ -49,8 +43,9 @@ function read(file: string): DeclarationFile {
       if (isExported !== undefined) exported.set(name, `${file}#${name}`);
     }
     const [, verb, list = '', from] = listed.exec(statement) ?? [];
-    for (const { name: theirs, as } of namesIn(list)) {
-      const found = from === undefined ? local(file, theirs) : lookUp(file, from, theirs);
+    for (const [theirs, as] of namesIn(list)) {
+      const own = imported.get(theirs) ?? (`${file}#${theirs}` as const);
+      const found = from === undefined ? own : lookUp(file, from, theirs);
       if (found !== undefined) (verb === 'import' ? imported : exported).set(as, found);
     }
     const [, all] = everything.exec(statement) ?? [];
@@ -59,10 +54,6 @@ function read(file: string): DeclarationFile {
     }
   }
   return { declared, imported, exported };
-}
-
-function local(file: string, name: string): Declaration {
-  return read(file).imported.get(name) ?? `${file}#${name}`;
 }
 
 /** The file of the project an import names; none for another package's. */

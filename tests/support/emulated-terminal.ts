@@ -1,4 +1,4 @@
-import { EventEmitter, once } from 'node:events';
+import { EventEmitter } from 'node:events';
 
 import xterm from '@xterm/headless';
 
@@ -18,15 +18,10 @@ export class EmulatedTerminal extends EventEmitter {
   bytes = '';
   readonly #terminal;
 
-  constructor({ columns = 80, rows = 24, cooked = true }: EmulatedSize = {}) {
+  constructor({ columns: cols = 80, rows = 24, cooked: convertEol = true }: EmulatedSize = {}) {
     super();
-    this.#terminal = new Terminal({
-      cols: columns,
-      rows,
-      scrollback: 100_000,
-      convertEol: cooked,
-      allowProposedApi: true,
-    });
+    const more = { scrollback: 100_000, allowProposedApi: true };
+    this.#terminal = new Terminal({ cols, rows, convertEol, ...more });
   }
 
   get columns(): number {
@@ -53,7 +48,7 @@ export class EmulatedTerminal extends EventEmitter {
   /** All rows that were ever shown and are not erased, from the top of the scrollback, as wide as they are. */
   async rowsShown(): Promise<string[]> {
     await this.#settled();
-    return withoutEmptyEnd(this.#rows().map(({ text }) => text.trimEnd()));
+    return withoutEmptyEnd(this.#rows().map(({ text }) => text));
   }
 
   /** The same as lines: rows that the terminal wrapped are one. */
@@ -64,7 +59,7 @@ export class EmulatedTerminal extends EventEmitter {
       if (isWrapped) lines.push(`${lines.pop() ?? ''}${text}`);
       else lines.push(text);
     }
-    return withoutEmptyEnd(lines.map((line) => line.trimEnd()));
+    return withoutEmptyEnd(lines);
   }
 
   #rows() {
@@ -76,14 +71,11 @@ export class EmulatedTerminal extends EventEmitter {
   }
 
   async #settled(): Promise<void> {
-    const settled = new EventEmitter();
-    const done = once(settled, 'done');
-    this.#terminal.write('', () => settled.emit('done'));
-    await done;
+    await new Promise<void>((resolve) => this.#terminal.write('', resolve));
   }
 }
 
-function withoutEmptyEnd(lines: string[]): string[] {
-  const last = lines.findLastIndex((line) => line !== '');
-  return lines.slice(0, last + 1);
+function withoutEmptyEnd(lines: readonly string[]): string[] {
+  const trimmed = lines.map((line) => line.trimEnd());
+  return trimmed.slice(0, trimmed.findLastIndex((line) => line !== '') + 1);
 }

@@ -27,11 +27,9 @@ const dtypeOf = ({ bytes, high, whole }: RandomInput): TensorSpec['dtype'] => {
 const arrays = { float32: Float32Array, int32: Int32Array, uint8: Uint8Array };
 
 export const specsOf = (inputs: RandomInputs): TensorSpec[] =>
-  Object.entries(inputs).map(([name, input]) => ({
-    name,
-    shape: input.shape,
-    dtype: dtypeOf(input),
-  }));
+  Object.entries(inputs).map(([name, input]) => {
+    return { name, shape: input.shape, dtype: dtypeOf(input) };
+  });
 
 const numberOf = ({ low = 0, high, positive, bytes }: RandomInput, rng: KeyedRng): number => {
   if (bytes) return rng.integer(256);
@@ -62,9 +60,7 @@ export function expectClose(actual: TensorData, expected: TensorData, allowed = 
     if (Number.isNaN(value) || !Number.isFinite(value)) return !Object.is(value, other);
     return !(Math.abs(value - other) <= allowed * Math.max(1, Math.abs(value)));
   });
-  if (off !== -1) {
-    throw new Error(`Element ${off} is ${actual[off]}, expected ${expected[off]}.`);
-  }
+  if (off !== -1) throw new Error(`Element ${off} is ${actual[off]}, expected ${expected[off]}.`);
 }
 
 /** Runs `body` on ONNX Runtime and on tfjs's `cpu` backend with the same random inputs and compares. */

@@ -5,7 +5,7 @@ import type { SandboxStatus } from '#agent_rl/core/services/sandbox.ts';
 import type { SearchHit } from '#agent_rl/core/services/search.ts';
 
 /** What a test says of one turn: thoughts, words, and calls by tool with what they found. */
-export interface SaidTurn {
+interface SaidTurn {
   said?: string;
   thought?: string;
   calls?: readonly SaidCall[];
@@ -63,12 +63,9 @@ export function episodeOf(
   });
   const messages: Message[] = turns.flatMap(({ message, calls }) => [
     message,
-    ...calls.map(({ call, result }) => ({
-      role: 'tool' as const,
-      content: result.content,
-      name: call.name,
-      callId: call.id,
-    })),
+    ...calls.map(({ call: { id: callId, name }, result: { content } }) => {
+      return { role: 'tool', content, name, callId } as const;
+    }),
   ]);
   return {
     task: { taskId: 't', prompt: 'Why?', metadata: {}, ...task },

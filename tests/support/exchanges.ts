@@ -4,10 +4,8 @@ import { join } from 'node:path';
 import { isRecord } from '#agent_rl/core/is-record.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 
-/*
- * What clients ask of servers that others wrote, refusals included. The answers of a real server are a file below tests/fixtures;
- * its double is made of them, and `npm run test:real` asks a real one again.
- */
+// What clients ask of servers that others wrote, refusals included, and what a real server answered: a file below tests/fixtures. The
+// double of the server is made of it, and `npm run test:real` asks a real one again.
 
 export interface Exchange {
   /** What it shows. */
@@ -26,19 +24,16 @@ export interface CapturedExchanges {
   exchanges: Exchange[];
 }
 
-export type AskedOf = Omit<Exchange, 'status' | 'answer'>;
+/** A JSON file below tests/fixtures. */
+export const readFixture = (...path: string[]): unknown =>
+  JSON.parse(readFileSync(join(packageRoot(), 'tests', 'fixtures', ...path), 'utf8'));
 
-export const get = (name: string, path: string): AskedOf => ({ name, method: 'GET', path });
-export const post = (name: string, path: string, body: Record<string, unknown>): AskedOf => ({
-  name,
-  method: 'POST',
-  path,
-  body,
-});
+export const captured = (file: string): CapturedExchanges => readFixture(file) as CapturedExchanges;
 
-export async function exchanged(url: string, requests: readonly AskedOf[]): Promise<Exchange[]> {
+/** Asks a server again what was asked of another. */
+export async function exchanged(url: string, known: readonly Exchange[]): Promise<Exchange[]> {
   const exchanges: Exchange[] = [];
-  for (const asked of requests) {
+  for (const asked of known) {
     const { method, path, body } = asked;
     const headers = { 'content-type': 'application/json' };
     const sent = body === undefined ? {} : { headers, body: JSON.stringify(body) };
@@ -57,19 +52,14 @@ const parsed = (text: string): unknown => {
   }
 };
 
-/** @param file below tests/fixtures */
-export const captured = (file: string): CapturedExchanges =>
-  JSON.parse(
-    readFileSync(join(packageRoot(), 'tests', 'fixtures', file), 'utf8'),
-  ) as CapturedExchanges;
-
-/** Exchanges with the kinds of values instead of values that differ from model to model. @param told names of values that count */
-export function comparableBy(told: ReadonlySet<string>) {
+/** Exchanges with the kinds of values instead of values that differ from model to model. @param told names of values that count, with spaces between */
+export function comparableBy(told: string) {
+  const names = new Set(told.split(' '));
   function kindsOf(value: unknown): unknown {
     if (Array.isArray(value)) return value.length === 0 ? [] : [kindsOf(value[0])];
     if (!isRecord(value)) return value === null ? null : typeof value;
     return Object.fromEntries(
-      Object.entries(value).map(([key, inner]) => [key, told.has(key) ? inner : kindsOf(inner)]),
+      Object.entries(value).map(([key, inner]) => [key, names.has(key) ? inner : kindsOf(inner)]),
     );
   }
   return (exchanges: readonly Exchange[]) =>

@@ -22,10 +22,7 @@ export class FakeLearner implements Learner, WeightPublisher {
 
   readonly forwards: Parameters<Learner['forward']>[1][] = [];
 
-  async forward(
-    tokens: readonly Int32Array[],
-    options: Parameters<Learner['forward']>[1],
-  ): Promise<readonly Float32Array[]> {
+  async forward(...[tokens, options]: Parameters<Learner['forward']>) {
     this.forwards.push(options);
     const value = options.which === 'policy' ? this.ofPolicy : -0.25;
     return tokens.map((sequence) => new Float32Array(sequence.length).fill(value));
@@ -38,10 +35,7 @@ export class FakeLearner implements Learner, WeightPublisher {
   async forwardBackward({ data }: Batch, loss: LossSpec): Promise<LossMetrics> {
     this.batches.push(data);
     this.losses.push(loss);
-    const weight = data.reduce(
-      (sum, { weights }) => sum + weights.reduce((part, w) => part + w, 0),
-      0,
-    );
+    const weight = data.flatMap(({ weights }) => [...weights]).reduce((sum, one) => sum + one, 0);
     const logProbs = data.map(({ oldLogProbs, weights }) =>
       oldLogProbs.map((value, i) => (weights[i] === 0 ? 0 : value + this.gap)),
     );

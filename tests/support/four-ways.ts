@@ -8,30 +8,15 @@ import {
 import { compare, type TaskAttempts } from '#agent_rl/trainer/success-rate.ts';
 import { readJson, readLines } from './acme-project.ts';
 
-/** A finished training, and how its held-out tasks ended. */
-export interface TrainedRun {
-  way: string;
-  seed: number;
-  /** Success on held-out tasks, slices left out. */
-  before: number;
-  after: number;
-  tasks: readonly TaskAttempts[];
-  /** Differences of log-probabilities between generator and learner over all steps, in nats. */
-  maxGap: number;
-  meanGap: number;
-  seconds: number;
-  processorSeconds: number;
-}
+export type TrainedRun = Awaited<ReturnType<typeof trainedRun>>;
 
 const numberAt = (value: unknown, path: string): number =>
   path
     .split('.')
     .reduce<unknown>((inner, key) => (inner as Record<string, unknown>)[key], value) as number;
 
-export async function trainedRun(
-  run: string,
-  { way, seed }: Pick<TrainedRun, 'way' | 'seed'>,
-): Promise<TrainedRun> {
+/** A finished training, and how its held-out tasks ended. */
+export async function trainedRun(run: string, { way, seed }: { way: string; seed: number }) {
   const summary = readJson(run, 'summary.json');
   const lines = readLines(run, 'metrics.jsonl');
   const gaps = (name: string): number[] => lines.map((line) => Number(line[name]));
@@ -42,9 +27,11 @@ export async function trainedRun(
   return {
     way,
     seed,
+    // Success on held-out tasks, slices left out.
     before: numberAt(summary, 'eval.before.successRate'),
     after: numberAt(summary, 'eval.after.successRate'),
     tasks: [...last.tasks.values()].map(({ attempts }) => withGroups(attempts, groups)),
+    // Differences of log-probabilities between generator and learner over all steps, in nats.
     maxGap: gaps('parity/maxAbsLogProbGap').reduce((most, gap) => Math.max(most, gap), 0),
     meanGap: means.reduce((total, gap) => total + gap, 0) / means.length,
     seconds: numberAt(summary, 'wallSeconds'),
@@ -54,18 +41,12 @@ export async function trainedRun(
 
 /** The attempts of all seeds at each task, together. */
 function together(runs: readonly TrainedRun[]): TaskAttempts[] {
-  const [first, ...more] = runs.map(
-    ({ tasks }) => new Map(tasks.map((task) => [task.taskId, task])),
-  );
+  const [first, ...more] = runs.map((run) => new Map(run.tasks.map((one) => [one.taskId, one])));
   return [...first!.values()].map((task) => {
     const all = [task, ...more.map((tasks) => tasks.get(task.taskId)!)];
-    const total = (of: 'n' | 'successes' | 'failed'): number =>
-      all.reduce((sum, one) => sum + one[of], 0);
-    return Object.assign({}, task, {
-      n: total('n'),
-      successes: total('successes'),
-      failed: total('failed'),
-    });
+    const total = (of: 'n' | 'successes' | 'failed') => all.reduce((sum, one) => sum + one[of], 0);
+    const counts = { successes: total('successes'), failed: total('failed') };
+    return Object.assign({}, task, { n: total('n'), ...counts });
   });
 }
 

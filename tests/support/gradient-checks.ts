@@ -39,7 +39,7 @@ const runOnCpu = async (
   specs: readonly TensorSpec[],
   body: ProgramBody,
   data: Record<string, TensorData>,
-): Promise<Record<string, TensorData>> => {
+) => {
   const oracle = await EagerEngine.open('cpu');
   return (await oracle.compile(specs, body)).run(data);
 };
@@ -65,9 +65,8 @@ export async function expectFiniteDifferences(
   const [specs, data] = [specsOf(inputs), dataOf(inputs, 'differences')];
   const analytic = await runOnCpu(specs, valueAndGradients(operation, names), data);
   const oracle = await EagerEngine.open('cpu');
-  const total = await oracle.compile(specs, (tensors) => ({
-    total: weightedSum(operation(tensors)),
-  }));
+  const summed: ProgramBody = (tensors) => ({ total: weightedSum(operation(tensors)) });
+  const total = await oracle.compile(specs, summed);
   const step = 1e-2;
   for (const name of names) {
     const values = data[name]!;

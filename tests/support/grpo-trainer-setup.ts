@@ -14,6 +14,9 @@ import { FakeLearner } from './fake-learner.ts';
 import { ScriptedRollouts } from './scripted-rollouts.ts';
 import { played } from './rollouts.ts';
 
+const adam = { beta1: 0.9, beta2: 0.95, eps: 1e-8, weightDecay: 0, maxGradNorm: 0 };
+const noEvaluations = { before: false, after: false, every: 0 };
+
 export const options: GrpoOptions = {
   run: 'run',
   seed: 1,
@@ -33,13 +36,7 @@ export const options: GrpoOptions = {
       'agent-failed': 'leave-out',
       'grader-error': 'leave-out',
     },
-    failures: {
-      retries: 2,
-      penalty: -1,
-      toolThrows: 'tell-model',
-      maxShare: 1,
-      maxInARow: 1000,
-    },
+    failures: { retries: 2, penalty: -1, toolThrows: 'tell-model', maxShare: 1, maxInARow: 1000 },
     sampling: { ...unbiased, temperature: 0.8 },
   },
   algorithm: {
@@ -61,17 +58,11 @@ export const options: GrpoOptions = {
     warmupSteps: 0,
     schedule: 'constant',
     finalRatio: 0,
-    beta1: 0.9,
-    beta2: 0.95,
-    eps: 1e-8,
-    weightDecay: 0,
-    maxGradNorm: 0,
+    ...adam,
     parityBound: { max: 1e-3, mean: 1e-4 },
   },
   eval: {
-    before: false,
-    after: false,
-    every: 0,
+    ...noEvaluations,
     samples: 1,
     temperature: 0,
     strategy: 'all',
@@ -93,10 +84,9 @@ export type Script = (request: EpisodeRequest) => Rollout;
 
 /** The first of each pair succeeds. */
 export const mixed: Script = ({ key }) => played({ reward: key.sample === 0 ? 1 : 0 });
-export const always =
-  (reward: number): Script =>
-  () =>
-    played({ reward });
+export function always(reward: number): Script {
+  return () => played({ reward });
+}
 
 /** Receives events of one type. */
 export type Listener = {

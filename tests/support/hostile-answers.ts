@@ -1,21 +1,16 @@
 import type { DoubleAnswer } from './http-double.ts';
+import { drop, pour } from './loopback-service.ts';
 
 /** A gigabyte, as fast as it is read. */
 export const gigabyte: DoubleAnswer = (response) => {
-  const piece = Buffer.alloc(2 ** 20, 'x');
   response.writeHead(200, { 'content-length': 2 ** 30 });
-  const write = (): void => {
-    while (!response.destroyed && response.write(piece));
-    if (!response.destroyed) response.once('drain', write);
-  };
-  write();
+  pour(response, 2 ** 30);
 };
 
 /** A body that goes on and on, a space at a time. */
 export const slowBody: DoubleAnswer = (response) => {
   response.writeHead(200).write('{');
-  const timer = setInterval(() => response.write(' '), 20);
-  response.on('close', () => clearInterval(timer));
+  drop(response);
 };
 
 /** A body that ends before the length that was promised. */

@@ -1,6 +1,6 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import { loopbackServer, type LoopbackService } from './loopback-service.ts';
 
 /** A request as a double of a server got it. */
 export interface GotRequest {
@@ -18,10 +18,8 @@ export type DoubleAnswer =
   { status: number; json: unknown } | 'cut' | ((response: ServerResponse) => void) | undefined;
 
 /** A server whose answers a test writes, on the loopback address. */
-export interface HttpDouble {
-  url: string;
+export interface HttpDouble extends LoopbackService {
   requests: readonly GotRequest[];
-  close(): Promise<void>;
 }
 
 export async function httpDouble(
@@ -29,30 +27,16 @@ export async function httpDouble(
   port = 0,
 ): Promise<HttpDouble> {
   const requests: GotRequest[] = [];
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
-    const text = Buffer.concat(chunks).toString();
-    const { method = '', url: path = '', headers } = request;
-    const isJson = headers['content-type'] === 'application/json';
+  const service = await loopbackServer(async ({ bytes, ...asked }, response) => {
+    const text = bytes.toString();
+    const isJson = asked.headers['content-type'] === 'application/json';
     const body = (isJson ? JSON.parse(text) : {}) as GotRequest['body'];
-    requests.push({ method, path, headers, body, text });
-    const given = await answer(requests.at(-1)!, requests.length);
+    const request = { ...asked, body, text };
+    const given = await answer(request, requests.push(request));
     if (given === undefined) return;
-    if (given === 'cut') request.socket.destroy();
+    if (given === 'cut') response.destroy();
     else if (typeof given === 'function') given(response);
     else response.writeHead(given.status).end(JSON.stringify(given.json));
-  });
-  server.listen(port, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    requests,
-    close: async () => {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
-  };
+  }, port);
+  return { ...service, requests };
 }

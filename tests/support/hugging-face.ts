@@ -1,18 +1,18 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { afterAll, beforeAll } from '@jest/globals';
-
 import { greedy } from '#agent_rl/core/services/generator.ts';
 import type { TrainDatum } from '#agent_rl/core/services/batch.ts';
 import type { LossSpec } from '#agent_rl/core/services/learner.ts';
 import type { Engine } from '#agent_rl/engine/engine.ts';
-import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { DecoderPrograms } from '#agent_rl/generation/programs/decoder-programs.ts';
 import { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
 import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
 import type { LoadedModel } from '#model/weights/load-model.ts';
 import { SafetensorsFile } from '#model/weights/safetensors.ts';
+import { clippedSpec } from './algorithm-parts.ts';
+import { cpuEngine } from './cpu-engine.ts';
+import { request } from './generation-request.ts';
 
 /** Tiny models, and what Python's transformers, PEFT and TRL compute with them; see its README. */
 export const huggingFaceFolder = path.resolve('tests/fixtures/hugging-face');
@@ -34,11 +34,7 @@ export async function storedTensors(...place: string[]): Promise<Map<string, Flo
 
 /** An engine that the tests of a file share, and the learners that it computes for. */
 export function sharedEngine() {
-  let engine: OnnxEngine;
-  beforeAll(() => {
-    engine = new OnnxEngine({ device: 'cpu', threads: 1 });
-  });
-  afterAll(() => engine.close());
+  const engine = cpuEngine();
   type Args = ConstructorParameters<typeof LocalLearner>;
   const learnerOf = (config: Args[1], parameters: Args[2], adapter?: Args[3]['adapter']) =>
     new LocalLearner(engine, config, parameters, {
@@ -57,28 +53,19 @@ export function storedBatch(tensors: ReadonlyMap<string, Float32Array>): TrainDa
   const rows = [...tensors.keys()].filter((name) => /^batch\.\d+\.tokens$/.test(name)).length;
   return Array.from({ length: rows }, (_, i) => {
     const column = (name: string) => tensors.get(`batch.${i}.${name}`)!;
-    return {
-      tokens: Int32Array.from(column('tokens')),
-      weights: column('weights'),
-      advantages: column('advantages'),
-      oldLogProbs: column('oldLogProbs'),
-      refLogProbs: column('refLogProbs'),
-    };
+    const [weights, advantages] = [column('weights'), column('advantages')];
+    const logProbs = { oldLogProbs: column('oldLogProbs'), refLogProbs: column('refLogProbs') };
+    return { tokens: Int32Array.from(column('tokens')), weights, advantages, ...logProbs };
   });
 }
 
-export const storedLoss = (stored: {
-  clipLow: number;
-  clipHigh: number;
-  klWeight: number;
-  temperature: number;
-}): LossSpec => ({
-  name: 'policy',
-  type: 'clipped',
-  settings: { clipLow: stored.clipLow, clipHigh: stored.clipHigh },
-  kl: { kind: 'k3', weight: stored.klWeight },
-  temperature: stored.temperature,
-});
+export const storedLoss = (
+  stored: Record<'clipLow' | 'clipHigh' | 'klWeight' | 'temperature', number>,
+): LossSpec =>
+  clippedSpec(stored.clipLow, stored.clipHigh, {
+    kl: { kind: 'k3', weight: stored.klWeight },
+    temperature: stored.temperature,
+  });
 
 /** Of all sequences one after the other, each without its first token, which nothing predicts. */
 export async function logProbsOf(learner: LocalLearner): Promise<Float32Array> {
@@ -89,10 +76,9 @@ export async function logProbsOf(learner: LocalLearner): Promise<Float32Array> {
 /** Largest |difference|; NaN when any difference is, or the lengths differ. */
 export function largestDifference(own: ArrayLike<number>, stored: ArrayLike<number>): number {
   if (own.length !== stored.length) return Number.NaN;
-  return Array.from(own).reduce((most, value, i) => {
-    const difference = Math.abs(value - stored[i]!);
-    return difference <= most ? most : difference;
-  }, 0);
+  const gaps = Float64Array.from(own, (value, i) => Math.abs(value - stored[i]!));
+  // Math.max keeps NaN.
+  return gaps.reduce((most, gap) => Math.max(most, gap), 0);
 }
 
 /** Norm of the difference over the norm of the stored values. */
@@ -114,14 +100,7 @@ export async function greedyTokens(
   await generator.setWeights(parameters, 0);
   const generations = await Promise.all(
     prompts.map((tokens, i) =>
-      generator.generate({
-        episode: `prompt ${i}`,
-        tokens,
-        maxTokens: 64,
-        stopTokens: [],
-        sampling: greedy,
-        key: { seed: 0, taskId: `prompt ${i}`, sample: 0, turn: 0 },
-      }),
+      generator.generate(request(`prompt ${i}`, { tokens, maxTokens: 64, sampling: greedy })),
     ),
   );
   await programs.dispose();

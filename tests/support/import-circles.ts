@@ -13,16 +13,9 @@ export function importCircles(files: readonly SourceFile[]): readonly (readonly 
 }
 
 /** Everything a file imports, and what that imports; the file itself only where it is in a circle. */
-function reachedFrom(
-  path: string,
-  imports: ReadonlyMap<string, readonly string[]>,
-): ReadonlySet<string> {
-  const reached = new Set<string>();
-  const next = [...(imports.get(path) ?? [])];
-  for (let target = next.pop(); target !== undefined; target = next.pop()) {
-    if (reached.has(target)) continue;
-    reached.add(target);
-    next.push(...(imports.get(target) ?? []));
-  }
+function reachedFrom(path: string, imports: ReadonlyMap<string, readonly string[]>) {
+  const reached = new Set(imports.get(path));
+  // A set shows what is added to it while it is read.
+  for (const target of reached) for (const next of imports.get(target) ?? []) reached.add(next);
   return reached;
 }

@@ -7,9 +7,7 @@ import { trainerOptions } from '#agent_rl/jobs/train/trainer-options.ts';
 import type { TrainDatum } from '#agent_rl/core/services/batch.ts';
 import type { Learner } from '#agent_rl/core/services/learner.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import type { Evaluation } from '#agent_rl/trainer/evaluate.ts';
 import { trainGrpo } from '#agent_rl/trainer/train-grpo.ts';
-import type { TrainingResult } from '#agent_rl/trainer/trainer-contracts.ts';
 import type { Task } from '#agent_rl/core/tasks/task.ts';
 import { loadCodeTaskSplits } from '#dataset/tasks/code-task-dataset.ts';
 import { loadSearchTaskSplits } from '#dataset/tasks/search-task-dataset.ts';
@@ -24,15 +22,7 @@ interface Drawn {
   logProbs: number[];
 }
 
-export interface LearningRun {
-  before: Evaluation;
-  after: Evaluation;
-  result: TrainingResult;
-  /** Everything the learner was given. */
-  trained: readonly TrainDatum[];
-  /** By the ids of an episode's tokens: what the engine said it drew. */
-  drawn: ReadonlyMap<string, Drawn>;
-}
+type LearningRun = Awaited<ReturnType<typeof learningRun>>;
 
 /** By how much held-out success must rise at least. */
 export const leastRise = 0.5;
@@ -47,7 +37,6 @@ const settings = [
   'train.iterations=5',
   'train.learningRate=5e-4',
   'train.warmupSteps=0',
-  // A slow machine must not abort what a fast one plays to its end.
 ];
 
 /** What is learned, and from which model. */
@@ -67,8 +56,7 @@ const codeExec: LearningJob = {
   settings: ['sandbox.wallS=20', 'train.iterations=3'],
   load: loadCodeTaskSplits,
   // Tasks in which only counting, or only multiplying, is easily done wrong.
-  isChosen: ({ metadata }) =>
-    ['["count"]', '["times"]'].includes(JSON.stringify(metadata['tricky'])),
+  isChosen: ({ metadata: { tricky } }) => /^\["(?:count|times)"\]$/.test(JSON.stringify(tricky)),
 };
 
 /** Questions that the search starter mostly answers with another fact of the right document, in an index built for this run. */
@@ -86,8 +74,12 @@ export const searchJob = (index: string): LearningJob => ({
     ['mayor', 'teacher', 'capital', 'captain'].includes(String(metadata['kind'])),
 });
 
-/** Trains a starter model on a handful of tasks through the real engine, tool and trainer. */
-export async function learningRun(fault: Fault, job = codeExec): Promise<LearningRun> {
+/**
+ * Trains a starter model on a handful of tasks through the real engine, tool and trainer.
+ *
+ * @returns also everything the learner was given (`trained`), and by the ids of an episode's tokens what the engine said it drew
+ */
+export async function learningRun(fault: Fault, job = codeExec) {
   const prepared = await prepareRun({
     file: join(root, 'configs', job.config),
     overrides: [
@@ -114,7 +106,7 @@ export async function learningRun(fault: Fault, job = codeExec): Promise<Learnin
     const result = await trainGrpo(
       {
         options: { ...options, train: { ...options.train, parityBound } },
-        learner: recordingLearner(agent.model.training.learner, trained, faultOf(fault)),
+        learner: recordingLearner(agent.model.training.learner, trained, fault),
         weights: agent.model.training.weights,
         rollouts: agent.rollouts,
         tasks: new EpochPlan([...train].filter(job.isChosen), { seed: 1 }),
@@ -145,10 +137,7 @@ function recordDraws({ model: { generator } }: TrainableAgent): ReadonlyMap<stri
       episode.places.push(request.tokens.length + index);
       episode.logProbs.push(logProb);
     }
-    drawn.set([...request.tokens, ...generation.tokens].join(' '), {
-      places: [...episode.places],
-      logProbs: [...episode.logProbs],
-    });
+    drawn.set([...request.tokens, ...generation.tokens].join(' '), structuredClone(episode));
     return generation;
   };
   const release = generator.release.bind(generator);
@@ -159,40 +148,25 @@ function recordDraws({ model: { generator } }: TrainableAgent): ReadonlyMap<stri
   return drawn;
 }
 
-const faultOf = (fault: Fault): ((datum: TrainDatum) => TrainDatum) => {
-  if (fault === 'flipped-advantages') {
-    return (datum) => ({ ...datum, advantages: datum.advantages.map((advantage) => -advantage) });
-  }
-  if (fault === 'other-tokens') {
-    const other = (id: number, weight: number | undefined) => (weight === 0 ? id : (id + 1) % 1000);
-    return (datum) => ({
-      ...datum,
-      tokens: datum.tokens.map((id, place) => other(id, datum.weights[place])),
-    });
-  }
-  return (datum) => datum;
-};
-
-function recordingLearner(
-  engine: Learner,
-  trained: TrainDatum[],
-  change: (datum: TrainDatum) => TrainDatum,
-): Learner {
-  return {
-    ...engine,
-    forwardBackward: (batch, loss) => {
-      const sent = batch.data.map(change);
-      trained.push(...sent);
-      return engine.forwardBackward({ ...batch, data: sent }, loss);
-    },
-  };
+function changed(datum: TrainDatum, fault: Fault): TrainDatum {
+  const { tokens, weights, advantages } = datum;
+  const other = (id: number, place: number) => (weights[place] === 0 ? id : (id + 1) % 1000);
+  if (fault === 'other-tokens') return { ...datum, tokens: tokens.map(other) };
+  if (fault !== 'flipped-advantages') return datum;
+  return { ...datum, advantages: advantages.map((advantage) => -advantage) };
 }
 
+const recordingLearner = (engine: Learner, trained: TrainDatum[], fault: Fault): Learner => ({
+  ...engine,
+  forwardBackward: (batch, loss) => {
+    const data = batch.data.map((datum) => changed(datum, fault));
+    trained.push(...data);
+    return engine.forwardBackward({ ...batch, data }, loss);
+  },
+});
+
 /** The first thing in which training data differ from what was drawn, or `undefined`. */
-export function notWhatWasDrawn({
-  trained,
-  drawn,
-}: Pick<LearningRun, 'trained' | 'drawn'>): string | undefined {
+export function notWhatWasDrawn({ trained, drawn }: Pick<LearningRun, 'trained' | 'drawn'>) {
   for (const [index, { tokens, weights, oldLogProbs }] of trained.entries()) {
     const episode = drawn.get(tokens.join(' '));
     if (episode === undefined) return `datum ${index}: no episode has these tokens`;

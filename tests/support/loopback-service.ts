@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 
 export interface Asked {
   method: string;
@@ -21,36 +22,24 @@ export type Outcome = Answered | { half: Answered } | 'cut' | 'endless';
 
 export interface LoopbackService {
   url: string;
-  close(): Promise<void>;
+  close: () => Promise<void>;
 }
 
-const piece = Buffer.alloc(2 ** 20, ' ');
-
-/** Writes for as long as the client reads. */
-function flood(response: ServerResponse): void {
-  const more = (): void => {
-    while (!response.destroyed && response.write(piece));
-  };
-  response.on('drain', more);
-  more();
-}
-
-/** An HTTP server on the loopback address that answers bytes. */
-export async function loopbackService(
-  answer: (asked: Asked) => Promise<Outcome> | Outcome,
+/** An HTTP server on the loopback address, which reads a request before it is answered. */
+export async function loopbackServer(
+  answer: (asked: Asked, response: ServerResponse) => unknown,
+  port = 0,
 ): Promise<LoopbackService> {
   const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
     const { method = '', url: path = '', headers } = request;
-    const outcome = await answer({ method, path, headers, bytes: Buffer.concat(chunks) });
-    give(outcome, response);
+    await answer({ method, path, headers, bytes: await buffer(request) }, response);
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     close: async () => {
+      if (!server.listening) return;
       const closed = once(server, 'close');
       server.close();
       server.closeAllConnections();
@@ -59,9 +48,13 @@ export async function loopbackService(
   };
 }
 
+/** One that answers bytes. */
+export const loopbackService = (answer: (asked: Asked) => Promise<Outcome> | Outcome) =>
+  loopbackServer(async (asked, response) => give(await answer(asked), response));
+
 function give(outcome: Outcome, response: ServerResponse): void {
   if (outcome === 'cut') response.destroy();
-  else if (outcome === 'endless') flood(response);
+  else if (outcome === 'endless') pour(response);
   else if (!('half' in outcome)) begun(outcome, response).end(outcome.body);
   else {
     const { body } = outcome.half;
@@ -77,3 +70,18 @@ const begun = ({ status, type, location, body }: Answered, response: ServerRespo
     ...(type !== undefined && { 'content-type': type }),
     ...(location !== undefined && { location }),
   });
+
+/** Writes this many bytes, as fast as they are read. */
+export function pour(response: ServerResponse, bytes = Infinity): void {
+  const piece = Buffer.alloc(65_536, ' ');
+  for (let left = bytes; left > 0 && !response.destroyed; left -= piece.length)
+    if (!response.write(piece))
+      return void response.once('drain', () => pour(response, left - piece.length));
+  response.end();
+}
+
+/** Writes a space every 20 ms, without end. */
+export function drop(response: ServerResponse): void {
+  const timer = setInterval(() => response.write(' '), 20);
+  response.on('close', () => clearInterval(timer));
+}

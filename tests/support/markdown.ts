@@ -21,8 +21,7 @@ export const userPages = (): string[] =>
     .filter((path) => !/^docs\/(design|reference)\//.test(path))
     .toSorted();
 
-export const readDocument = (path: string): string =>
-  readFileSync(join(packageRoot(), path), 'utf8');
+export const readDocument = (path: string) => readFileSync(join(packageRoot(), path), 'utf8');
 
 export interface CodeBlock {
   language: string;
@@ -34,11 +33,9 @@ export interface CodeBlock {
 /** The fenced blocks of a document. */
 export function codeBlocks(markdown: string): CodeBlock[] {
   const fence = /(<!-- runnable -->\s*)?^```(\w*)\n([\s\S]*?)^```$/gm;
-  return [...markdown.matchAll(fence)].map(([, mark, language = '', text = '']) => ({
-    language,
-    text,
-    runnable: mark !== undefined,
-  }));
+  return [...markdown.matchAll(fence)].map(([, mark, language = '', text = '']) => {
+    return { language, text, runnable: mark !== undefined };
+  });
 }
 
 /** The name of a file that a block begins with, in a comment: `// name.ts` or `# name.yaml`. */

@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { openLanguageModelFolder, type LanguageModel } from '#model/text/language-model.ts';
-import type { Tokenizer } from '#model/text/tokenizer.ts';
+import { openLanguageModelFolder } from '#model/text/language-model.ts';
+import { readFixture } from './exchanges.ts';
 
 /** The real tokenizer and chat template of MiniMind-3. */
 export const miniMind3Folder = path.join(import.meta.dirname, '../fixtures/minimind3');
@@ -21,24 +20,13 @@ export interface MiniMind3Vectors {
     text: string;
     ids: readonly number[];
   }[];
-  rope: {
-    dim: number;
-    theta: number;
-    inv_freq: readonly number[];
-  };
+  rope: { dim: number; theta: number; inv_freq: readonly number[] };
 }
 
-export function miniMind3Vectors(): MiniMind3Vectors {
-  return JSON.parse(
-    readFileSync(path.join(miniMind3Folder, 'vectors.json'), 'utf8'),
-  ) as MiniMind3Vectors;
-}
+export const miniMind3Vectors = (): MiniMind3Vectors =>
+  readFixture('minimind3/vectors.json') as MiniMind3Vectors;
 
-export async function miniMind3(): Promise<{
-  model: LanguageModel;
-  tokenizer: Tokenizer;
-  vectors: MiniMind3Vectors;
-}> {
+export async function miniMind3() {
   const model = await openLanguageModelFolder(miniMind3Folder);
   return { model, tokenizer: model.tokenizer, vectors: miniMind3Vectors() };
 }

@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
+
+import { parse } from 'yaml';
 
 import type { PreparedRun } from '#agent_rl/compose/prepare-run.ts';
 import { blocksOf, kinds } from '#agent_rl/compose/plugins/kinds.ts';
@@ -27,40 +30,37 @@ export interface Leaf {
   value: unknown;
 }
 
+interface Chosen {
+  entry: { spec: { name: string; settings?: object } };
+  settings: object;
+}
+
 /** Every setting of a run, including its plugins' settings, with its value. */
 export function leavesOf({ loaded: { config }, chosen, plugins }: PreparedRun): Leaf[] {
-  const own = (path: string, spec: { settings?: object }, settings: object) =>
-    spec.settings === undefined ? [] : leavesIn({ path, schema: spec.settings, value: settings });
-  const format = chosen.toolCallFormat;
+  const own = (path: string, one: Chosen | undefined, spec = one?.entry.spec) =>
+    one === undefined || spec?.settings === undefined
+      ? []
+      : leavesIn({ path, schema: spec.settings, value: one.settings });
+  const listed = (path: string, all: readonly (Chosen | undefined)[]) =>
+    all.flatMap((one, i) => own(`${path}.${i}`, one));
+  const environments = blocksOf(config, kinds.environments);
+  const generators = chosen.taskGenerators.map((one, i) => own(`datasets.${i}.generator`, one));
   return [
     ...leavesIn({ path: '', schema: ConfigSchema as Schema, value: config }),
-    ...chosen.environments.flatMap(({ entry, settings }, i) =>
-      own(blocksOf(config, kinds.environments)[i]?.path ?? '', entry.spec, settings),
+    ...chosen.environments.flatMap((one, i) => own(environments[i]?.path ?? '', one)),
+    ...own('policy', chosen.policy),
+    // The registry's own: the chosen one is what `configure` made of it.
+    ...chosen.tools.flatMap((one, i) =>
+      own(`tools.${i}`, one, plugins.tools.get(config.tools[i]?.type ?? one.entry.spec.name).spec),
     ),
-    ...own('policy', chosen.policy.entry.spec, chosen.policy.settings),
-    ...chosen.tools.flatMap(({ entry, settings }, i) =>
-      // The registry's own: the chosen one is what `configure` made of it.
-      own(`tools.${i}`, plugins.tools.get(config.tools[i]?.type ?? entry.spec.name).spec, settings),
+    ...listed('rewards', chosen.rewards),
+    ...own('rewardManager', chosen.rewardManager),
+    ...listed('trackers', chosen.trackers),
+    ...generators.flat(),
+    ...(['advantage', 'loss', 'selection', 'correction'] as const).flatMap((name) =>
+      own(`algorithm.${name}`, chosen[name]),
     ),
-    ...chosen.rewards.flatMap(({ entry, settings }, i) =>
-      own(`rewards.${i}`, entry.spec, settings),
-    ),
-    ...own('rewardManager', chosen.rewardManager.entry.spec, chosen.rewardManager.settings),
-    ...chosen.trackers.flatMap(({ entry, settings }, i) =>
-      own(`trackers.${i}`, entry.spec, settings),
-    ),
-    ...chosen.taskGenerators.flatMap((generator, i) =>
-      generator === undefined
-        ? []
-        : own(`datasets.${i}.generator`, generator.entry.spec, generator.settings),
-    ),
-    ...own('algorithm.advantage', chosen.advantage.entry.spec, chosen.advantage.settings),
-    ...own('algorithm.loss', chosen.loss.entry.spec, chosen.loss.settings),
-    ...own('algorithm.selection', chosen.selection.entry.spec, chosen.selection.settings),
-    ...own('algorithm.correction', chosen.correction.entry.spec, chosen.correction.settings),
-    ...(format === undefined
-      ? []
-      : own('policy.toolCallFormat', format.entry.spec, format.settings)),
+    ...own('policy.toolCallFormat', chosen.toolCallFormat),
   ];
 }
 
@@ -68,12 +68,9 @@ function leavesIn({ path, schema, value }: Leaf): Leaf[] {
   const { properties, items } = schema;
   const isThere = typeof value === 'object' && value !== null;
   if (properties !== undefined && isThere) {
+    const all = value as Readonly<Record<string, unknown>>;
     return Object.entries(properties).flatMap(([key, part]) =>
-      leavesIn({
-        path: path === '' ? key : `${path}.${key}`,
-        schema: part,
-        value: (value as Readonly<Record<string, unknown>>)[key],
-      }),
+      leavesIn({ path: path === '' ? key : `${path}.${key}`, schema: part, value: all[key] }),
     );
   }
   if (items?.properties !== undefined && Array.isArray(value)) {
@@ -85,55 +82,9 @@ function leavesIn({ path, schema, value }: Leaf): Leaf[] {
 }
 
 /** Values of settings whose schema does not say what they may be, by the ends of their paths. */
-const examples: Readonly<Record<string, readonly unknown[]>> = {
-  'run.name': ['another-name'],
-  'run.device': ['cuda'],
-  'run.prices': [{ sampled: 3 }],
-  'sandbox.url': ['http://127.0.0.1:8123'],
-  'model.revision': ['main'],
-  'model.adapters': [['an/adapter']],
-  'model.lora': [{ rank: 4 }],
-  'train.until': [{ success: 0.9 }],
-  'gateway.others': [{ judge: { url: 'http://127.0.0.1:8124/v1' } }],
-  'model.lora.targets': [['attention']],
-  'policy.type': ['huggingface', 'minimind'],
-  'policy.toolCallFormat': ['hermes'],
-  'algorithm.advantage.type': ['rloo', 'group-relative'],
-  'algorithm.loss.type': ['gspo', 'clipped'],
-  'algorithm.correction.type': ['tis'],
-  'algorithm.selection.type': ['dynamic', 'best-of'],
-  // Of one attempt at temperature 0 greedy is what is done anyway, and the others are refused.
-  'eval.strategy': ['best-of-n'],
-  'eval.selector': ['format'],
-  'datasets.0.environment': ['code_exec', 'search'],
-  'datasets.1.environment': ['search'],
-  'datasets.0.generator': [{ type: 'workspace' }],
-  'datasets.1.generator': [{ type: 'workspace' }],
-  'generator.slices': [['one step']],
-  environment: [{ type: 'question' }],
-  'environment.type': ['search', 'code_exec', 'question'],
-  columns: [{ question: 'ask' }],
-  'tools.0.type': ['code_exec', 'search'],
-  'tools.1.type': ['calculator'],
-  templateDate: ['2020-02-02'],
-  tokenEnv: ['A_TOKEN'],
-  preload: [['numpy']],
-  openings: [['so']],
-  contains: [['therefore']],
-  plugins: [['./there-is-no-such-plugin.ts']],
-  web: [{ provider: 'tavily' }],
-  corpus: [{ path: 'elsewhere' }],
-  documents: [{ candidates: 9 }, 'other.jsonl'],
-  dense: ['none', { type: 'transformers', model: 'a/b' }],
-  fusion: [{ type: 'reciprocal_rank', k: 9 }],
-  embedder: [{ type: 'transformers', model: 'a/b' }],
-  floor: [0.5],
-  'rewardManager.type': ['uniform', 'normalised', 'ranking'],
-  'rewards.0.type': ['f1'],
-  'rewards.1.type': ['f1'],
-  'rewards.2.type': ['f1'],
-  tool: ['search', 'code_exec'],
-};
+const examples = parse(
+  readFileSync(new URL('../fixtures/settings/other-values.yaml', import.meta.url), 'utf8'),
+) as Readonly<Record<string, readonly unknown[]>>;
 
 const isBlockOf = (path: string, end: string): boolean => path === end || path.endsWith(`.${end}`);
 

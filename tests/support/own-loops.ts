@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 
 import { environments } from '#agent_rl/core/plugins/environment.ts';
@@ -10,6 +7,7 @@ import type { QuestionTask } from '#agent_rl/core/tasks/question-task.ts';
 import type { AgentRunner } from '#agent_rl/environments/external/agent-runner.ts';
 import { ExternalEnv } from '#agent_rl/environments/external/external-env.ts';
 import type { ExternalSettings } from '#agent_rl/environments/external/settings.ts';
+import { httpDouble } from './http-double.ts';
 
 /** Path of an agent in `tests/fixtures/own-loops`. */
 export const ownLoop = (name: string): string =>
@@ -36,50 +34,28 @@ export const questionOf = (prompt: string, answer = '42'): QuestionTask => ({
 /** A model that repeats its messages and who asked for what. */
 export async function openStub() {
   const asked: string[] = [];
-  const server = createServer((request, response) => {
-    let body = '';
-    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
-    request.on('end', () => {
-      const { authorization } = request.headers;
-      asked.push(`${request.method} ${request.url} ${authorization}`);
-      response.setHeader('content-type', 'application/json');
-      if (request.method === 'GET') {
-        response.end(JSON.stringify({ url: request.url, own: request.headers['x-own'] }));
-        return;
-      }
-      const { messages } = JSON.parse(body) as { messages: { content: string }[] };
-      const message = { role: 'assistant', content: messages.at(-1)?.content };
-      response.end(JSON.stringify({ choices: [{ message }] }));
-    });
+  const { url, close } = await httpDouble(({ method, path, headers, text }) => {
+    asked.push(`${method} ${path} ${headers.authorization}`);
+    if (method === 'GET') return { status: 200, json: { url: path, own: headers['x-own'] } };
+    const { messages } = JSON.parse(text) as { messages: { content: string }[] };
+    const message = { role: 'assistant', content: messages.at(-1)?.content };
+    return { status: 200, json: { choices: [{ message }] } };
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
-  const close = async () => {
-    server.closeAllConnections();
-    await once(server.close(), 'close');
-  };
-  return { baseURL: `http://127.0.0.1:${port}/v1`, asked, close };
+  return { baseURL: `${url}/v1`, asked, close };
 }
 
-export interface OwnLoop {
-  shared: AgentRunner;
-  /** One episode. */
-  play(
-    prompt: string,
-    context?: Partial<AgentContext>,
-  ): { environment: ExternalEnv; answer: Promise<unknown> };
-}
+export type OwnLoop = Awaited<ReturnType<ReturnType<typeof ownLoops>['open']>>;
 
 /** Opens agents of the environment `external`, and closes them all. */
 export function ownLoops(environment: NodeJS.ProcessEnv = process.env) {
   const opened: AgentRunner[] = [];
-  const open = async (given: Partial<ExternalSettings>): Promise<OwnLoop> => {
+  const open = async (given: Partial<ExternalSettings>) => {
     const settings = { ...defaults, ...given };
-    const shared = (await environments
-      .specOf(ExternalEnv)
-      ?.open?.(settings, { environment })) as AgentRunner;
+    const spec = environments.specOf(ExternalEnv);
+    const shared = (await spec?.open?.(settings, { environment })) as AgentRunner;
     opened.push(shared);
-    const play: OwnLoop['play'] = (prompt, context = {}) => {
+    /** One episode. */
+    const play = (prompt: string, context: Partial<AgentContext> = {}) => {
       const task = questionOf(prompt);
       const one = new ExternalEnv({ task, settings, shared });
       const answer = one.run({

@@ -1,19 +1,7 @@
-import {
-  type Arbitrary,
-  array,
-  bigInt,
-  boolean,
-  constant,
-  constantFrom,
-  double,
-  integer,
-  letrec,
-  oneof,
-  string,
-  tuple,
-} from './properties.ts';
-
 import { pythonRepr, type PythonValue } from '#agent_rl/core/python/python-value.ts';
+import * as fc from './properties.ts';
+
+type Values = fc.Arbitrary<PythonValue>;
 
 const floatOf = (value: number): PythonValue => ({ $float: floatText(value) });
 
@@ -25,43 +13,28 @@ const floatText = (value: number): string => {
     : String(value);
 };
 
-const scalars: Arbitrary<PythonValue> = oneof(
-  constant(null),
-  boolean(),
-  integer(),
-  bigInt({ min: -(10n ** 40n), max: 10n ** 40n }).map((value) => ({ $int: String(value) })),
-  double().map(floatOf),
-  tuple(double({ noNaN: true }), double({ noNaN: true })).map(([re, im]) => ({
+const scalars: Values = fc.oneof(
+  fc.constant(null),
+  fc.boolean(),
+  fc.integer(),
+  fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n }).map((value) => ({ $int: String(value) })),
+  fc.double().map(floatOf),
+  fc.tuple(fc.double({ noNaN: true }), fc.double({ noNaN: true })).map(([re, im]) => ({
     $complex: [floatText(re), floatText(im)],
   })),
-  string({ unit: 'binary' }),
-  string({ unit: 'binary' }).map((text) => ({ $bytes: Buffer.from(text).toString('base64') })),
-  string({ unit: 'binary' }).map((text) => ({ $bytearray: Buffer.from(text).toString('base64') })),
+  fc.string({ unit: 'binary' }),
+  fc.string({ unit: 'binary' }).map((text) => ({ $bytes: Buffer.from(text).toString('base64') })),
+  fc
+    .string({ unit: 'binary' })
+    .map((text) => ({ $bytearray: Buffer.from(text).toString('base64') })),
 );
 
 /** Few values, so that two of them are often equal. */
-const fewScalars: Arbitrary<PythonValue> = oneof(
-  constantFrom<PythonValue>(
-    null,
-    true,
-    false,
-    0,
-    1,
-    2,
-    '',
-    'a',
-    '1',
-    { $int: '01' },
-    { $float: '1.0' },
-    { $float: '-0.0' },
-    { $float: '0.5' },
-    { $float: 'nan' },
-    { $float: 'inf' },
-    { $complex: ['1.0', '0.0'] },
-    { $complex: ['1.0', '2.0'] },
-    { $bytes: 'YQ==' },
-    { $bytearray: 'YQ==' },
-  ),
+const fewScalars: Values = fc.oneof(
+  fc.constantFrom<PythonValue>(null, true, false, 0, 1, 2, '', 'a', '1', { $int: '01' }),
+  fc.constantFrom('1.0', '-0.0', '0.5', 'nan', 'inf').map((text) => ({ $float: text })),
+  fc.constantFrom('0.0', '2.0').map((imaginary) => ({ $complex: ['1.0', imaginary] as const })),
+  fc.constantFrom({ $bytes: 'YQ==' }, { $bytearray: 'YQ==' }),
 );
 
 /** A float as an integer's digits where it is one: 1 == 1.0. */
@@ -100,21 +73,21 @@ const distinct = (items: readonly PythonValue[]): readonly PythonValue[] => [
   ...new Map(items.map((item) => [keyOf(item), item])).values(),
 ];
 
-function valuesOver(leaves: Arbitrary<PythonValue>): Arbitrary<PythonValue> {
-  const { value } = letrec<{ value: PythonValue; hashable: PythonValue }>((tie) => ({
-    hashable: oneof(
+function valuesOver(leaves: Values): Values {
+  const { value } = fc.letrec<{ value: PythonValue; hashable: PythonValue }>((tie) => ({
+    hashable: fc.oneof(
       { maxDepth: 3, depthSize: 'small' },
       leaves.filter((leaf) => !isBytearray(leaf)),
-      array(tie('hashable'), { maxLength: 3 }).map((items) => ({ $tuple: items })),
-      array(tie('hashable'), { maxLength: 3 }).map((items) => ({ $frozenset: distinct(items) })),
+      fc.array(tie('hashable'), { maxLength: 3 }).map((items) => ({ $tuple: items })),
+      fc.array(tie('hashable'), { maxLength: 3 }).map((items) => ({ $frozenset: distinct(items) })),
     ),
-    value: oneof(
+    value: fc.oneof(
       { maxDepth: 3, depthSize: 'small' },
       leaves,
-      array(tie('value'), { maxLength: 4 }),
-      array(tie('value'), { maxLength: 4 }).map((items) => ({ $tuple: items })),
-      array(tie('hashable'), { maxLength: 4 }).map((items) => ({ $set: distinct(items) })),
-      array(tuple(tie('hashable'), tie('value')), { maxLength: 4 }).map((pairs) => ({
+      fc.array(tie('value'), { maxLength: 4 }),
+      fc.array(tie('value'), { maxLength: 4 }).map((items) => ({ $tuple: items })),
+      fc.array(tie('hashable'), { maxLength: 4 }).map((items) => ({ $set: distinct(items) })),
+      fc.array(fc.tuple(tie('hashable'), tie('value')), { maxLength: 4 }).map((pairs) => ({
         $dict: [...new Map(pairs.map((pair) => [keyOf(pair[0]), pair])).values()],
       })),
     ),
@@ -126,7 +99,7 @@ const isBytearray = (value: PythonValue): boolean =>
   typeof value === 'object' && value !== null && '$bytearray' in value;
 
 /** Any plain Python value, type-tagged. */
-export const pythonValues: Arbitrary<PythonValue> = valuesOver(scalars);
+export const pythonValues: Values = valuesOver(scalars);
 
 /** Plain Python values out of few parts. */
-export const fewPythonValues: Arbitrary<PythonValue> = valuesOver(fewScalars);
+export const fewPythonValues: Values = valuesOver(fewScalars);

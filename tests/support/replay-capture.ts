@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
@@ -6,7 +5,8 @@ import { answerCall } from '#agent_rl/gateway/doors/answer-call.ts';
 import type { Session } from '#agent_rl/gateway/turns/session.ts';
 import type { SessionRules } from '#agent_rl/gateway/turns/session-rules.ts';
 import { type EventAnswer, WholeAnswer } from '#agent_rl/http/answer-request.ts';
-import { scriptedSession } from '#tests/support/scripted-session.ts';
+import { readLines } from './acme-project.ts';
+import { scriptedSession } from './scripted-session.ts';
 
 /** A turn as the captured server wrote it. */
 interface CapturedTurn {
@@ -36,28 +36,22 @@ const folder = join(packageRoot(), 'tests', 'fixtures', 'agents-on-the-wire');
 /** The requests of a capture. */
 function capture(name: string): Captured[] {
   let tools: unknown;
-  return readFileSync(join(folder, `${name}.jsonl`), 'utf8')
-    .trim()
-    .split('\n')
-    .map((line) => {
-      const captured = JSON.parse(line) as Captured;
-      if (captured.body['tools'] === 'as before') captured.body['tools'] = tools;
-      tools = captured.body['tools'];
-      return captured;
-    });
+  return readLines(folder, `${name}.jsonl`).map((line) => {
+    const { path, body, turn } = line as unknown as Captured;
+    if (body['tools'] !== 'as before') ({ tools } = body);
+    return { path, body: { ...body, tools }, turn };
+  });
 }
 
 /** What the model writes for such a turn. */
-const written = ({ reasoning = '', text, calls }: CapturedTurn): string =>
-  [
-    // The template's cue has opened the thought.
-    `${reasoning}</think>`,
-    text,
-    ...calls.map(
-      ({ name, args }) =>
-        `<tool_call>\n{"name": ${JSON.stringify(name)}, "arguments": ${args}}\n</tool_call>`,
-    ),
-  ].join('');
+function written({ reasoning = '', text, calls }: CapturedTurn): string {
+  const called = calls.map(
+    ({ name, args }) =>
+      `<tool_call>\n{"name": ${JSON.stringify(name)}, "arguments": ${args}}\n</tool_call>`,
+  );
+  // The template's cue has opened the thought.
+  return `${reasoning}</think>${text}${called.join('')}`;
+}
 
 /**
  * Plays the requests of a capture to a session whose model writes what the captured server answered. Where a request repeats what that
@@ -90,21 +84,18 @@ const repeats = (asked: readonly unknown[], earlier: { asked: readonly unknown[]
 
 /** Texts of the captured server, and ours. */
 function pairsOf(turn: CapturedTurn, answer: Answered, nth: number): [string, string][] {
-  const pairs: [string | undefined, string | undefined][] = [
+  const pairs = [
     [turn.reasoning, answer.reasoning],
     [turn.text, answer.text],
     [`rs_${nth}`, answer.items?.reasoning],
     [`msg_${nth}`, answer.items?.message],
-    ...turn.calls.flatMap(({ id, args }, index): [string | undefined, string | undefined][] => [
+    ...turn.calls.flatMap(({ id, args }, index) => [
       [id, answer.calls[index]?.id],
       [args, answer.calls[index]?.args],
       [`fc_${nth}_${index}`, answer.calls[index]?.item],
     ]),
-  ];
-  return pairs.filter(
-    (pair): pair is [string, string] =>
-      pair[0] !== undefined && pair[0] !== '' && pair[1] !== undefined,
-  );
+  ] as const;
+  return pairs.flatMap(([theirs, ours]) => (theirs && ours !== undefined ? [[theirs, ours]] : []));
 }
 
 function replaced<Value>(value: Value, sent: ReadonlyMap<string, string>): Value {
@@ -160,22 +151,23 @@ interface Item {
   type: string;
   summary?: { text: string }[];
   content?: { text: string }[];
-  call_id?: string;
-  arguments?: string;
+  call_id: string;
+  arguments: string;
 }
 
 function ofResponse(body: object): Answered {
   const { output } = body as { output: Item[] };
-  const [reasoning, message] = ['reasoning', 'message'].map((type) =>
-    output.find((item) => item.type === type),
-  );
+  const ofType = (asked: string) => output.filter(({ type }) => type === asked);
+  const [[reasoning], [message]] = [ofType('reasoning'), ofType('message')];
   return {
     reasoning: reasoning?.summary?.[0]?.text,
     text: message?.content?.[0]?.text,
     items: { reasoning: reasoning?.id, message: message?.id },
-    calls: output.flatMap(({ id, call_id: callId, arguments: args }) =>
-      callId === undefined || args === undefined ? [] : [{ id: callId, args, item: id }],
-    ),
+    calls: ofType('function_call').map((one) => ({
+      id: one.call_id,
+      args: one.arguments,
+      item: one.id,
+    })),
   };
 }
 

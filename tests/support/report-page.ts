@@ -6,13 +6,8 @@ import { parseHTML } from 'linkedom';
 import { reportRuns, type ReportOptions } from '#agent_rl/jobs/report/report-runs.ts';
 import { toldEpisode, type WrittenRun } from './written-run.ts';
 
-const interval = (low: number, high: number) => ({
-  over: 'tasks',
-  low,
-  high,
-  clusters: 4,
-  method: 'cluster-bootstrap',
-});
+const interval = (low: number, high: number) =>
+  ({ over: 'tasks', low, high, clusters: 4, method: 'cluster-bootstrap' }) as const;
 /** A rate with its interval. */
 export const rate = (successes: number, low: number, high: number) => ({
   n: 4,
@@ -32,24 +27,23 @@ const change = (difference: number, low: number, high: number) => ({
   narrower95: null,
   worstCase: [difference, difference],
 });
+const grouped = <Of extends object>(whole: Of, long: Of) => ({
+  ...whole,
+  groups: { 'long ones': long },
+});
 /** From 1 of 4 to `after` of 4. */
 const evaluated = (after: number) => ({
   before: {
-    ...rate(1, 0.05, 0.7),
-    groups: { 'long ones': rate(0, 0, 0.5) },
+    ...grouped(rate(1, 0.05, 0.7), rate(0, 0, 0.5)),
     environment: { programs: 2 },
     passAtK: { 1: 0.25 },
   },
   after: {
-    ...rate(after, 0.3, 0.95),
-    groups: { 'long ones': rate(2, 0.1, 0.9) },
+    ...grouped(rate(after, 0.3, 0.95), rate(2, 0.1, 0.9)),
     environment: { programs: 3.5 },
     passAtK: { 1: 0.75 },
   },
-  difference: {
-    ...change((after - 1) / 4, 0.1, 0.8),
-    groups: { 'long ones': change(0.5, 0.2, 0.8) },
-  },
+  difference: grouped(change((after - 1) / 4, 0.1, 0.8), change(0.5, 0.2, 0.8)),
 });
 /** `summary.json` of a run that went from 1 of 4 to `after` of 4. */
 export const summary = (after: number) => ({
@@ -79,6 +73,8 @@ const log = [
   '  2 x a reason',
   '2026-11-26T01:20:00.000Z info Ended',
 ].join('\n');
+const last = (told: Parameters<typeof toldEpisode>[0]) =>
+  ({ when: 'after', iteration: 2, episode: toldEpisode(told) }) as const;
 /** A run of two iterations with everything that a report shows. */
 export const wholeRun: WrittenRun = {
   config,
@@ -95,22 +91,18 @@ export const wholeRun: WrittenRun = {
       iteration: 0,
       episode: toldEpisode({ taskId: 'early', success: true, answer: 'too early' }),
     },
-    { when: 'after', iteration: 2, episode: toldEpisode({ taskId: 'lost', success: false }) },
-    {
-      when: 'after',
-      iteration: 2,
-      episode: toldEpisode({
-        taskId: 'repaired',
-        success: true,
-        thought: 'A thought.',
-        calls: [
-          { code: 'print(1', output: 'SyntaxError', failed: true },
-          { code: 'print(1)', output: '1' },
-        ],
-      }),
-    },
-    { when: 'after', iteration: 2, episode: toldEpisode({ taskId: 'easy', success: true }) },
-    { when: 'after', iteration: 2, episode: toldEpisode({ taskId: 'easier', success: true }) },
+    last({ taskId: 'lost', success: false }),
+    last({
+      taskId: 'repaired',
+      success: true,
+      thought: 'A thought.',
+      calls: [
+        { code: 'print(1', output: 'SyntaxError', failed: true },
+        { code: 'print(1)', output: '1' },
+      ],
+    }),
+    last({ taskId: 'easy', success: true }),
+    last({ taskId: 'easier', success: true }),
   ],
 };
 
@@ -119,12 +111,8 @@ export async function writtenReport(
   options: Partial<ReportOptions>,
 ): Promise<{ text: string; file: string }> {
   const printed: string[] = [];
-  const result = await reportRuns({
-    runs: [],
-    format: 'html',
-    print: (text) => printed.push(text),
-    ...options,
-  });
+  const print = (text: string) => printed.push(text);
+  const result = await reportRuns({ runs: [], format: 'html', print, ...options });
   const file = String(result['report']);
   expect(printed).toEqual([`Report: ${file}`]);
   return { text: readFileSync(file, 'utf8'), file };

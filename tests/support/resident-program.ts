@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 import { afterAll } from '@jest/globals';
 
@@ -14,31 +14,7 @@ interface Resident {
   gone: Promise<never>;
 }
 
-const child = `
-const [root, program] = process.argv.slice(1);
-const load = (path) => import(new URL(path, root));
-const { main } = await load('agent_rl/cli/main.js');
-const { jobs } = await load('agent_rl/jobs/jobs.js');
-const { train } = await load('agent_rl/cli/commands/train.js');
-const only = program === 'agent-rl' ? {} : { only: train };
-let wrote = {};
-for (const name of ['stdout', 'stderr'])
-  process[name].write = (text, ...rest) => {
-    wrote[name] += String(text);
-    const done = rest.at(-1);
-    if (typeof done === 'function') queueMicrotask(done);
-    return true;
-  };
-process.on('message', async ({ args, cwd }) => {
-  process.chdir(cwd);
-  wrote = { stdout: '', stderr: '' };
-  const { stdout, stderr } = process;
-  const io = { stdout, stderr, signal: new AbortController().signal };
-  const code = await main(args, { jobs, io, programName: program, ...only });
-  process.send({ code, ...wrote });
-});
-process.send('ready');
-`;
+const child = fileURLToPath(new URL('../fixtures/programs/resident.mjs', import.meta.url));
 
 /**
  * Runs command lines of a program of `dist/`, one after the other, in one process: to start one takes longer than most
@@ -66,7 +42,7 @@ export function residentProgram(program: 'agent-rl' | 'train-code-exec-agent') {
 
 async function start(program: string): Promise<Resident> {
   const dist = pathToFileURL(join(packageRoot(), 'dist/')).href;
-  const running = spawn(process.execPath, ['--input-type=module', '-e', child, dist, program], {
+  const running = spawn(process.execPath, [child, dist, program], {
     // Jest's process has an environment of its own.
     env: process.env,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -1,13 +1,6 @@
 import { isSystemFailure } from '#agent_rl/core/outcome.ts';
-import {
-  keyOutsideRuns,
-  type Member,
-  membersOf,
-  onlyAgent,
-  type Part,
-  type Rollout,
-  type RolloutKey,
-} from '#agent_rl/core/rollout.ts';
+import { keyOutsideRuns, membersOf, onlyAgent } from '#agent_rl/core/rollout.ts';
+import type { Member, Part, Rollout, RolloutKey } from '#agent_rl/core/rollout.ts';
 import { Transcript, type TranscriptRecord } from '#agent_rl/core/transcript.ts';
 import type { Group } from '#agent_rl/trainer/collect/collection.ts';
 
@@ -20,13 +13,14 @@ interface PartSketch extends Partial<Part> {
 /** `prompt` tokens, then `sampled` ones of log-probability -0.5. */
 export function sequence(prompt: number, sampled: number): TranscriptRecord {
   const transcript = new Transcript();
+  const [read, drawn] = [Array.from({ length: prompt }), Array.from({ length: sampled })];
   transcript.append(
     'user',
-    Array.from({ length: prompt }, (_, i) => i + 1),
+    [...read.keys()].map((i) => i + 1),
   );
   transcript.appendSampled(
-    Array.from({ length: sampled }, (_, i) => 10 + i),
-    Array<number>(sampled).fill(-0.5),
+    [...drawn.keys()].map((i) => 10 + i),
+    drawn.map(() => -0.5),
     1,
   );
   return transcript.record();
@@ -68,18 +62,22 @@ export function part({ sampled = 3, prompt = 2, ...given }: PartSketch = {}): Pa
 
 interface Facts extends Partial<Omit<Rollout, 'key' | 'parts' | 'outcome'>>, Partial<RolloutKey> {}
 
-const keyNames = ['run', 'when', 'iteration', 'round', 'slot', 'sample'] as const;
+/** The members of an object of some names, and the others. */
+function divided(given: object, names: readonly string[]): [object, object] {
+  const [some = [], others = []] = [true, false].map((isNamed) =>
+    Object.entries(given).filter(([name]) => names.includes(name) === isNamed),
+  );
+  return [Object.fromEntries(some), Object.fromEntries(others)];
+}
+
+const keyNames = ['run', 'when', 'iteration', 'round', 'slot', 'sample'];
 
 /** A rollout of these parts. */
 export function rollout(parts: readonly Part[], facts: Facts = {}): Rollout {
-  const { run, when, iteration, round, slot, sample, ...given } = facts;
-  const key = { run, when, iteration, round, slot, sample };
-  const named = Object.fromEntries(
-    keyNames.flatMap((name) => (key[name] === undefined ? [] : [[name, key[name]]])),
-  );
+  const [key, given] = divided(facts, keyNames);
   const outcome = parts[0]?.outcome ?? 'completed';
   return {
-    key: { ...keyOutsideRuns(), ...named },
+    key: { ...keyOutsideRuns(), ...key },
     taskId: 't',
     slice: undefined,
     step: 0,
@@ -97,27 +95,13 @@ export function rollout(parts: readonly Part[], facts: Facts = {}): Rollout {
 
 /** A rollout of one part, with what is given of either. */
 export function played(sketch: PartSketch & Facts = {}): Rollout {
-  const facts = Object.fromEntries(
-    Object.entries(sketch).filter(([name]) => factNames.has(name)),
-  ) as Facts;
-  const own = Object.fromEntries(
-    Object.entries(sketch).filter(([name]) => !factNames.has(name)),
-  ) as PartSketch;
+  const [facts, own] = divided(sketch, factNames);
   return rollout([part(own)], facts);
 }
 
-const factNames = new Set<string>([
-  ...keyNames,
-  'taskId',
-  'slice',
-  'step',
-  'seed',
-  'judgedBy',
-  'sandboxLevel',
-  'failedAttempts',
-  'problem',
-  'failure',
-]);
+const factNames = keyNames.concat(
+  'taskId slice step seed judgedBy sandboxLevel failedAttempts problem failure'.split(' '),
+);
 
 /** The first part of a rollout, with it. */
 export function memberOf(one: Rollout): Member {

@@ -38,57 +38,42 @@ import { FakeLearner } from './fake-learner.ts';
 import { ScriptedRollouts } from './scripted-rollouts.ts';
 import { played as playedOnce } from './rollouts.ts';
 
-/*
- * What a run does, as far as its settings decide it: real trainers with a learner and episodes that are made up, and
- * what the other parts are opened with. Two runs of equal effects cannot be told apart.
- */
+// What a run does, as far as its settings decide it: real trainers with a learner and episodes that are made up, and
+// what the other parts are opened with. Two runs of equal effects cannot be told apart.
 
 const never = new AbortController().signal;
 
-/** What a run does, as text. */
-export interface RunEffects {
-  /** What its parts are opened with. */
-  opened: string;
-  /** What its trainer does: takes a while, and need not be asked where `opened` differs. */
-  trained: () => Promise<string>;
-}
-
-/** What the parts of a run are given and what its trainer does. */
-export async function effectsOf({ loaded, chosen }: PreparedRun): Promise<RunEffects> {
+/** What the parts of a run are opened with; what its trainer does, which takes a while and need not be asked where that differs. */
+export async function effectsOf({ loaded, chosen }: PreparedRun) {
   // As the first step of every job: a revision of what is not on the hub is refused here.
   const { config } = (await withLocalModel({ loaded, signal: never, print: () => undefined }))
     .loaded;
-  const { file } = loaded;
   const model = await modelOf(config);
   const { run } = config;
   const all = {
-    folder: join(run.outputDir, run.name ?? defaultRunName(file, run.seed)),
+    folder: join(run.outputDir, run.name ?? defaultRunName(loaded.file, run.seed)),
     logLevel: run.logLevel,
-    trackers: chosen.trackers.map(({ entry, settings, limits }) => [
-      entry.spec.name,
-      settings,
-      limits,
-    ]),
-    policy: [chosen.policy.entry.spec.name, chosen.policy.settings],
-    format: chosen.toolCallFormat && [
-      chosen.toolCallFormat.entry.spec.name,
-      chosen.toolCallFormat.settings,
-    ],
+    trackers: chosen.trackers.map((tracker) => [named(tracker), tracker.limits]),
+    policy: named(chosen.policy),
+    format: chosen.toolCallFormat && named(chosen.toolCallFormat),
     tools: chosen.tools.map(({ entry: { spec } }) => [
       spec.name,
       spec.description,
       spec.parameters,
     ]),
   };
-  const { trained, ...parts } =
-    config.train.mode === 'sft'
-      ? supervised({ config, chosen, model })
-      : reinforced({ config, chosen, model });
+  const known = { config, chosen, model };
+  const { trained, ...parts } = config.train.mode === 'sft' ? supervised(known) : reinforced(known);
   return {
     opened: textOf({ ...all, ...parts }),
     trained: async () => textOf(await trained()),
   };
 }
+
+const named = ({ entry, settings }: { entry: { spec: { name: string } }; settings: object }) => [
+  entry.spec.name,
+  settings,
+];
 
 const textOf = (effects: object): string =>
   JSON.stringify(effects, (_, value: unknown) =>
@@ -97,9 +82,14 @@ const textOf = (effects: object): string =>
 
 type Model = Awaited<ReturnType<typeof modelOf>>;
 
+interface Known extends Pick<PreparedRun, 'chosen'> {
+  config: Config;
+  model: Model;
+}
+
 /** The model by its names, without reading it. */
-const modelOf = (config: Config) => {
-  return resolveModel(config, config.model.path, {
+const modelOf = (config: Config) =>
+  resolveModel(config, config.model.path, {
     trains: false,
     resolvers: {
       ...modelResolvers,
@@ -109,27 +99,19 @@ const modelOf = (config: Config) => {
       openLanguageModelFolder: async () => ({}) as never,
     },
   });
-};
 
 /** The frozen models by their names, without looking for them. */
 const frozenOf = ({ agents, algorithm }: Config, like: Model): FrozenModels => {
-  const named = (folder: string) => ({ ...like, folder, layers: { base: folder, adapters: [] } });
+  const at = (folder: string) => ({ ...like, folder, layers: { base: folder, adapters: [] } });
   const { reference } = algorithm.kl;
+  const own = agents.filter(({ model }) => model !== undefined);
   return {
-    agents: new Map(
-      agents.flatMap(({ name, model }) =>
-        model === undefined ? [] : [[name, named(model)] as const],
-      ),
-    ),
-    ...(reference !== undefined && { reference: named(reference) }),
+    agents: new Map(own.map(({ name, model }) => [name, at(model!)])),
+    ...(reference !== undefined && { reference: at(reference) }),
   };
 };
 
-function supervised({
-  config,
-  chosen,
-  model,
-}: Pick<PreparedRun, 'chosen'> & { config: Config; model: Model }) {
+function supervised({ config, chosen, model }: Known) {
   const { evalFiles, ...sources } = sourcesOf({ config, chosen, model, frozen: noFrozen });
   const learner = new FakeLearner();
   const examples = Array.from({ length: 7 }, (_, i) => {
@@ -141,26 +123,17 @@ function supervised({
   const { batchSize } = config.train;
   const { every: checkpointEvery, keepLast } = config.checkpoint;
   const checkpoints: string[] = [];
-  const { every: evaluateEvery } = config.eval;
+  const { every: evaluateEvery, maxTasks } = config.eval;
   let count = 0;
   const rollouts = new ScriptedRollouts((request) => episodeOf(request, count++, []));
-  const tasks = {
-    ...noTasks,
-    evaluation: chooseTasks(tasksOf('eval', 40), config.eval.maxTasks, 1),
-  };
-  const attempts = attemptsOf(config.eval);
+  const tasks = { ...noTasks, evaluation: chooseTasks(tasksOf('eval', 40), maxTasks, 1) };
   const evaluate = evaluationOf(
-    { config, tasks, attempts },
+    { config, tasks, attempts: attemptsOf(config.eval) },
     { rollouts, weights: learner, signal: never },
   );
+  const every = { checkpointEvery, evaluateEvery };
   const run: SftRun = {
-    options: {
-      seed: config.run.seed,
-      batchSize,
-      train: trainOptions(config),
-      checkpointEvery,
-      evaluateEvery,
-    },
+    options: { seed: config.run.seed, batchSize, train: trainOptions(config), ...every },
     learner,
     examples,
     evaluate: (iteration) => evaluate(iteration, 'run'),
@@ -171,24 +144,20 @@ function supervised({
     },
   };
   const trained = async () => {
-    const ended = await trainSft(run, never).then(
-      ({ state }) => state,
-      (failure: unknown) => String(failure),
-    );
-    const asked = rollouts.requests.map(({ task: { taskId }, ...request }) => [taskId, request]);
-    return [ended, asked, toldTo(learner), checkpoints.slice(-keepLast)];
+    const ended = await trainSft(run, never).then(({ state }) => state, String);
+    return [ended, askedOf(rollouts), toldTo(learner), checkpoints.slice(-keepLast)];
   };
-  const request = {
-    rows: 1,
-    maxContextTokens: 16,
-    training: { longestTokens: 4, loss: { name: 'cross_entropy' } as const },
-  };
+  const training = { longestTokens: 4, loss: { name: 'cross_entropy' } as const };
+  const request = { rows: 1, maxContextTokens: 16, training };
   const { tooLong } = config.dataset;
   const imitates = { longestTokens: 4 };
   return evaluateEvery === 0
     ? { sources, tooLong, engine: engineOptions(config, model, request), trained }
-    : { sources, tooLong, evalFiles, ...played({ config, chosen, model, imitates }), trained };
+    : { sources, tooLong, evalFiles, ...played({ config, chosen, model }, imitates), trained };
 }
+
+const askedOf = ({ requests }: ScriptedRollouts) =>
+  requests.map(({ task: { taskId }, ...request }) => [taskId, request]);
 
 const tasksOf = (set: string, count: number): Task[] =>
   Array.from({ length: count }, (_, i) => ({
@@ -197,11 +166,7 @@ const tasksOf = (set: string, count: number): Task[] =>
     metadata: { set },
   }));
 
-function reinforced({
-  config,
-  chosen,
-  model,
-}: Pick<PreparedRun, 'chosen'> & { config: Config; model: Model }) {
+function reinforced({ config, chosen, model }: Known) {
   const sets = config.datasets.map(({ weight }, i) => ({ weight, tasks: tasksOf(`set${i}`, 40) }));
   return {
     sources: sourcesOf({ config, chosen, model, frozen: frozenOf(config, model) }),
@@ -221,12 +186,7 @@ function reinforced({
 }
 
 /** What an agent is opened with. */
-function played({
-  config,
-  chosen,
-  model,
-  imitates,
-}: Pick<PreparedRun, 'chosen'> & { config: Config; model: Model; imitates?: Imitation }) {
+function played({ config, chosen, model }: Known, imitates?: Imitation) {
   const { rollout } = config;
   const { workers } = rollout;
   return {
@@ -234,33 +194,22 @@ function played({
       ...collecting(config, model, workers),
       ...learning(config, chosen.loss, imitates),
     }),
-    services: [chosen.generator, chosen.learner].map(({ entry, settings }) => [
-      entry.spec.name,
-      settings,
-    ]),
+    services: [chosen.generator, chosen.learner].map(named),
     sandbox: needs(chosen, 'sandbox') && sandboxOptions(config),
     episodes: {
       workers,
       ...episodeSettings(config),
       stallS: rollout.deadlines.stallS,
-      environments: chosen.environments.map(({ name, entry, settings, agents }) => [
-        name,
-        entry.spec.name,
-        settings,
-        agents,
-      ]),
+      environments: chosen.environments.map((one) => [one.name, named(one), one.agents]),
       tools: chosen.tools.map(({ settings }) => settings),
-      rewards: chosen.rewards.map(({ name, weight, tool, settings, entry }) => [
-        [name, weight, tool, settings],
-        entry.spec.name,
-      ]),
+      rewards: chosen.rewards.map((one) => [one.name, one.weight, one.tool, named(one)]),
     },
   };
 }
 
 /** Everything the trainer asks of learner, episodes and observer. */
 async function trainedBy(
-  { config, chosen }: Pick<PreparedRun, 'chosen'> & { config: Config },
+  { config, chosen }: Omit<Known, 'model'>,
   sets: Parameters<typeof planOf>[0],
 ) {
   const learner = new FakeLearner();
@@ -287,32 +236,21 @@ async function trainedBy(
       return { path: '', weightsSha256: '' };
     },
   };
-  const ended = await trainGrpo(run, never).then(
-    ({ control }) => control,
-    (failure: unknown) => String(failure),
-  );
   return {
-    ended,
-    requests: rollouts.requests.map(({ task: { taskId }, ...request }) => [taskId, request]),
+    ended: await trainGrpo(run, never).then(({ control }) => control, String),
+    requests: askedOf(rollouts),
     told: toldTo(learner),
     // What is written is kept or deleted by this number alone: see pruneCheckpoints.
     checkpoints: [...steps.slice(-config.checkpoint.keepLast), ...others],
   };
 }
 
-const toldTo = ({ batches, losses, steps, forwards, published }: FakeLearner) => [
-  batches,
-  losses,
-  steps,
-  forwards,
-  published,
-];
+const toldTo = ({ batches, losses, steps, forwards, published }: FakeLearner) =>
+  [batches, losses, steps, forwards, published] as const;
 
 /** How every eighth episode ends. */
 const endings: readonly Outcome[] = [
-  'completed',
-  'completed',
-  'completed',
+  ...Array<Outcome>(3).fill('completed'),
   'truncated-tokens',
   'agent-error',
   'truncated-turns',
@@ -335,17 +273,13 @@ function episodeOf(
 ): Rollout {
   const { sample } = key;
   const number = Number(taskId.split('-')[1]);
-  const alike = number % 3 === 0;
-  const reward = alike ? 1 : ((sample + number + step) % 3) / 2;
-  const scores = [
-    ['environment', reward],
-    ...names.map((name, i) => [name, (sample * (i + 2)) % 3]),
-  ];
+  const reward = number % 3 === 0 ? 1 : ((sample + number + step) % 3) / 2;
+  const others = names.map((name, i) => [name, (sample * (i + 2)) % 3] as const);
   return playedOnce({
     reward,
     sampled: 3 + ((sample + number) % 4),
     outcome: failures[count % 32] ?? endings[count % 8] ?? 'completed',
     success: reward === 1,
-    scores: Object.fromEntries(scores) as Record<string, number>,
+    scores: Object.fromEntries([['environment', reward], ...others]),
   });
 }

@@ -7,9 +7,7 @@ import { programs } from './sandbox-contract/programs.ts';
 import { sessions } from './sandbox-contract/sessions.ts';
 import { unhurried } from './sandbox-limits.ts';
 
-/**
- * The tests that every backend passes behind its layers, and then `own`, the tests of one backend, with the same sandbox.
- */
+/** The tests that every backend passes behind its layers, and then `own`, the tests of one backend, with the same sandbox. */
 export function sandboxContract<Backend extends Sandbox>(
   name: string,
   start: () => Promise<Backend>,
@@ -26,7 +24,7 @@ export function sandboxContract<Backend extends Sandbox>(
     const ask = asking(() => sandbox);
 
     programs(() => sandbox, ask);
-    judging(ask, () => sandbox);
+    judging(ask);
     sessions(ask, () => sandbox);
     own?.(() => backend, ask);
 

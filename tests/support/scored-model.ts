@@ -44,6 +44,36 @@ export class ScoredModel implements Scorer {
   }
 }
 
+interface Drawing {
+  temperature: number;
+  most: number;
+  ends: readonly number[];
+  seed: number;
+  /** What is drawn in every place, whatever the model says. */
+  forced?: number | undefined;
+}
+
+/** Tokens behind a context, and what can be said of the place of each at a temperature. */
+export function drawnBy(
+  model: ScoredModel,
+  context: readonly number[],
+  { temperature, most, ends, seed, forced }: Drawing,
+) {
+  const drawn: { token: number; logProbs: (at: number) => readonly number[] }[] = [];
+  const seen = [...context];
+  while (drawn.length < most) {
+    const token = forced ?? model.draw(seen, { temperature }, seed);
+    const before = [...seen];
+    drawn.push({ token, logProbs: (at) => model.logProbs(before, at) });
+    seen.push(token);
+    if (ends.includes(token)) break;
+  }
+  return drawn;
+}
+
+export const likeliest = (logProbs: readonly number[], count: number): number[] =>
+  [...logProbs.keys()].toSorted((a, b) => logProbs[b]! - logProbs[a]!).slice(0, count);
+
 /** In [0, 1): neighbours have nothing in common. */
 function scattered(value: number): number {
   const mixed = Math.imul(value ^ (value >>> 15), 0x2c1b3c6d);

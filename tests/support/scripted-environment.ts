@@ -31,13 +31,7 @@ export class ScriptedEnvironment implements Environment {
 
   async finish(end: EpisodeEnd, signal: AbortSignal): Promise<Verdict> {
     this.ends.push(end);
-    return (
-      this.script.finish?.(end, signal) ?? {
-        outcome: 'completed',
-        reward: 1,
-        components: { solved: 1 },
-        success: true,
-      }
-    );
+    const verdict = { outcome: 'completed', reward: 1, components: { solved: 1 } } as const;
+    return this.script.finish?.(end, signal) ?? { ...verdict, success: true };
   }
 }

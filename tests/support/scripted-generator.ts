@@ -18,11 +18,12 @@ export class ScriptedGenerator implements Generator {
   readonly maxContextTokens: number;
   readonly requests: GenerationRequest[] = [];
   readonly released: string[] = [];
-  readonly #script: Script;
   readonly #version: number;
 
-  constructor(script: Script, { maxContextTokens = 100_000, version = 3 } = {}) {
-    this.#script = script;
+  constructor(
+    private readonly script: Script,
+    { maxContextTokens = 100_000, version = 3 } = {},
+  ) {
     this.maxContextTokens = maxContextTokens;
     this.#version = version;
   }
@@ -35,36 +36,26 @@ export class ScriptedGenerator implements Generator {
   async close(): Promise<void> {}
 
   async generate(request: GenerationRequest, signal?: AbortSignal): Promise<Generation> {
-    const script = this.#script(request, this.requests.push(request) - 1);
+    const script = this.script(request, this.requests.push(request) - 1);
     const room = this.maxContextTokens - request.tokens.length;
     const end = script.findIndex((token) => request.stopTokens.includes(token));
     const whole = end < 0 ? script : script.slice(0, end + 1);
-    const tokens =
-      signal?.aborted === true
-        ? []
-        : whole.slice(0, Math.max(0, Math.min(request.maxTokens, room)));
-    return {
-      tokens,
-      logProbs: tokens.map((_, i) => -(request.tokens.length + i + 1) / 1000),
-      stop: this.#stop(request, tokens, signal),
-      version: this.#version,
-    };
+    const most = signal?.aborted === true ? 0 : Math.max(0, Math.min(request.maxTokens, room));
+    const tokens = whole.slice(0, most);
+    const logProbs = tokens.map((_, i) => -(request.tokens.length + i + 1) / 1000);
+    const stop = signal?.aborted === true ? 'aborted' : stopOf(request, tokens);
+    return { tokens, logProbs, stop, version: this.#version };
   }
 
   release(episode: string): void {
     this.released.push(episode);
   }
+}
 
-  #stop(
-    request: GenerationRequest,
-    tokens: readonly number[],
-    signal?: AbortSignal,
-  ): Generation['stop'] {
-    if (signal?.aborted === true) return 'aborted';
-    const last = tokens.at(-1);
-    if (last !== undefined && request.stopTokens.includes(last)) return 'stop-token';
-    return tokens.length < request.maxTokens ? 'context-full' : 'max-tokens';
-  }
+function stopOf({ stopTokens, maxTokens }: GenerationRequest, tokens: readonly number[]) {
+  const last = tokens.at(-1);
+  if (last !== undefined && stopTokens.includes(last)) return 'stop-token';
+  return tokens.length < maxTokens ? 'context-full' : 'max-tokens';
 }
 
 /** What a policy is told where it acts in the first turn of an episode. */

@@ -8,7 +8,7 @@ import type { ActOptions, Policy, PolicyTurn } from '#agent_rl/core/plugins/poli
 import { Transcript } from '#agent_rl/core/transcript.ts';
 
 /** What a scripted turn says; `tokens` defaults to three. */
-export interface ScriptedTurn extends Partial<PolicyTurn> {
+interface ScriptedTurn extends Partial<PolicyTurn> {
   message: AssistantMessage;
   tokens?: readonly number[];
 }
@@ -35,10 +35,8 @@ export class ScriptedPolicy implements Policy {
   begin(conversation: readonly Message[], tools: readonly { name: string }[]): Transcript {
     this.offered.push(tools.map(({ name }) => name));
     const transcript = new Transcript();
-    transcript.append(
-      'user',
-      Array.from({ length: this.promptTokens }, (_, i) => i + 1),
-    );
+    const prompt = Array.from({ length: this.promptTokens }, (_, i) => i + 1);
+    transcript.append('user', prompt);
     this.#heard.set(transcript, [...conversation]);
     return transcript;
   }
@@ -47,11 +45,8 @@ export class ScriptedPolicy implements Policy {
     this.maxTokens.push(options.maxTokens);
     const turn = await this.script(options, this.#heard.get(transcript) ?? []);
     const { message, tokens = [100 + options.key.turn, 7, 2], stop = 'end-of-turn' } = turn;
-    transcript.appendSampled(
-      tokens,
-      tokens.map((token) => -token / 100),
-      1,
-    );
+    const logProbs = tokens.map((token) => -token / 100);
+    transcript.appendSampled(tokens, logProbs, 1);
     return { message, stop, sampledTokens: tokens.length };
   }
 

@@ -29,21 +29,10 @@ export async function ask(
   }));
   const toolRunner = new ToolRunner([]);
   const none = { toolsShared: new Map(), rewardsShared: new Map(), sandbox: undefined };
-  const make = episodeMaker({
-    config,
-    chosen,
-    container: runContainer(),
-    policy,
-    toolRunner,
-    ...none,
-  });
-  const requests = evaluation.map((task) => ({
-    task,
-    key: keyOutsideRuns(),
-    step: 0,
-    seed: 42,
-    sampling: unbiased,
-  }));
+  const run = { config, chosen, container: runContainer() };
+  const make = episodeMaker({ ...run, policy, toolRunner, ...none });
+  const asked = { key: keyOutsideRuns(), step: 0, seed: 42, sampling: unbiased };
+  const requests = evaluation.map((task) => Object.assign({ task }, asked));
   const { signal } = new AbortController();
   return new AsyncRolloutWorker(make, 16).collect(requests, { signal });
 }

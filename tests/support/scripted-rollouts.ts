@@ -8,10 +8,7 @@ export class ScriptedRollouts implements Rollouts {
 
   constructor(private readonly script: (request: EpisodeRequest) => Rollout) {}
 
-  async collect(
-    requests: readonly EpisodeRequest[],
-    { onRollout }: CollectOptions,
-  ): Promise<Rollout[]> {
+  async collect(requests: readonly EpisodeRequest[], { onRollout }: CollectOptions) {
     return requests.map((request) => {
       this.requests.push(request);
       const { task, key, step, seed } = request;

@@ -10,20 +10,11 @@ import type {
 } from '#agent_rl/core/services/sandbox.ts';
 import { bareResult } from '#agent_rl/sandbox/requests/result-without-output.ts';
 
-const ran: RunResult = {
-  status: 'ok',
-  exitCode: 0,
-  stdout: '',
-  stderr: '',
-  stdoutBytes: 0,
-  stderrBytes: 0,
-  truncated: false,
-  wallMs: 1,
-  level: 'scripted',
-};
+const written = { stdout: '', stderr: '', stdoutBytes: 0, stderrBytes: 0, truncated: false };
+const ran: RunResult = { status: 'ok', exitCode: 0, ...written, wallMs: 1, level: 'scripted' };
 
 /** A request of any kind, or a program of a session. */
-export type Asked = SandboxRequest<RequestKind> | RunRequest;
+type Asked = SandboxRequest<RequestKind> | RunRequest;
 
 /** What was asked of a scripted sandbox. */
 export interface ScriptedSandbox extends Sandbox {

@@ -43,14 +43,9 @@ export async function scriptedModel(script: Script, maxContextTokens = 4096) {
   const settings = { thinking: true };
   const format = new HermesFormat();
   const policy = new LanguageModelPolicy({ model: text, generator, settings, format });
-  const model = new ServedModel({
-    text,
-    vocabSize: 1000,
-    maxContextTokens,
-    policy,
-    generator,
-    reader: turnReader(text, format, settings),
-  });
+  const reader = turnReader(text, format, settings);
+  const parts = { text, policy, generator, reader };
+  const model = new ServedModel({ ...parts, vocabSize: 1000, maxContextTokens });
   return { model, requests, released, text };
 }
 

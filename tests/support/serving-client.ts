@@ -1,20 +1,10 @@
 import { serveModel } from '#agent_rl/jobs/serve/serve-model.ts';
 import { servingOptions } from './serving.ts';
 
-/** What a server of the starter answered. */
-export interface Asked {
-  status: number;
-  text: string;
-}
-
-export interface ServingClient {
-  /** @param body a text is sent as it is */
-  ask(path: string, body?: object | string): Promise<Asked>;
-  close(): Promise<void>;
-}
+export type ServingClient = Awaited<ReturnType<typeof servingClient>>;
 
 /** Serves the starter, and asks it. */
-export async function servingClient(): Promise<ServingClient> {
+export async function servingClient() {
   const stop = new AbortController();
   const given = await servingOptions(stop.signal);
   let served: Promise<unknown> = Promise.resolve();
@@ -23,7 +13,8 @@ export async function servingClient(): Promise<ServingClient> {
     served.catch(reject);
   });
   return {
-    async ask(path, body) {
+    /** @param body a text is sent as it is */
+    async ask(path: string, body?: object | string) {
       const response = await fetch(url + path, {
         method: body === undefined ? 'GET' : 'POST',
         headers: { 'content-type': 'application/json' },

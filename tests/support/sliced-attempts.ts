@@ -5,19 +5,10 @@ export function slicedAttempts(solved: number, solvedOfSlice: number, slice: str
   const perTask = Array.from({ length: 20 }, (_, index): TaskAttempts => {
     const ofSlice = index >= 10;
     const right = ofSlice ? index - 10 < solvedOfSlice : index < solved;
-    return {
-      taskId: `task ${index}`,
-      n: 1,
-      successes: right ? 1 : 0,
-      failed: 0,
-      groups: ofSlice ? [slice] : [],
-      ofSlice,
-    };
+    const counts = { n: 1, successes: right ? 1 : 0, failed: 0 };
+    return { taskId: `task ${index}`, ...counts, groups: ofSlice ? [slice] : [], ofSlice };
   });
   const of = (tasks: readonly TaskAttempts[]) => successRateOf(tasks, { seed: 1, of: 'test' });
-  return {
-    ...of(perTask.slice(0, 10)),
-    groups: { [slice]: of(perTask.slice(10)) },
-    perTask,
-  };
+  const groups = { [slice]: of(perTask.slice(10)) };
+  return { ...of(perTask.slice(0, 10)), groups, perTask };
 }

@@ -14,10 +14,7 @@ export interface SourceFile {
 export const projectFile = (path: string): string => readFileSync(join(root, path), 'utf8');
 
 /** Every file of these endings under the folders of source. */
-export function sourceFiles(
-  folders: readonly string[],
-  endings: readonly string[] = ['.ts'],
-): readonly SourceFile[] {
+export function sourceFiles(folders: readonly string[], endings: readonly string[] = ['.ts']) {
   return folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
       .filter((file) => endings.some((ending) => file.endsWith(ending)))

@@ -1,7 +1,7 @@
 /** Rows of one shape. */
 export type TableRow = Readonly<Record<string, string>>;
 
-const cell = (text: string): string => `"${text.replaceAll('"', '""')}"`;
+const cell = (value: string): string => `"${value.replaceAll('"', '""')}"`;
 
 /** Rows as CSV, every cell in quotes. */
 export const csvOf = (rows: readonly TableRow[]): string =>
@@ -9,26 +9,17 @@ export const csvOf = (rows: readonly TableRow[]): string =>
     .map((cells) => `${cells.map(cell).join(',')}\n`)
     .join('');
 
-/*
- * Parquet, as small as it can be: columns of texts, PLAIN and not compressed, a page and a row group for each column. The
- * structures follow https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift in
- * Thrift's compact protocol.
- */
+// Parquet, as small as it can be: columns of texts, PLAIN and not compressed, a page and a row group for each column. The
+// structures follow https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift in
+// Thrift's compact protocol.
 
-/** A value by its Thrift type. */
-type Field =
-  | readonly [type: 'i32' | 'i64', value: number]
-  | readonly [type: 'text', value: string]
-  | readonly [
-      type: 'list',
-      of: 'i32' | 'text' | 'struct',
-      items: readonly (number | string | Struct)[],
-    ]
-  | readonly [type: 'struct', value: Struct];
-/** Fields by their ids, rising. */
-type Struct = readonly (readonly [id: number, field: Field])[];
-
-const codes = { i32: 5, i64: 6, text: 8, list: 9, struct: 12 } as const;
+/** A value as Thrift writes it, with the number of its type. */
+interface Value {
+  type: number;
+  bytes: readonly number[];
+}
+/** Values by the ids of their fields. */
+type Fields = Readonly<Record<number, Value>>;
 
 function varint(value: number): number[] {
   const bytes: number[] = [];
@@ -37,123 +28,60 @@ function varint(value: number): number[] {
   return [...bytes, left];
 }
 
-const zigzag = (value: number): number[] => varint(value >= 0 ? 2 * value : -2 * value - 1);
+const i32 = (value: number): Value => ({ type: 5, bytes: varint(2 * value) });
+const i64 = (value: number): Value => ({ ...i32(value), type: 6 });
 
-const textBytes = (text: string): number[] => {
-  const bytes = [...Buffer.from(text)];
-  return [...varint(bytes.length), ...bytes];
-};
-
-function item(value: number | string | Struct): number[] {
-  if (typeof value === 'number') return zigzag(value);
-  return typeof value === 'string' ? textBytes(value) : struct(value);
+function text(value: string): Value {
+  const bytes = [...Buffer.from(value)];
+  return { type: 8, bytes: [...varint(bytes.length), ...bytes] };
 }
 
-function fieldBytes(field: Field): number[] {
-  if (field[0] !== 'list') return item(field[1]);
-  const [, of, items] = field;
+function list(items: readonly Value[]): Value {
+  const { type } = items[0] ?? i32(0);
   const head =
-    items.length < 15
-      ? [items.length * 16 + codes[of]]
-      : [240 + codes[of], ...varint(items.length)];
-  return [...head, ...items.flatMap(item)];
+    items.length < 15 ? [items.length * 16 + type] : [240 + type, ...varint(items.length)];
+  return { type: 9, bytes: [...head, ...items.flatMap(({ bytes }) => bytes)] };
 }
 
-function struct(fields: Struct): number[] {
-  let last = 0;
-  const bytes = fields.flatMap(([id, field]) => {
-    const head = (id - last) * 16 + codes[field[0]];
-    last = id;
-    return [head, ...fieldBytes(field)];
+function struct(fields: Fields): Value {
+  const ids = Object.keys(fields).map(Number);
+  const bytes = ids.flatMap((id, at) => {
+    const { type, bytes: own } = fields[id]!;
+    return [(id - (ids[at - 1] ?? 0)) * 16 + type].concat(own);
   });
-  return [...bytes, 0];
+  return { type: 12, bytes: [...bytes, 0] };
 }
 
-const byteArray = 6;
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
+const uint32 = (value: number): Buffer => Buffer.from(Uint32Array.of(value).buffer);
+const byteArray = i32(6);
 
 function pageOf(texts: readonly string[]): Buffer {
-  const data = Buffer.concat(
-    texts.flatMap((text) => {
-      const bytes = Buffer.from(text);
-      const size = Buffer.alloc(4);
-      size.writeUInt32LE(bytes.length);
-      return [size, bytes];
-    }),
-  );
-  const rle = 3;
-  const header = struct([
-    [1, ['i32', 0]],
-    [2, ['i32', data.length]],
-    [3, ['i32', data.length]],
-    [
-      5,
-      [
-        'struct',
-        [
-          [1, ['i32', texts.length]],
-          [2, ['i32', 0]],
-          [3, ['i32', rle]],
-          [4, ['i32', rle]],
-        ],
-      ],
-    ],
-  ]);
-  return Buffer.concat([Buffer.from(header), data]);
+  const cells = texts.map((one) => Buffer.from(one));
+  const data = Buffer.concat(cells.flatMap((one) => [uint32(one.length), one]));
+  const [plain, rle, size] = [i32(0), i32(3), i32(data.length)];
+  const head = struct({ 1: i32(texts.length), 2: plain, 3: rle, 4: rle });
+  const header = struct({ 1: i32(0), 2: size, 3: size, 5: head });
+  return Buffer.concat([Buffer.from(header.bytes), data]);
 }
 
 /** Rows as a Parquet file. */
 export function parquetOf(rows: readonly TableRow[]): Buffer {
   const names = Object.keys(rows[0] ?? {});
   const pages = names.map((name) => pageOf(rows.map((row) => row[name] ?? '')));
-  const starts = pages.map((_, index) =>
-    pages.slice(0, index).reduce((sum, page) => sum + page.length, 4),
+  const sizes = pages.map(({ length }) => length);
+  const count = i64(rows.length);
+  const chunks = names.map((name, index) => {
+    const [start, size] = [i64(4 + sum(sizes.slice(0, index))), i64(sizes[index] ?? 0)];
+    const path = { 1: byteArray, 2: list([i32(0)]), 3: list([text(name)]), 4: i32(0) };
+    return struct({ 2: start, 3: struct({ ...path, 5: count, 6: size, 7: size, 9: start }) });
+  });
+  const columns = names.map((name) =>
+    struct({ 1: byteArray, 3: i32(0), 4: text(name), 6: i32(0) }),
   );
-  const chunk = (name: string, index: number): Struct => {
-    const [start = 0, size = 0] = [starts[index], pages[index]?.length];
-    return [
-      [2, ['i64', start]],
-      [
-        3,
-        [
-          'struct',
-          [
-            [1, ['i32', byteArray]],
-            [2, ['list', 'i32', [0]]],
-            [3, ['list', 'text', [name]]],
-            [4, ['i32', 0]],
-            [5, ['i64', rows.length]],
-            [6, ['i64', size]],
-            [7, ['i64', size]],
-            [9, ['i64', start]],
-          ],
-        ],
-      ],
-    ];
-  };
-  const column = (name: string): Struct => [
-    [1, ['i32', byteArray]],
-    [3, ['i32', 0]],
-    [4, ['text', name]],
-    [6, ['i32', 0]],
-  ];
-  const group: Struct = [
-    [1, ['list', 'struct', names.map(chunk)]],
-    [2, ['i64', pages.reduce((sum, page) => sum + page.length, 0)]],
-    [3, ['i64', rows.length]],
-  ];
-  const root: Struct = [
-    [4, ['text', 'root']],
-    [5, ['i32', names.length]],
-  ];
-  const footer = Buffer.from(
-    struct([
-      [1, ['i32', 1]],
-      [2, ['list', 'struct', [root, ...names.map(column)]]],
-      [3, ['i64', rows.length]],
-      [4, ['list', 'struct', [group]]],
-    ]),
-  );
-  const size = Buffer.alloc(4);
-  size.writeUInt32LE(footer.length);
-  return Buffer.concat([Buffer.from('PAR1'), ...pages, footer, size, Buffer.from('PAR1')]);
+  const root = struct({ 4: text('root'), 5: i32(names.length) });
+  const group = struct({ 1: list(chunks), 2: i64(sum(sizes)), 3: count });
+  const all = struct({ 1: i32(1), 2: list([root, ...columns]), 3: count, 4: list([group]) });
+  const [footer, magic] = [Buffer.from(all.bytes), Buffer.from('PAR1')];
+  return Buffer.concat([magic, ...pages, footer, uint32(footer.length), magic]);
 }

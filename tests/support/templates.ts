@@ -8,8 +8,7 @@ import { Tokenizer } from '#model/text/tokenizer.ts';
 
 export const templatesFolder = join(packageRoot(), 'tests', 'fixtures', 'templates');
 
-const templateOf = (name: string): string =>
-  readFileSync(join(templatesFolder, `${name}.jinja`), 'utf8');
+const templateOf = (name: string) => readFileSync(join(templatesFolder, `${name}.jinja`), 'utf8');
 
 /** Each byte as the character that byte-level tokenizers write it as. */
 function byteCharacters(): readonly string[] {
@@ -36,29 +35,21 @@ function byteTokenizer(controls: readonly string[]): Tokenizer {
   return new Tokenizer(json, { bos_token: controls[0] });
 }
 
-const llamaControls = [
-  '<|begin_of_text|>',
-  '<|eot_id|>',
-  '<|eom_id|>',
-  '<|start_header_id|>',
-  '<|end_header_id|>',
-  '<|python_tag|>',
-];
-
-/** A template laid out as Llama 3's: the day, tools in the first message of the user, results of role ipython. */
-const llamaTemplate = templateOf('llama3');
-
-/** A model's text side that speaks by a template laid out as Llama 3's. */
-export function llamaModel(): LanguageModel {
-  const tokenizer = byteTokenizer(llamaControls);
-  return new LanguageModel(tokenizer, new ChatTemplate(llamaTemplate, tokenizer.namedTokens));
-}
-
-/** A model's text side whose turns begin and end as Qwen's do, by the given template. */
-export function modelWithTemplate(template: string): LanguageModel {
-  const tokenizer = byteTokenizer(['<|endoftext|>', '<|im_end|>', '<|im_start|>']);
+function modelOf(template: string, controls: string): LanguageModel {
+  const tokenizer = byteTokenizer(controls.split(' '));
   return new LanguageModel(tokenizer, new ChatTemplate(template, tokenizer.namedTokens));
 }
+
+/** A model's text side that speaks as Llama 3: the day, tools in the first message of the user, results of role ipython. */
+export const llamaModel = (): LanguageModel =>
+  modelOf(
+    templateOf('llama3'),
+    '<|begin_of_text|> <|eot_id|> <|eom_id|> <|start_header_id|> <|end_header_id|> <|python_tag|>',
+  );
+
+/** A model's text side whose turns begin and end as Qwen's do, by the given template. */
+export const modelWithTemplate = (template: string): LanguageModel =>
+  modelOf(template, '<|endoftext|> <|im_end|> <|im_start|>');
 
 /** A template that knows the roles system, user and assistant, and neither tools nor their results. */
 export const plainTemplate = templateOf('plain');

@@ -5,22 +5,17 @@ import { writeAdapter } from '#model/adapters/adapter-files.ts';
 import { sizeOf } from '#agent_rl/engine/check-inputs.ts';
 import { layerParameter } from '#model/config/parameters.ts';
 
+const scale = { rank: 3, alpha: 6, dropout: 0.1, rankStabilised: false };
 export const tinyAdapter: Adapter = {
   name: 'tiny',
-  rank: 3,
-  alpha: 6,
-  dropout: 0.1,
-  rankStabilised: false,
+  ...scale,
   targets: adapterTargets(['all-linear']),
 };
 
 type Weights = ReadonlyMap<string, Float32Array>;
 
 /** Both matrices away from zero, so that the adapter changes what the model says. */
-export const tinyAdapterWeights = (
-  config: ModelConfig,
-  adapter: Adapter = tinyAdapter,
-): Map<string, Float32Array> =>
+export const tinyAdapterWeights = (config: ModelConfig, adapter: Adapter = tinyAdapter) =>
   new Map(
     adapterSpecs(config, adapter).map(({ name, shape }) => {
       const rng = new KeyedRng(5, name);
@@ -36,8 +31,8 @@ export const saveTinyAdapter = (
 ): Promise<void> =>
   writeAdapter(folder, config, {
     adapter,
-    parameters: tinyAdapterWeights(config, adapter),
     baseModel,
+    parameters: tinyAdapterWeights(config, adapter),
   });
 
 /** W + scale B A entry by entry, for an adapter scaled by alpha / rank. */

@@ -37,12 +37,6 @@ export async function learnOnce(
   const zeros = new Float32Array(length);
   const datum = { tokens, weights, advantages: zeros, oldLogProbs: zeros };
   await learner.forwardBackward(batchOf([datum]), { name: 'cross_entropy' });
-  await learner.optimStep({
-    learningRate: 0.1,
-    beta1: 0.9,
-    beta2: 0.99,
-    eps: 1e-8,
-    weightDecay: 0,
-    maxGradNorm: 1,
-  });
+  const adam = { beta1: 0.9, beta2: 0.99, eps: 1e-8, weightDecay: 0 };
+  await learner.optimStep({ learningRate: 0.1, ...adam, maxGradNorm: 1 });
 }

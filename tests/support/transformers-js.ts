@@ -16,17 +16,14 @@ export async function generatedBy(
   model: PreTrainedModel,
   prompt: readonly number[],
   count: number,
-): Promise<number[]> {
+) {
   const output = await model.generate({ inputs: idTensor([prompt]), max_new_tokens: count });
   const [row = []] = (output as Tensor).tolist() as bigint[][];
   return row.slice(prompt.length).map(Number);
 }
 
 /** Logits of every position of every row, [rows][positions][vocabulary]. */
-export async function logitsBy(
-  model: PreTrainedModel,
-  inputs: Readonly<Record<string, unknown>>,
-): Promise<number[][][]> {
+export async function logitsBy(model: PreTrainedModel, inputs: Readonly<Record<string, unknown>>) {
   const { logits } = (await model.forward(inputs)) as { logits: Tensor };
   return logits.tolist() as number[][][];
 }

@@ -7,13 +7,11 @@ import type {
   MultiAgentStep,
   Verdict,
 } from '#agent_rl/core/plugins/environment.ts';
-import { keyOutsideRuns } from '#agent_rl/core/rollout.ts';
-import { unbiased } from '#agent_rl/core/services/generator.ts';
 import type { EpisodeParts } from '#agent_rl/rollout/episode-parts.ts';
 import { runEpisode } from '#agent_rl/rollout/run-episode.ts';
 import { worldOfSeveral } from '#agent_rl/rollout/world.ts';
 import { ToolRunner } from '#agent_rl/rollout/tools/tool-runner.ts';
-import { limits } from './play-episode.ts';
+import { limits, request } from './play-episode.ts';
 import { says, type Script, ScriptedPolicy } from './scripted-policy.ts';
 
 /** The speaker hints, the guesser guesses, twice each; what each hears is what the other said. */
@@ -37,11 +35,7 @@ class Hints implements MultiAgentEnvironment {
     return { done: false, next, tell: { [next]: [user(message.content)] } };
   }
 
-  async finish(
-    end: EpisodeEnd,
-    signal: AbortSignal,
-    agent?: string,
-  ): Promise<Record<string, Verdict>> {
+  async finish(end: EpisodeEnd, signal: AbortSignal, agent?: string) {
     this.ends.push([end, agent]);
     const scripted = await this.script.finish?.(end, signal, agent);
     return scripted ?? { speaker: verdictOf(0.5), guesser: verdictOf(1) };
@@ -59,7 +53,7 @@ export const verdictOf = (reward: number): Verdict => ({
 /** What each says: its name and the number of the turn. */
 export const named: Script = ({ key: { agent, turn } }) => ({ message: says(`${agent} ${turn}`) });
 
-export interface DuetSetting {
+interface DuetSetting {
   environment?: Partial<MultiAgentEnvironment>;
   script?: Script;
   parts?: Partial<EpisodeParts>;
@@ -85,13 +79,6 @@ export async function playDuet({ environment: own, script, parts, learns = {} }:
     invalidCallPenalty: 0,
     limits,
     ...parts,
-  };
-  const request = {
-    task: { taskId: 't1', prompt: 'a task', metadata: {} },
-    key: keyOutsideRuns(2),
-    step: 5,
-    seed: 9,
-    sampling: unbiased,
   };
   const rollout = await runEpisode(() => all, request, new AbortController().signal);
   const [speaker, guesser, ...others] = rollout.parts;

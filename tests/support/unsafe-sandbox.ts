@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 
 import type { RunRequest, RunResult, Sandbox } from '#agent_rl/core/services/sandbox.ts';
 import { bareResult } from '#agent_rl/sandbox/requests/result-without-output.ts';
@@ -30,17 +32,9 @@ export function unsafeSandbox(): Sandbox {
 async function run({ code, stdin = '', limits = {} }: RunRequest): Promise<RunResult> {
   const folder = mkdtempSync(join(tmpdir(), 'unsafe-'));
   writeFileSync(join(folder, 'main.py'), code);
-  const child = spawn(python, ['main.py'], {
-    cwd: folder,
-    stdio: 'pipe',
-    detached: true,
-    // A test has an environment of its own.
-    env: { ...process.env },
-  });
-  const out = { stdout: '', stderr: '' };
-  for (const name of ['stdout', 'stderr'] as const) {
-    child[name].setEncoding('utf8').on('data', (text: string) => (out[name] += text));
-  }
+  // A test has an environment of its own.
+  const options = { cwd: folder, detached: true, env: { ...process.env } } as const;
+  const child = spawn(python, ['main.py'], options);
   child.stdin.on('error', () => undefined).end(stdin);
   let late = false;
   const kill = (): void => {
@@ -48,26 +42,12 @@ async function run({ code, stdin = '', limits = {} }: RunRequest): Promise<RunRe
     if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
   };
   const timer = setTimeout(kill, 1000 * (limits.wallS ?? 10));
-  const exitCode = await new Promise<number | null>((resolve, reject) => {
-    child.on('error', reject).on('exit', resolve);
-  });
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
   clearTimeout(timer);
-  await new Promise((resolve) => setTimeout(resolve, 50));
   rmSync(folder, { recursive: true, force: true });
-  const status = late
-    ? 'timeout'
-    : exitCode === 0
-      ? 'ok'
-      : exitCode === null
-        ? 'signaled'
-        : 'error';
-  return {
-    status,
-    ...out,
-    stdoutBytes: out.stdout.length,
-    stderrBytes: out.stderr.length,
-    truncated: false,
-    wallMs: 0,
-    level: 'none',
-  };
+  const ended = child.exitCode === 0 ? 'ok' : child.exitCode === null ? 'signaled' : 'error';
+  const [stdoutBytes, stderrBytes] = [stdout.length, stderr.length];
+  const result = { stdout, stderr, stdoutBytes, stderrBytes, truncated: false, wallMs: 0 };
+  return { status: late ? 'timeout' : ended, ...result, level: 'none' };
 }

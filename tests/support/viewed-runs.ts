@@ -2,26 +2,16 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import { startProgram, type StartedProgram } from './built-program.ts';
+import { startProgram } from './built-program.ts';
 
 const smoke = join(packageRoot(), 'configs', 'code_exec_smoke.yaml');
 
 /** Starts to train a small run of this name in `FOLDER/runs`, with settings of its own. */
-export const startTraining = (
-  folder: string,
-  name: string,
-  ...settings: readonly string[]
-): StartedProgram =>
-  startProgram(
-    'agent-rl',
-    [
-      'train',
-      '--config',
-      smoke,
-      ...[`run.name=${name}`, 'eval.maxTasks=2', ...settings].flatMap((one) => ['--set', one]),
-    ],
-    folder,
-  );
+export const startTraining = (folder: string, name: string, ...settings: readonly string[]) =>
+  startProgram('agent-rl', ['train', '--config', smoke, ...setting(name, settings)], folder);
+
+const setting = (name: string, more: readonly string[]) =>
+  [`run.name=${name}`, 'eval.maxTasks=2', ...more].flatMap((one) => ['--set', one]);
 
 /** What a model might write to take over what shows it. */
 export const hostile = {
@@ -37,11 +27,8 @@ export function writeHostileRun(from: string, to: string): void {
   cpSync(from, to, { recursive: true });
   const file = join(to, 'trajectories', 'train.jsonl');
   const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
-  const said = [
-    `${hostile.markup}${hostile.escapes}${hostile.turned}`,
-    'x'.repeat(hostile.long),
-    'broken',
-  ];
+  const shown = `${hostile.markup}${hostile.escapes}${hostile.turned}`;
+  const said = [shown, 'x'.repeat(hostile.long), 'broken'];
   const written = lines.map((line, at) => {
     const text = said[at];
     return text === undefined ? Buffer.from(line) : hostileLine(line, text);

@@ -1,14 +1,17 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 
 import { afterAll, beforeAll } from '@jest/globals';
 
+import {
+  type Asked,
+  drop,
+  loopbackServer,
+  type LoopbackService,
+  pour,
+} from './loopback-service.ts';
+
 /** A request as the server got it. */
-export interface Received {
-  method: string;
-  path: string;
-  headers: IncomingMessage['headers'];
+export interface Received extends Omit<Asked, 'bytes'> {
   body: string;
 }
 
@@ -26,39 +29,24 @@ export interface WebServer {
 
 /** A server of this machine alone, open while the tests of the file run. */
 export function webServer(): WebServer {
-  const running: Mutable<WebServer> = {
+  let server: LoopbackService;
+  const running: WebServer = {
     origin: '',
     received: [],
-    answer: (_, r) => r.end(),
-    shut: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    answer: (_, response) => response.end(),
+    shut: () => server.close(),
   };
-  const server = createServer((incoming, response) => {
-    const chunks: Buffer[] = [];
-    incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
-    incoming.on('end', () => {
-      const { method = '', url: path = '', headers } = incoming;
-      const request = { method, path, headers, body: Buffer.concat(chunks).toString() };
+  beforeAll(async () => {
+    server = await loopbackServer(({ bytes, ...asked }, response) => {
+      const request = { ...asked, body: bytes.toString() };
       running.received.push(request);
       running.answer(request, response);
     });
+    running.origin = server.url;
   });
-  beforeAll(async () => {
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    running.origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  });
-  afterAll(() => {
-    server.closeAllConnections();
-    server.close();
-  });
+  afterAll(() => server.close());
   return running;
 }
-
-type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /** Answers with JSON. */
 export const json =
@@ -84,8 +72,7 @@ export const hang: Answer = () => {};
 /** A byte every 20 ms, without end. */
 export const drip: Answer = (_, response) => {
   response.writeHead(200, { 'content-type': 'application/json' });
-  const timer = setInterval(() => response.write(' '), 20);
-  response.on('close', () => clearInterval(timer));
+  drop(response);
 };
 
 /** A body of this many bytes, as fast as it is read. */
@@ -93,17 +80,5 @@ export const flood =
   (bytes: number, contentType = 'application/json'): Answer =>
   (_, response) => {
     response.writeHead(200, { 'content-type': contentType });
-    const chunk = Buffer.alloc(65_536, 0x20);
-    let left = bytes;
-    const more = (): void => {
-      while (left > 0) {
-        left -= chunk.length;
-        if (!response.write(chunk)) {
-          response.once('drain', more);
-          return;
-        }
-      }
-      response.end();
-    };
-    more();
+    pour(response, bytes);
   };

@@ -16,18 +16,8 @@ export type WrittenValue = string | number | boolean | readonly string[] | reado
 const kinds = { uint32: 4, float32: 6, bool: 7, text: 8, list: 9 } as const;
 const alignment = 32;
 
-const uint32 = (value: number): Buffer => {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32LE(value);
-  return bytes;
-};
-
-const uint64 = (value: number): Buffer => {
-  const bytes = Buffer.alloc(8);
-  bytes.writeBigUInt64LE(BigInt(value));
-  return bytes;
-};
-
+const uint32 = (value: number): Buffer => Buffer.from(Uint32Array.of(value).buffer);
+const uint64 = (value: number): Buffer => Buffer.from(BigUint64Array.of(BigInt(value)).buffer);
 const text = (value: string): Buffer =>
   Buffer.concat([uint64(Buffer.byteLength(value)), Buffer.from(value)]);
 
@@ -41,12 +31,8 @@ function kindOf(value: WrittenValue): number {
 function bytesOf(value: WrittenValue): Buffer {
   if (typeof value === 'string') return text(value);
   if (typeof value === 'boolean') return Buffer.from([Number(value)]);
-  if (typeof value === 'number') {
-    if (Number.isInteger(value)) return uint32(value);
-    const bytes = Buffer.alloc(4);
-    bytes.writeFloatLE(value);
-    return bytes;
-  }
+  if (typeof value === 'number')
+    return Number.isInteger(value) ? uint32(value) : Buffer.from(Float32Array.of(value).buffer);
   const items = value.map((item: string | number) => bytesOf(item));
   return Buffer.concat([uint32(kindOf(value[0] ?? '')), uint64(value.length), ...items]);
 }
@@ -69,14 +55,9 @@ export function writeGguf(
   const values = Object.entries(metadata).map(([name, value]) =>
     Buffer.concat([text(name), uint32(kindOf(value)), bytesOf(value)]),
   );
-  const header = Buffer.concat([
-    Buffer.from('GGUF'),
-    uint32(3),
-    uint64(described.length),
-    uint64(values.length),
-    ...values,
-    ...described,
-  ]);
+  const counts = [uint64(described.length), uint64(values.length)];
+  const start = [Buffer.from('GGUF'), uint32(3), ...counts];
+  const header = Buffer.concat([...start, ...values, ...described]);
   const data = Object.values(tensors).map(({ bytes }) => padded(bytes));
   writeFileSync(path, Buffer.concat([padded(header), ...data]));
 }

@@ -27,8 +27,8 @@ type WrittenEpisode = Partial<RolloutKey> & { episode: Member };
 export function writeRun(parent: string, name: string, run: WrittenRun): string {
   const folder = join(parent, name);
   writeBelow(folder, 'config.yaml', run.config ?? 'run: {seed: 7}\n');
-  if (run.inputs !== undefined) writeBelow(folder, 'inputs.json', JSON.stringify(run.inputs));
-  if (run.summary !== undefined) writeBelow(folder, 'summary.json', JSON.stringify(run.summary));
+  for (const part of ['inputs', 'summary'] as const)
+    if (run[part] !== undefined) writeBelow(folder, `${part}.json`, JSON.stringify(run[part]));
   if (run.log !== undefined) writeBelow(folder, 'run.log', run.log);
   if (run.metrics !== undefined) {
     const metrics = new MetricsWriter(join(folder, 'metrics.jsonl'));
@@ -65,24 +65,18 @@ export function toldEpisode(told: ToldEpisode): Member {
     result: { content: output, isError: failed },
     wallMs: 1,
   }));
+  const assistant = (content: string) => ({ role: 'assistant', content }) as const;
   const asked = executed.flatMap(({ call, result }): Message[] => [
-    { role: 'assistant', content: '', toolCalls: [call] },
+    { ...assistant(''), toolCalls: [call] },
     { role: 'tool', name: 'run', callId: call.id, content: result.content },
   ]);
+  const answered = { ...assistant(answer), ...(thought && { reasoning: thought }) };
   return member({
     taskId,
     success,
     reward: success ? 1 : 0,
     outcome: success ? 'completed' : 'wrong-answer',
-    messages: [
-      user(question),
-      ...asked,
-      {
-        role: 'assistant',
-        content: answer,
-        ...(thought !== undefined && { reasoning: thought }),
-      },
-    ],
+    messages: [user(question), ...asked, answered],
     calls: executed,
   });
 }

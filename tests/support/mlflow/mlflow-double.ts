@@ -12,10 +12,7 @@ interface Metric {
   step: number;
 }
 
-interface Text {
-  key: string;
-  value: string;
-}
+type Text = Record<'key' | 'value', string>;
 
 /** A run as the double has it. */
 export interface DoubleRun {
@@ -33,18 +30,13 @@ export interface MlflowDouble extends HttpDouble {
   answerInstead: DoubleAnswer | 'none';
 }
 
-class Refused extends Error {
-  constructor(
-    readonly status: number,
-    readonly code: string,
-    message: string,
-  ) {
-    super(message);
-  }
-}
+type Given = Readonly<Record<string, unknown>>;
 
-const invalid = (message: string) => new Refused(400, 'INVALID_PARAMETER_VALUE', message);
-const missing = (message: string) => new Refused(404, 'RESOURCE_DOES_NOT_EXIST', message);
+/** What is thrown where the server refuses. */
+const refused = (status: number, code: string, message: string) =>
+  Object.assign(new Error(message), { status, code });
+const invalid = (message: string) => refused(400, 'INVALID_PARAMETER_VALUE', message);
+const missing = (message: string) => refused(404, 'RESOURCE_DOES_NOT_EXIST', message);
 
 /** Starts one. @param proxied whether it takes artifacts over HTTP */
 export async function mlflowDouble({ proxied = true } = {}): Promise<MlflowDouble> {
@@ -62,8 +54,9 @@ function answered(state: State, request: GotRequest): DoubleAnswer {
   try {
     return { status: 200, json: state.answer(request) };
   } catch (thrown) {
-    if (!(thrown instanceof Refused)) return { status: 404, json: 'no such page' };
-    return { status: thrown.status, json: { error_code: thrown.code, message: thrown.message } };
+    const { status, code, message } = thrown as ReturnType<typeof refused>;
+    if (code === undefined) return { status: 404, json: 'no such page' };
+    return { status, json: { error_code: code, message } };
   }
 }
 
@@ -83,91 +76,79 @@ class State {
       return '';
     }
     const given = { ...Object.fromEntries(searchParams), ...body };
-    const verb = `${method} ${pathname.replace('/api/2.0/mlflow', '')}`;
-    const answers: Readonly<Record<string, (of: Readonly<Record<string, unknown>>) => unknown>> = {
-      'GET /experiments/get-by-name': ({ experiment_name }) => ({
-        experiment: this.#experimentNamed(experiment_name),
-      }),
-      'POST /experiments/create': ({ name }) => this.#createExperiment(String(name)),
-      'POST /experiments/delete': ({ experiment_id }) => {
-        for (const one of this.#experiments)
-          if (one['experiment_id'] === experiment_id) one['lifecycle_stage'] = 'deleted';
-        return {};
-      },
-      'POST /runs/create': (of) => ({ run: shown(this.#create(of)) }),
-      'POST /runs/search': ({ filter }) => {
-        const [, key = '', value] = /^tags\.`(.+)` = '(.+)'$/.exec(String(filter)) ?? [];
-        const runs = this.runs.filter(({ tags }) => tags.get(key) === value).map(shown);
-        return runs.length === 0 ? {} : { runs };
-      },
-      'POST /runs/log-batch': (of) => this.#log(of as unknown as Batch),
-      'GET /runs/get': ({ run_id }) => ({ run: shown(this.#run(run_id)) }),
-      'POST /runs/update': ({ run_id, ...state }) => {
-        const { info } = this.#run(run_id);
-        return { run_info: Object.assign(info, state) };
-      },
-      'POST /runs/delete': ({ run_id }) => {
-        this.#run(run_id).info['lifecycle_stage'] = 'deleted';
-        return {};
-      },
-      'GET /metrics/get-history': ({ run_id, metric_key }) => {
-        const metrics = this.#run(run_id).metrics.filter(({ key }) => key === metric_key);
-        return metrics.length === 0 ? {} : { metrics };
-      },
-      'GET /artifacts/list': ({ run_id }) => {
-        const { info, artifacts } = this.#run(run_id);
-        const files = [...artifacts].map(([name, content]) => ({
-          path: name,
-          is_dir: false,
-          file_size: content.length,
-        }));
-        return { root_uri: info['artifact_uri'], files };
-      },
-    };
-    return answers[verb]!(given);
+    return this.#answers[`${method} ${pathname.replace('/api/2.0/mlflow', '')}`]!(given);
   }
 
-  #experimentNamed(name: unknown) {
-    const found = this.#experiments.find((one) => one['name'] === name);
-    if (found === undefined) throw missing(`Could not find experiment with name '${String(name)}'`);
-    return found;
-  }
+  readonly #answers: Readonly<Record<string, (of: Given) => unknown>> = {
+    'GET /experiments/get-by-name': ({ experiment_name: name }) => {
+      const experiment = this.#experiments.find((one) => one['name'] === name);
+      if (experiment !== undefined) return { experiment };
+      throw missing(`Could not find experiment with name '${String(name)}'`);
+    },
+    'POST /experiments/create': ({ name }) => {
+      if (this.#experiments.some((one) => one['name'] === name))
+        throw refused(400, 'RESOURCE_ALREADY_EXISTS', `${String(name)} already exists.`);
+      const experiment_id = String(this.#experiments.length + 1);
+      this.#experiments.push({ experiment_id, name: String(name), lifecycle_stage: 'active' });
+      return { experiment_id };
+    },
+    'POST /experiments/delete': ({ experiment_id }) => {
+      for (const one of this.#experiments)
+        if (one['experiment_id'] === experiment_id) one['lifecycle_stage'] = 'deleted';
+      return {};
+    },
+    'POST /runs/create': (of) => ({ run: shown(this.#create(of)) }),
+    'POST /runs/search': ({ filter }) => {
+      const [, key = '', value] = /^tags\.`(.+)` = '(.+)'$/.exec(String(filter)) ?? [];
+      const runs = this.runs.filter(({ tags }) => tags.get(key) === value).map(shown);
+      return runs.length === 0 ? {} : { runs };
+    },
+    'POST /runs/log-batch': (of) => this.#log(of as unknown as Batch),
+    'GET /runs/get': ({ run_id }) => ({ run: shown(this.#run(run_id)) }),
+    'POST /runs/update': ({ run_id, ...state }) => ({
+      run_info: Object.assign(this.#run(run_id).info, state),
+    }),
+    'POST /runs/delete': ({ run_id }) => {
+      this.#run(run_id).info['lifecycle_stage'] = 'deleted';
+      return {};
+    },
+    'GET /metrics/get-history': ({ run_id, metric_key }) => {
+      const metrics = this.#run(run_id).metrics.filter(({ key }) => key === metric_key);
+      return metrics.length === 0 ? {} : { metrics };
+    },
+    'GET /artifacts/list': ({ run_id }) => {
+      const { info, artifacts } = this.#run(run_id);
+      const files = [...artifacts].map(([path, { length }]) => {
+        return { path, is_dir: false, file_size: length };
+      });
+      return { root_uri: info['artifact_uri'], files };
+    },
+  };
 
-  #createExperiment(name: string) {
-    if (this.#experiments.some((one) => one['name'] === name))
-      throw new Refused(400, 'RESOURCE_ALREADY_EXISTS', `Experiment(name=${name}) already exists.`);
-    const experiment_id = String(this.#experiments.length + 1);
-    this.#experiments.push({ experiment_id, name, lifecycle_stage: 'active' });
-    return { experiment_id };
-  }
-
-  #create({ experiment_id, run_name, start_time, tags = [] }: Readonly<Record<string, unknown>>) {
+  #create({ experiment_id, run_name, start_time, tags = [] }: Given) {
     const experiment = this.#experiments.find((one) => one['experiment_id'] === experiment_id);
     if (experiment?.['lifecycle_stage'] !== 'active')
       throw invalid(`The experiment must be in the 'active' state.`);
     const run_id = `r${this.runs.length + 1}`;
     const root = this.proxied ? 'mlflow-artifacts:' : 's3://bucket';
-    const info = {
-      run_uuid: run_id,
-      experiment_id,
-      run_name,
-      user_id: '',
-      status: 'RUNNING',
-      start_time,
-      artifact_uri: `${root}/${String(experiment_id)}/${run_id}/artifacts`,
-      lifecycle_stage: 'active',
-      run_id,
-    };
+    const artifact_uri = `${root}/${String(experiment_id)}/${run_id}/artifacts`;
+    const state = { user_id: '', status: 'RUNNING', lifecycle_stage: 'active' };
     const run: DoubleRun = {
-      info,
+      info: {
+        run_uuid: run_id,
+        run_id,
+        experiment_id,
+        run_name,
+        start_time,
+        artifact_uri,
+        ...state,
+      },
       metrics: [],
       params: new Map(),
-      tags: new Map([
-        ...(tags as Text[]).map(({ key, value }) => [key, value] as const),
-        ['mlflow.runName', String(run_name)],
-      ]),
+      tags: new Map((tags as Text[]).map(({ key, value }) => [key, value])),
       artifacts: new Map(),
     };
+    run.tags.set('mlflow.runName', String(run_name));
     this.runs.push(run);
     return run;
   }

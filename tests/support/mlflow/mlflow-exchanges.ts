@@ -1,123 +1,44 @@
 import { isRecord } from '#agent_rl/core/is-record.ts';
+import { readFixture } from '../exchanges.ts';
 
-/*
- * What the tracker may ask of MLflow, refusals included, and how its answers are made comparable. The answers of the real
- * server are in tests/fixtures/mlflow/answers.json; the double gives the same, and `npm run test:real` asks a real one again.
- */
-
-/** A request; `{experiment}`, `{run}` and `{artifacts}` stand for what earlier answers named. */
-interface Asked {
-  method: 'GET' | 'POST' | 'PUT';
-  path: string;
-  body?: object;
-  raw?: string;
-}
-
-/** An answer without what differs from server to server. */
+/** A request and its answer, without what differs from server to server. */
 export interface ComparableAnswer {
+  /** Method, path and body. What stands in braces is an id that an earlier answer gave, or too long to be written here. */
   asked: string;
   status: number;
   json: unknown;
 }
 
-const api = '/api/2.0/mlflow';
-const get = (path: string): Asked => ({ method: 'GET', path: api + path });
-const post = (path: string, body: object): Asked => ({ method: 'POST', path: api + path, body });
-const log = (body: object, run = '{run}'): Asked =>
-  post('/runs/log-batch', { run_id: run, ...body });
-const metric = (key: string, value: unknown, step = 0, timestamp = 1) => ({
-  key,
-  value,
-  timestamp,
-  step,
-});
-const many = <Item>(count: number, make: (index: number) => Item): Item[] =>
-  Array.from({ length: count }, (_, i) => make(i));
-const param = (key: string, value: string) => ({ key, value });
-const history = (key: string): Asked => get(`/metrics/get-history?run_id={run}&metric_key=${key}`);
-const unknownRun = '0'.repeat(32);
+/** What MLflow 3.17.2 answered to all that the tracker may ask of it, refusals included. */
+export const capturedMlflow = (): ComparableAnswer[] =>
+  readFixture('mlflow/answers.json') as ComparableAnswer[];
 
-const requests: readonly Asked[] = [
-  get('/experiments/get-by-name?experiment_name=an%20experiment'),
-  post('/experiments/create', { name: 'an experiment' }),
-  post('/experiments/create', { name: 'an experiment' }),
-  get('/experiments/get-by-name?experiment_name=an%20experiment'),
-  post('/runs/create', {
-    experiment_id: '{experiment}',
-    run_name: 'a run',
-    start_time: 1_600_000_000_000,
-    tags: [param('agent_rl.key', 'k1')],
-  }),
-  post('/runs/search', {
-    experiment_ids: ['{experiment}'],
-    filter: "tags.`agent_rl.key` = 'k1'",
-    max_results: 1,
-  }),
-  post('/runs/search', {
-    experiment_ids: ['{experiment}'],
-    filter: "tags.`agent_rl.key` = 'k2'",
-    max_results: 1,
-  }),
-  log({ metrics: [metric('x', 0.1), metric('nan', 'NaN'), metric('inf', 'Infinity')] }),
-  log({ metrics: [metric('ninf', '-Infinity'), metric('tiny', 5e-324), metric('a b/c:d-e.f', 1)] }),
-  ...['x', 'nan', 'inf', 'ninf', 'tiny', 'none'].map(history),
-  ...['a//b', '/a', 'a/', '../a', './a', 'a(b)', 'a[0]', 'a"b', 'a%b', '', 'x'.repeat(251)].map(
-    (key) => log({ metrics: [metric(key, 1)] }),
-  ),
-  log({ metrics: [metric('ü', 1), metric('x'.repeat(250), 1)] }),
-  log({ metrics: [metric('null', null)] }),
-  log({ metrics: [metric('same', 1, 1, 5)] }),
-  log({ metrics: [metric('same', 1, 1, 5)] }),
-  history('same'),
-  log({ metrics: [metric('same', 2, 3, 6), metric('same', 4, 2, 7)] }),
-  history('same'),
-  log({ metrics: many(1000, (i) => metric(`m${i}`, i)) }),
-  log({ metrics: many(1001, (i) => metric(`m${i}`, i)) }),
-  log({ params: many(101, (i) => param(`p${i}`, '1')) }),
-  log({ params: [param('rate', 'slow'), param('empty', ''), param('long', 'x'.repeat(6001))] }),
-  log({ params: [param('rate', 'fast')] }),
-  log({ params: [param('rate', 'slow')] }),
-  log({ params: [param('a[0]', '1')] }),
-  log({ tags: [param('agent_rl.checkpoint', '/a/b')] }),
-  log({ metrics: [metric('x', 1)] }, unknownRun),
-  get(`/runs/get?run_id=${unknownRun}`),
-  get('/nothing'),
-  {
-    method: 'PUT',
-    path: '/api/2.0/mlflow-artifacts/artifacts/{artifacts}/config.yaml',
-    raw: 'a: 1\n',
-  },
-  get('/artifacts/list?run_id={run}'),
-  post('/runs/update', { run_id: '{run}', status: 'FINISHED', end_time: 1_600_000_001_000 }),
-  post('/runs/update', { run_id: '{run}', status: 'RUNNING' }),
-  log({ metrics: [metric('later', 1)] }),
-  get('/runs/get?run_id={run}'),
-  post('/runs/delete', { run_id: '{run}' }),
-  log({ metrics: [metric('x', 1, 9)] }),
-  post('/experiments/delete', { experiment_id: '{experiment}' }),
-  get('/experiments/get-by-name?experiment_name=an%20experiment'),
-  post('/runs/create', { experiment_id: '{experiment}', run_name: 'no', start_time: 1 }),
-];
+const many = (count: number, item: (index: number) => object): string =>
+  JSON.stringify(Array.from({ length: count }, (_, i) => item(i)));
+const metric = (i: number) => ({ key: `m${i}`, value: i, timestamp: 1, step: 0 });
+const long: Readonly<Record<string, string>> = {
+  '250 times x': 'x'.repeat(250),
+  '251 times x': 'x'.repeat(251),
+  '6001 times x': 'x'.repeat(6001),
+  '1000 metrics': many(1000, metric),
+  '1001 metrics': many(1001, metric),
+  '101 params': many(101, (i) => ({ key: `p${i}`, value: '1' })),
+};
 
 /** Asks a server for all of it, in order. @returns what it answered */
 export async function askMlflow(url: string): Promise<ComparableAnswer[]> {
-  const known: Record<string, string> = {};
+  const known: Record<string, string> = { ...long };
   const answers: ComparableAnswer[] = [];
-  for (const { method, path, body, raw } of requests) {
-    const filled = (text: string): string =>
-      text.replaceAll(/\{(\w+)\}/g, (all, name: string) => known[name] ?? all);
-    const response = await fetch(url + filled(path), {
+  for (const { asked } of capturedMlflow()) {
+    const filled = asked.replaceAll(/\{([\w ]+)\}/g, (all, name: string) => known[name] ?? all);
+    const [, method = '', path, body] = /^(\S+) (\S+) ([^]*)$/.exec(filled) ?? [];
+    const response = await fetch(`${url}${path}`, {
       method,
-      ...(body && {
-        headers: { 'content-type': 'application/json' },
-        body: filled(JSON.stringify(body)),
-      }),
-      ...(raw !== undefined && { body: raw }),
+      ...(method !== 'GET' && { body: body ?? null }),
+      ...(method === 'POST' && { headers: { 'content-type': 'application/json' } }),
     });
-    const text = await response.text();
-    const json = parsed(text);
+    const json = parsed(await response.text());
     learn(known, json);
-    const asked = `${method} ${path} ${(raw ?? JSON.stringify(body) ?? '').slice(0, 120)}`;
     answers.push({ asked, status: response.status, json: comparable(json, known) });
   }
   return answers;
@@ -144,16 +65,11 @@ function learn(known: Record<string, string>, json: unknown): void {
 }
 
 /** Times of the server, and what only some versions have. */
-const volatile = new Set([
-  'creation_time',
-  'last_update_time',
-  'sqlstate',
-  'error_class',
-  'workspace',
-  'artifact_location',
-  'inputs',
-  'outputs',
-]);
+const volatile = new Set(
+  'creation_time last_update_time sqlstate error_class workspace artifact_location inputs outputs'.split(
+    ' ',
+  ),
+);
 
 function comparable(value: unknown, known: Readonly<Record<string, string>>): unknown {
   if (typeof value === 'string') {

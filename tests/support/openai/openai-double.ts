@@ -1,7 +1,6 @@
-import type { Exchange } from '../exchanges.ts';
-import { type DoubleAnswer, type GotRequest, httpDouble, type HttpDouble } from '../http-double.ts';
-import { ScoredModel } from '../scored-model.ts';
-import { drawnBy } from './drawn-by.ts';
+import { CapturedDouble, type Instead, notFound } from '../captured-double.ts';
+import type { DoubleAnswer, GotRequest } from '../http-double.ts';
+import { drawnBy, likeliest, ScoredModel } from '../scored-model.ts';
 import { capturedOpenai, type ServerKind } from './openai-exchanges.ts';
 
 export interface OpenaiDoubleOptions {
@@ -12,72 +11,49 @@ export interface OpenaiDoubleOptions {
   endsOfText?: readonly number[];
   /** Tokens that are half a character for llama.cpp. */
   halves?: readonly number[];
-  /** What it answers instead of its own, where this is not undefined. */
-  instead?: (request: GotRequest) => DoubleAnswer | Promise<DoubleAnswer>;
+  instead?: Instead;
 }
 
 const mostTokens = 1024;
 
-/** A server of the OpenAI API as far as it is asked, in memory: the answers that were captured, with tokens of its own in them. */
-export class OpenaiDouble {
-  readonly #captured: ReadonlyMap<string, Exchange>;
+export class OpenaiDouble extends CapturedDouble {
   readonly #model: ScoredModel;
-  instead: OpenaiDoubleOptions['instead'];
-  server!: HttpDouble;
 
   private constructor(
     readonly kind: ServerKind,
     private readonly options: OpenaiDoubleOptions,
   ) {
-    this.#captured = new Map(capturedOpenai(kind).exchanges.map((one) => [one.name, one]));
+    super(capturedOpenai(kind), options.instead);
     this.#model = new ScoredModel(0, options.vocabSize ?? 1024);
-    this.instead = options.instead;
   }
 
-  static async start(kind: ServerKind, options: OpenaiDoubleOptions = {}): Promise<OpenaiDouble> {
-    const double = new OpenaiDouble(kind, options);
-    double.server = await httpDouble(
-      async (request) => (await double.instead?.(request)) ?? double.#answer(request),
-    );
-    return double;
+  static start(kind: ServerKind, options: OpenaiDoubleOptions = {}): Promise<OpenaiDouble> {
+    return new OpenaiDouble(kind, options).listening();
   }
 
-  get url(): string {
-    return this.server.url;
-  }
-
-  close(): Promise<void> {
-    return this.server.close();
-  }
-
-  #as(name: string, change: (answer: Record<string, unknown>) => object = () => ({})) {
-    const { status, answer } = this.#captured.get(name)!;
-    const copy = structuredClone(answer) as Record<string, unknown>;
-    return { status, json: { ...copy, ...change(copy) } };
-  }
-
-  #answer({ path, body }: GotRequest): DoubleAnswer {
+  protected answer({ path, body }: GotRequest): DoubleAnswer {
     const isVllm = this.kind === 'vllm';
     switch (path) {
       case '/v1/models':
         return this.#models();
       case '/version':
-        return this.#as('version');
+        return this.as('version');
       case '/v1/completions':
-        return isVllm ? this.#tokenIds(body) : this.#openAiOfLlamaCpp(body);
+        if (isVllm) return this.#tokenIds(body);
+        return this.as('logit_bias' in body ? 'no bias' : 'a few');
       case '/tokenize':
         // Of the starter, which the tests take for the run's model.
-        return isVllm ? this.#as('conversation') : this.#as('conversation', () => ({ tokens }));
+        return isVllm ? this.as('conversation') : this.as('conversation', () => ({ tokens }));
     }
-    if (!isVllm && path === '/health') return this.#as('health');
-    if (!isVllm && path === '/apply-template') return this.#as('template');
+    if (!isVllm && path === '/health') return this.as('health');
+    if (!isVllm && path === '/apply-template') return this.as('template');
     if (!isVllm && path === '/completion') return this.#ofLlamaCpp(body);
-    return { status: 404, json: { detail: 'Not Found' } };
+    return notFound;
   }
 
   #models(): DoubleAnswer {
     const { vocabSize } = this.#model;
-    return this.#as('models', ({ data }) => {
+    return this.as('models', ({ data }) => {
       const [first] = data as Record<string, object>[];
       const meta = { ...first!['meta'], n_vocab: vocabSize, n_ctx: mostTokens };
       return { data: [this.kind === 'vllm' ? first : { ...first, meta }] };
@@ -86,60 +62,35 @@ export class OpenaiDouble {
 
   #tokenIds(body: GotRequest['body']): DoubleAnswer {
     const { vocabSize } = this.#model;
-    if (body['model'] !== 'starter') return this.#as('no such model');
+    if (body['model'] !== 'starter') return this.as('no such model');
     const bias = Object.keys((body['logit_bias'] as object | undefined) ?? {});
-    if (bias.some((token) => Number(token) >= vocabSize))
-      return this.#as('no such token', () => ({
-        error: {
-          message: `token_id(s) in logit_bias contain out-of-vocab token ids. Vocabulary size: ${vocabSize} (parameter=logit_bias)`,
-          type: 'BadRequestError',
-          param: 'logit_bias',
-          code: 400,
-        },
-      }));
+    if (bias.some((token) => Number(token) >= vocabSize)) return this.noSuchToken(vocabSize);
     const context = body['prompt'] as number[];
     const temperature = Number(body['temperature']);
     const ends = (body['stop_token_ids'] as number[] | undefined) ?? [];
     const most = Math.min(Number(body['max_tokens']), mostTokens - context.length);
-    if (most < 1) return this.#as('too long');
+    if (most < 1) return this.as('too long');
     const seed = Number(body['seed']);
     const drawn = drawnBy(this.#model, context, { temperature, most, ends, seed });
-    const isRaw = this.options.processed === false || temperature === 0;
-    const given = drawn.map(({ token, logProbs }) => ({
-      token,
-      ...logProbs(isRaw ? 1 : temperature),
-    }));
-    const name = (token: number) => `token_id:${token}`;
+    const told = this.options.processed === false || temperature === 0 ? 1 : temperature;
     const count = Number(body['logprobs']);
-    const isStopped = ends.includes(drawn.at(-1)!.token);
-    return this.#as(isStopped ? 'stop token' : 'tokens', ({ choices, usage }) => ({
-      usage: {
-        ...(usage as object),
-        prompt_tokens: context.length,
-        completion_tokens: given.length,
-      },
-      choices: [
-        {
-          ...(choices as object[])[0],
-          token_ids: given.map(({ token }) => token),
-          prompt_token_ids: context,
-          logprobs: {
-            text_offset: given.map((_, i) => i),
-            token_logprobs: given.map(({ own }) => own),
-            tokens: given.map(({ token }) => name(token)),
-            top_logprobs: given.map(({ likeliest }) =>
-              Object.fromEntries(
-                likeliest(count).map(({ token, logProb }) => [name(token), logProb]),
-              ),
-            ),
-          },
-        },
-      ],
+    const ids = drawn.map(({ token }) => token);
+    const all = drawn.map(({ logProbs }) => logProbs(told));
+    const name = (token: number) => `token_id:${token}`;
+    const logprobs = {
+      text_offset: ids.map((_, i) => i),
+      token_logprobs: ids.map((token, i) => all[i]![token]),
+      tokens: ids.map(name),
+      top_logprobs: all.map((each) =>
+        Object.fromEntries(likeliest(each, count).map((token) => [name(token), each[token]])),
+      ),
+    };
+    const both = { token_ids: ids, prompt_token_ids: context };
+    const counts = { prompt_tokens: context.length, completion_tokens: ids.length };
+    return this.as(ends.includes(ids.at(-1)!) ? 'stop token' : 'tokens', ({ choices, usage }) => ({
+      usage: { ...(usage as object), ...counts },
+      choices: [{ ...(choices as object[])[0], ...both, logprobs }],
     }));
-  }
-
-  #openAiOfLlamaCpp(body: GotRequest['body']): DoubleAnswer {
-    return 'logit_bias' in body ? this.#as('no bias') : this.#as('a few');
   }
 
   #ofLlamaCpp(body: GotRequest['body']): DoubleAnswer {
@@ -147,7 +98,7 @@ export class OpenaiDouble {
     const context = body['prompt'] as number[];
     const temperature = Number(body['temperature']);
     const most = Math.min(Number(body['n_predict']), mostTokens - context.length);
-    if (most < 1) return this.#as('too long');
+    if (most < 1) return this.as('too long');
     const [forced] = (body['logit_bias'] as [number, number][] | undefined) ?? [];
     const seed = Number(body['seed'] ?? 0);
     const of = { temperature, most, ends, seed, ...(forced && { forced: forced[0] }) };
@@ -157,22 +108,14 @@ export class OpenaiDouble {
     const entries = drawn
       .filter(({ token }) => !halves.includes(token))
       .map(({ token, logProbs }) => {
-        const { own, likeliest } = logProbs(isPosterior ? temperature : 1);
-        const top = likeliest(count);
-        return isPosterior
-          ? {
-              id: token,
-              prob: Math.exp(own),
-              top_probs: top.map((one) => ({ id: one.token, prob: Math.exp(one.logProb) })),
-            }
-          : {
-              id: token,
-              logprob: own,
-              top_logprobs: top.map((one) => ({ id: one.token, logprob: one.logProb })),
-            };
+        const all = logProbs(isPosterior ? temperature : 1);
+        const said = (id: number) =>
+          isPosterior ? { id, prob: Math.exp(all[id]!) } : { id, logprob: all[id] };
+        const top = likeliest(all, count).map(said);
+        return Object.assign(said(token), isPosterior ? { top_probs: top } : { top_logprobs: top });
       });
     const isEnded = ends.includes(drawn.at(-1)!.token);
-    const { json, status } = this.#as(isEnded ? 'end of text' : 'tokens', () => ({
+    const { json, status } = this.as(isEnded ? 'end of text' : 'tokens', () => ({
       tokens: drawn.map(({ token }) => token),
       tokens_evaluated: context.length,
       completion_probabilities: entries,

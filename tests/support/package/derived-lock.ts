@@ -1,12 +1,10 @@
 /** What one entry of `packages` in a package-lock.json says, as far as it is looked at here. */
 export interface Locked {
   version?: string;
-  resolved?: string;
-  integrity?: string;
-  dependencies?: Record<string, string>;
-  devDependencies?: Record<string, string>;
-  optionalDependencies?: Record<string, string>;
-  peerDependencies?: Record<string, string>;
+  dependencies?: object;
+  devDependencies?: object;
+  optionalDependencies?: object;
+  peerDependencies?: object;
   peerDependenciesMeta?: Record<string, { optional?: boolean }>;
   [key: string]: unknown;
 }
@@ -16,27 +14,13 @@ export interface PackageLock {
   packages: Record<string, Locked>;
 }
 
-/** What a project's package.json says that a lock file repeats. */
-export interface Project {
-  name: string;
-  version: string;
-  dependencies: Record<string, string>;
-  devDependencies: Record<string, string>;
-}
-
-/** A packed package: its name in `node_modules`, its entry in the lock file. */
-export interface PackedPackage {
-  name: string;
-  entry: Locked;
-}
-
 /**
  * The lock file of a project that has a packed package and some of our development tools, with exactly the versions
  * that our own lock file holds, so that npm needs its cache and nothing else.
  */
-export function derivedLock(ours: PackageLock, project: Project, packed: PackedPackage): object {
-  const own = `node_modules/${packed.name}`;
-  const all: Record<string, Locked> = { ...ours.packages, '': { ...project }, [own]: packed.entry };
+export function derivedLock(ours: PackageLock, project: Locked, packed: Locked): object {
+  const own = { '': project, 'node_modules/agent_rl': packed };
+  const all: Record<string, Locked> = { ...ours.packages, ...own };
   const wanted = new Set<string>();
   const visit = (path: string): void => {
     if (wanted.has(path)) return;
@@ -51,7 +35,8 @@ export function derivedLock(ours: PackageLock, project: Project, packed: PackedP
     [...wanted].toSorted().map((path) => [path, withoutMarks(all[path] ?? {})]),
   );
   const { name, version } = project;
-  return { name, version, lockfileVersion: ours.lockfileVersion, requires: true, packages };
+  const { lockfileVersion } = ours;
+  return { name, version, lockfileVersion, requires: true, packages };
 }
 
 /** A peer that is optional is not installed for it. */
@@ -60,10 +45,8 @@ function needsOf(locked: Locked): string[] {
   const peers = Object.keys(peerDependencies).filter(
     (name) => locked.peerDependenciesMeta?.[name]?.optional !== true,
   );
-  return [
-    ...Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies }),
-    ...peers,
-  ];
+  const own = { ...dependencies, ...devDependencies, ...optionalDependencies };
+  return [...Object.keys(own), ...peers];
 }
 
 /** The nearest folder at or above `path` whose `node_modules` holds the package, as Node searches. */

@@ -1,94 +1,68 @@
-import { spawnSync } from 'node:child_process';
+import { spawnSync, type SpawnSyncOptions } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import type { Ended } from '../built-program.ts';
+import { readJson } from '../acme-project.ts';
+import { type Ended, nodeProgram } from '../built-program.ts';
 import { writeBelow } from '../temporary-folder.ts';
 import { derivedLock, type Locked, type PackageLock } from './derived-lock.ts';
 
-export interface Packed {
-  tarball: string;
-  /** Paths in the package. */
-  files: string[];
-  unpackedSize: number;
-}
-
-const readJson = (file: string): unknown => JSON.parse(readFileSync(file, 'utf8'));
+export type Packed = ReturnType<typeof packPackage>;
 
 /** What npm tells the programs it starts is about this repository, not about what is run in another folder. */
-function environment(): NodeJS.ProcessEnv {
+function environment(offline = true): NodeJS.ProcessEnv {
   const own =
     /^(?:npm_(?:package|lifecycle|node|command)_?|npm_config_(?:local_)?prefix$|INIT_CWD$|NODE_ENV$|JEST)/;
   const kept = Object.entries(process.env).filter(([name]) => !own.test(name));
-  const offline = { npm_config_offline: 'true', npm_config_update_notifier: 'false' };
-  return { ...Object.fromEntries(kept), ...offline };
+  const quiet = { npm_config_offline: 'true', npm_config_update_notifier: 'false' };
+  return { ...Object.fromEntries(kept), ...(offline && quiet) };
 }
 
 /** Runs a command line in a folder; npm does not ask the network. */
-export function inShell(command: string, cwd: string): Ended {
-  const { status, stdout, stderr } = spawnSync(command, {
+export const inShell = (command: string, cwd: string): Ended =>
+  ended(command, { cwd, timeout: 300_000, shell: true, env: environment() });
+
+/** Runs a command line in a folder, with the network. @throws Error when it fails */
+export function shell(command: string, cwd: string): void {
+  const { code, stdout, stderr } = ended(command, {
     cwd,
-    encoding: 'utf8',
-    timeout: 300_000,
+    timeout: 3_600_000,
     shell: true,
-    env: environment(),
+    env: environment(false),
   });
-  return { code: status, stdout, stderr };
+  if (code !== 0) throw new Error(`${command} ended with ${code}:\n${stdout}${stderr}`);
 }
 
-/** What one of several commands wrote on stderr, when it failed, and its exit code. */
-interface TogetherEnded {
-  command: string;
-  code: number;
-  stderr: string;
+function ended(command: string, options: SpawnSyncOptions): Ended {
+  const { status, stdout, stderr } = spawnSync(command, { ...options, encoding: 'utf8' });
+  return { code: status, stdout, stderr };
 }
 
 /**
  * Runs command lines `npx agent-rl …` one after the other in one process of the installed package: starting each by
  * itself takes longer than most of them. None may have quotes.
  */
-export function runTogether(commands: readonly string[], cwd: string): TogetherEnded[] {
-  const program = writeBelow(cwd, 'run-together.mjs', together);
+export function runTogether(commands: readonly string[], cwd: string) {
+  const program = join(cwd, 'run-together.mjs');
+  cpSync(join(packageRoot(), 'tests/fixtures/programs/run-together.mjs'), program);
   const lines = commands.map((command) => command.replace(/^npx agent-rl /, '').split(/ +/));
-  const { status, stdout, stderr } = spawnSync(process.execPath, [program, JSON.stringify(lines)], {
+  const { code, stdout, stderr } = nodeProgram(
+    [program, JSON.stringify(lines)],
     cwd,
-    encoding: 'utf8',
-    timeout: 300_000,
-    env: environment(),
+    environment(),
+    300_000,
+  );
+  if (code !== 0) throw new Error(`The commands did not all end:\n${stdout}${stderr}`);
+  const all = JSON.parse(stdout) as { code: number; stderr: string }[];
+  return all.map(({ code: exit, stderr: wrote }, index) => {
+    return { command: commands[index]!, code: exit, stderr: wrote };
   });
-  if (status !== 0) throw new Error(`The commands did not all end:\n${stdout}${stderr}`);
-  const ended = JSON.parse(stdout) as Omit<TogetherEnded, 'command'>[];
-  return ended.map(({ code, stderr: wrote }, index) => ({
-    command: commands[index]!,
-    code,
-    stderr: wrote,
-  }));
 }
-
-const together = `import { createRequire } from 'node:module';
-import { pathToFileURL } from 'node:url';
-const root = createRequire(import.meta.url).resolve('agent_rl/package.json');
-const load = (path) => import(new URL(path, pathToFileURL(root)));
-const { main } = await load('dist/agent_rl/cli/main.js');
-const { jobs } = await load('dist/agent_rl/jobs/jobs.js');
-const ended = [];
-for (const args of JSON.parse(process.argv[2])) {
-  let stderr = '';
-  const io = {
-    stdout: { write() {} },
-    stderr: { write: (text) => (stderr += text) },
-    signal: new AbortController().signal,
-  };
-  const code = await main(args, { jobs, io, programName: 'agent-rl' });
-  ended.push({ code, stderr: code === 0 ? '' : stderr });
-}
-process.stdout.write(JSON.stringify(ended));
-`;
 
 /** What `npm publish` would send. `npm test` builds it first. */
-export function packPackage(folder: string): Packed {
+export function packPackage(folder: string) {
   const command = `npm pack --ignore-scripts --json --pack-destination "${folder}"`;
   const { code, stdout, stderr } = inShell(command, packageRoot());
   if (code !== 0) throw new Error(`npm pack failed:\n${stderr}`);
@@ -97,14 +71,10 @@ export function packPackage(folder: string): Packed {
     files: { path: string }[];
     unpackedSize: number;
   }
-  const read = JSON.parse(stdout) as Listed[] | Record<string, Listed>;
-  const [listed] = Object.values(read);
+  const [listed] = Object.values(JSON.parse(stdout) as Record<string, Listed>);
   if (listed === undefined) throw new Error(`npm pack listed nothing:\n${stdout}`);
-  return {
-    tarball: join(folder, listed.filename),
-    files: listed.files.map(({ path }) => path),
-    unpackedSize: listed.unpackedSize,
-  };
+  const { filename, files, unpackedSize } = listed;
+  return { tarball: join(folder, filename), files: files.map(({ path }) => path), unpackedSize };
 }
 
 /**
@@ -112,8 +82,8 @@ export function packPackage(folder: string): Packed {
  * file derived from ours and npm's cache, which `npm ci` in the repository has filled.
  */
 export function installProject(folder: string, { tarball }: Packed, tools: string[]): void {
-  const own = readJson(join(packageRoot(), 'package.json')) as Locked & { version: string };
-  const ours = readJson(join(packageRoot(), 'package-lock.json')) as PackageLock;
+  const own = readJson(packageRoot(), 'package.json') as Locked;
+  const ours = readJson(packageRoot(), 'package-lock.json') as unknown as PackageLock;
   const versionOf = (name: string): string => {
     const version = ours.packages[`node_modules/${name}`]?.version;
     if (version === undefined) throw new Error(`package-lock.json has no ${name}.`);
@@ -132,15 +102,13 @@ export function installProject(folder: string, { tarball }: Packed, tools: strin
     // As README advises.
     allowScripts: { 'onnxruntime-node': false },
   };
-  const { version, dependencies, optionalDependencies, bin } = own;
-  const { peerDependencies, peerDependenciesMeta } = own;
-  const needs = { dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta };
   const integrity = `sha512-${createHash('sha512').update(readFileSync(tarball)).digest('base64')}`;
-  const entry = { version, resolved, integrity, bin, ...needs } as Locked;
-  const lock = derivedLock(ours, project, { name: 'agent_rl', entry });
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'package.json'), JSON.stringify(project, undefined, 2));
-  writeFileSync(join(folder, 'package-lock.json'), JSON.stringify(lock, undefined, 2));
+  const kept = /^(?:version|bin|(?:optionalD|peerD|d)ependencies|peerDependenciesMeta)$/;
+  const said = Object.entries(own).filter(([name]) => kept.test(name));
+  const entry = { ...Object.fromEntries(said), resolved, integrity };
+  const lock = derivedLock(ours, project, entry);
+  writeBelow(folder, 'package.json', JSON.stringify(project, undefined, 2));
+  writeBelow(folder, 'package-lock.json', JSON.stringify(lock, undefined, 2));
   const { code, stderr } = inShell('npm ci --ignore-scripts --no-audit --no-fund', folder);
   if (code !== 0) throw new Error(installFailed(stderr));
 }

@@ -1,12 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 
-import type { Sandbox } from '#agent_rl/core/services/sandbox.ts';
 import { type Asking, passes } from './asking.ts';
 
 const stubborn = 'while True:\n    try:\n        while True: pass\n    except BaseException: pass';
 
 /** How a backend judges a program by statements. */
-export function judging({ run, judge }: Asking, sandbox: () => Sandbox): void {
+export function judging({ run, judge }: Asking): void {
   describe('as a judge', () => {
     test('judges statements in order, in names of their own, and hides what they print', async () => {
       const code =
@@ -47,11 +46,7 @@ export function judging({ run, judge }: Asking, sandbox: () => Sandbox): void {
       ['leaves while it loads', 'import sys\nsys.exit(0)', /ok|error/],
       ['raises what ends loops', 'def f(x): raise StopIteration', 'ok'],
       ['floods its output', 'def f(x):\n    while True: print("a" * 9999)', 'output_limit'],
-      [
-        'agrees with everything',
-        'class A:\n    __eq__ = lambda s, o: 1\ndef f(x): return A()',
-        'ok',
-      ],
+      ['agrees with all', 'class A:\n    __eq__ = lambda s, o: 1\ndef f(x): return A()', 'ok'],
     ])('passes no test of a solution that %s', async (_, code, status) => {
       const statements = ['assert f(1) == 2', 'assert all(map(lambda x: f(x) == 2, [1]))'];
       const judged = await judge(code, statements);
@@ -109,15 +104,6 @@ export function judging({ run, judge }: Asking, sandbox: () => Sandbox): void {
       const statements = ['import builtins', 'assert f() == [False, False]'];
       expect(passes(await judge(code, statements))).toEqual([true, true]);
       expect((await run(`${code}\nprint(f())`)).stdout).toBe('[False, False]\n');
-    });
-
-    test('stops when it is aborted', async () => {
-      const abort = new AbortController();
-      const code = 'def f(x):\n    while True: pass';
-      const tests = { statements: ['assert f(1) == 1'] };
-      const running = sandbox().execute({ kind: 'judge', code, tests }, abort.signal);
-      setTimeout(() => abort.abort(new Error('enough')), 100);
-      await expect(running).rejects.toThrow('enough');
     });
   });
 }

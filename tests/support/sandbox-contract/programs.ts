@@ -19,19 +19,16 @@ export function programs(sandbox: () => Sandbox, { run, calls, judge }: Asking):
     });
 
     test.each([
-      ['exit()', { status: 'ok', exitCode: 0, stdout: 'before', stderr: '' }],
-      ['quit(3)', { status: 'error', exitCode: 3, stdout: 'before', stderr: '' }],
-      ['exit("bye")', { status: 'error', exitCode: 1, stdout: 'before', stderr: 'bye\n' }],
-      ['def f():\n    quit()\nf()', { status: 'ok', exitCode: 0, stdout: 'before', stderr: '' }],
-      [
-        'print(callable(help), bool(license), exit)',
-        {
-          status: 'ok',
-          stdout: 'beforeTrue True Use exit() or Ctrl-D (i.e. EOF) to exit\nafter\n',
-        },
-      ],
-    ])('has the built-ins of `python main.py`: %s', async (code, end) => {
-      expect(await run(`print("before", end="")\n${code}\nprint("after")`)).toMatchObject(end);
+      ['exit()', 0, '', ''],
+      ['quit(3)', 3, '', ''],
+      ['exit("bye")', 1, '', 'bye\n'],
+      ['def f():\n    quit()\nf()', 0, '', ''],
+      ['print(callable(help), bool(license))', 0, 'True True\nafter\n', ''],
+      ['print(exit)', 0, 'Use exit() or Ctrl-D (i.e. EOF) to exit\nafter\n', ''],
+    ])('has the built-ins of `python main.py`: %s', async (code, exitCode, stdout, stderr) => {
+      const ended = await run(`print("before", end="")\n${code}\nprint("after")`);
+      const status = exitCode === 0 ? 'ok' : 'error';
+      expect(ended).toMatchObject({ status, exitCode, stdout: `before${stdout}`, stderr });
     });
 
     test('reads it behind a byte order mark', async () => {
@@ -123,22 +120,6 @@ export function programs(sandbox: () => Sandbox, { run, calls, judge }: Asking):
     };
     const ways = Object.entries(ran);
 
-    test.each([null, 42, undefined, ['print(1)'], 'x = 1\n'.repeat(350_000)])(
-      'refuses code that is not a text of at most 1 MiB (case %#)',
-      async (code) => {
-        const { status, stdout, message } = await run(code as string);
-        expect({ status, stdout }).toEqual({ status: 'bad_request', stdout: '' });
-        expect(message).toMatch(/^code /);
-      },
-    );
-
-    test.each(['/etc/x', '../x', 'a/../../x', '', 'a//b', 'a\0b'])(
-      'refuses the file %j',
-      async (path) => {
-        expect((await run('1', { files: { [path]: base64('x') } })).status).toBe('bad_request');
-      },
-    );
-
     // A judge may end the solution before it reports its error.
     const reporting = ways.filter(([way]) => way !== 'judge');
     test.each(reporting)('shows the error of Python for code it refuses, by %s', async (_, way) => {
@@ -178,19 +159,11 @@ export function programs(sandbox: () => Sandbox, { run, calls, judge }: Asking):
   describe('given files', () => {
     test('puts them into the working folder, byte for byte, and the next run finds none', async () => {
       const bytes = Uint8Array.from({ length: 256 }, (_, i) => i);
-      const files = {
-        'a b/é.txt': base64('one'),
-        raw: base64(bytes),
-        empty: '',
-        'pack/__init__.py': '',
-        'pack/mod.py': base64('two = 2'),
-      };
+      const pack = { 'pack/__init__.py': '', 'pack/mod.py': base64('two = 2') };
+      const files = { 'a b/é.txt': base64('one'), raw: base64(bytes), empty: '', ...pack };
       const code =
         'from pack.mod import two\nopen("empty", "a").write("more")\nprint(open("a b/é.txt").read(), list(open("raw", "rb").read()) == list(range(256)), open("empty").read(), two)';
-      expect(await run(code, { files })).toMatchObject({
-        status: 'ok',
-        stdout: 'one True more 2\n',
-      });
+      expect((await run(code, { files })).stdout).toBe('one True more 2\n');
       const { stdout, stderr } = await run('import os\nprint(os.listdir("."))\nimport pack');
       expect(stdout).not.toMatch(/raw|pack|empty/);
       expect(stderr).toMatch(/ModuleNotFoundError/);
@@ -235,16 +208,14 @@ print([name for name in sys.modules if name.split(".")[0] in ("child", "template
       const code =
         'import sys\ndef f(x):\n    a = []\n    a.append(a)\n    if x == 1: return x / 0\n    if x == 2: return object()\n    if x == 3: return a\n    if x == 4: sys.exit(0)\n    return x / 2';
       const { results } = await calls(code, 'f', [[1], [2], [3], [4], [5]]);
-      expect(results).toEqual([
-        { ok: false, problem: 'ZeroDivisionError: division by zero' },
-        {
-          ok: false,
-          problem: 'ValueError: returned a value of type object, which is not plain data',
-        },
-        { ok: false, problem: 'ValueError: returned a value that contains itself' },
-        { ok: false, problem: 'SystemExit: 0' },
-        { ok: true, value: { $float: '2.5' } },
-      ]);
+      const problems = [
+        'ZeroDivisionError: division by zero',
+        'ValueError: returned a value of type object, which is not plain data',
+        'ValueError: returned a value that contains itself',
+        'SystemExit: 0',
+      ];
+      const failed = problems.map((problem) => ({ ok: false, problem }));
+      expect(results).toEqual([...failed, { ok: true, value: { $float: '2.5' } }]);
     });
 
     test('carries odd and deeply nested values to a function and back', async () => {

@@ -31,10 +31,8 @@ export function sessions({ run, inSession }: Asking, sandbox: () => Sandbox): vo
         ['bytearray(2 ** 30)', 'memory_limit', 1],
       ] as const)
         expect(await session.run({ code })).toMatchObject({ status, exitCode, alive: true });
-      expect(await session.run({ code: 'print(x)' })).toMatchObject({
-        stdout: '2\n',
-        stderr: '',
-      });
+      const after = await session.run({ code: 'print(x)' });
+      expect(after).toMatchObject({ stdout: '2\n', stderr: '' });
     });
 
     test.each([
@@ -47,19 +45,6 @@ export function sessions({ run, inSession }: Asking, sandbox: () => Sandbox): vo
       expect(late).toMatchObject({ status: 'timeout', stdout: 'begun\n', alive: true });
       expect(late.stderr).toMatch(/File "main.py", line [34][^]*KeyboardInterrupt\n$/);
       expect(await session.run({ code: 'print(x)' })).toMatchObject({ stdout: '2\n' });
-    });
-
-    test('refuses invalid programs and limits, and lives on', async () => {
-      await session.run({ code: 'x = 1' });
-      const refused = { status: 'bad_request', alive: true };
-      expect(await session.run({ code: 42 as never })).toMatchObject(refused);
-      const late = await session.run({ code: '', limits: { wallS: -1 } });
-      expect(late).toMatchObject({ ...refused, message: expect.stringMatching(/wallS is -1/) });
-      expect((await session.run({ code: 'print(x)' })).stdout).toBe('1\n');
-      for (const wrong of [{ totalWallS: 0 }, { limits: { memoryMiB: 1 } }])
-        expect(() => sandbox().openSession(wrong)).toThrow(
-          expect.objectContaining({ code: 'CONFIG_INVALID' }),
-        );
     });
 
     test.each([

@@ -1,20 +1,21 @@
+interface Body {
+  json?: unknown;
+  base64?: string;
+}
+
 /** A request to a Tinker service and its answer, as they were captured. Bytes that are no JSON are base64. */
-export interface Exchange {
+export interface Exchange extends Body {
   method: string;
   /** After the address. */
   path: string;
-  json?: unknown;
-  base64?: string;
   /** `cut` is a connection that broke before the answer was whole. */
   answer: RecordedAnswer | 'cut';
 }
 
-export interface RecordedAnswer {
+interface RecordedAnswer extends Body {
   status: number;
   type: string;
   location?: string;
-  json?: unknown;
-  base64?: string;
 }
 
 /** A learner's calls and answers, by the name of what was tried. */
@@ -25,13 +26,13 @@ export interface Recording {
 }
 
 /** A body as an exchange keeps it. */
-export function kept(bytes: Buffer, type = ''): Pick<Exchange, 'json' | 'base64'> {
+export function kept(bytes: Buffer, type = ''): Body {
   if (bytes.length === 0) return {};
   if (type.startsWith('application/json')) return { json: JSON.parse(bytes.toString()) as unknown };
   return { base64: bytes.toString('base64') };
 }
 
-export const bytesOf = ({ json, base64 }: Pick<Exchange, 'json' | 'base64'>): Buffer =>
+export const bytesOf = ({ json, base64 }: Body): Buffer =>
   base64 === undefined
     ? Buffer.from(json === undefined ? '' : JSON.stringify(json))
     : Buffer.from(base64, 'base64');

@@ -1,18 +1,7 @@
 import { bytesOf, type Exchange, kept } from './exchanges.ts';
-import {
-  type Answered,
-  type Asked,
-  type LoopbackService,
-  loopbackService,
-  type Outcome,
-} from '../loopback-service.ts';
+import { type Answered, type Asked, loopbackService, type Outcome } from '../loopback-service.ts';
 
-export interface ReplayedService extends LoopbackService {
-  /** What was asked and is in no captured exchange, or was asked more often. */
-  unknown: string[];
-  /** Captured exchanges that were never requested. */
-  left(): string[];
-}
+export type ReplayedService = Awaited<ReturnType<typeof replayedService>>;
 
 const keyOf = (asked: Pick<Exchange, 'method' | 'path' | 'json' | 'base64'>): string =>
   JSON.stringify([asked.method, asked.path, asked.json, asked.base64]);
@@ -24,19 +13,15 @@ export interface Changes {
   changed?: (asked: Asked, answer: Outcome) => Outcome;
 }
 
-/**
- * A Tinker service that answers what a real one answered to the same bytes, in the order in which it did; the heartbeat
- * always.
- */
+/** A Tinker service that answers what a real one answered to the same bytes, in the order in which it did; the heartbeat always. */
 export async function replayedService(
   exchanges: readonly Exchange[],
   { instead = () => undefined, changed = (_, answer) => answer }: Changes = {},
-): Promise<ReplayedService> {
+) {
   const waiting = new Map<string, Exchange[]>();
-  for (const exchange of exchanges) {
-    const key = keyOf(exchange);
-    waiting.set(key, [...(waiting.get(key) ?? []), exchange]);
-  }
+  for (const exchange of exchanges)
+    waiting.set(keyOf(exchange), [...(waiting.get(keyOf(exchange)) ?? []), exchange]);
+  /** What was asked and is in no captured exchange, or was asked more often. */
   const unknown: string[] = [];
   const said = new Map<string, Exchange>();
   const service = await loopbackService((asked) => {
@@ -52,6 +37,7 @@ export async function replayedService(
     else if (path.endsWith('/retrieve_future')) said.set(key, known);
     return changed(asked, known ? answerOf(known) : json(400, { detail: 'unheard of' }));
   });
+  /** Captured exchanges that were never requested. */
   const left = () => [...waiting.values()].flat().map(({ method, path }) => `${method} ${path}`);
   return { ...service, unknown, left };
 }

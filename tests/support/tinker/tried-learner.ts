@@ -1,38 +1,20 @@
-import { join } from 'node:path';
-
-import { packageRoot } from '#agent_rl/core/package-root.ts';
 import type { LearnerHost } from '#agent_rl/core/plugins/model/learner.ts';
 import { batchOf, type TrainDatum } from '#agent_rl/core/services/batch.ts';
-import type { Learner, OptimStepOptions, PolicyLossSpec } from '#agent_rl/core/services/learner.ts';
+import type { Learner, OptimStepOptions } from '#agent_rl/core/services/learner.ts';
 import { linearModules } from '#agent_rl/core/services/linear-module.ts';
 import { tinkerLearner } from '#agent_rl/learner/tinker/open-tinker-learner.ts';
+import { policyLossSpec } from '../policy-loss-spec.ts';
+import { starter } from '../vllm/opened-vllm.ts';
 
-export const starter = join(packageRoot(), 'model', 'starter');
+export { starter };
 
-export const lora = {
-  rank: 1,
-  alpha: 32,
-  dropout: 0,
-  rankStabilised: false,
-  targets: linearModules,
-};
+const scale = { rank: 1, alpha: 32, dropout: 0, rankStabilised: false };
+export const lora = { ...scale, targets: linearModules };
 
-export const clippedLoss: PolicyLossSpec = {
-  name: 'policy',
-  type: 'clipped',
-  settings: { clipLow: 0.2, clipHigh: 0.28 },
-  kl: { kind: 'none', weight: 0 },
-  temperature: 1,
-};
+export const clippedLoss = policyLossSpec();
 
-export const smallStep: OptimStepOptions = {
-  learningRate: 1e-3,
-  beta1: 0.9,
-  beta2: 0.95,
-  eps: 1e-8,
-  weightDecay: 0,
-  maxGradNorm: Infinity,
-};
+const adam = { beta1: 0.9, beta2: 0.95, eps: 1e-8, weightDecay: 0 };
+export const smallStep: OptimStepOptions = { learningRate: 1e-3, ...adam, maxGradNorm: Infinity };
 
 export const learnerHost = (over: Partial<LearnerHost> = {}): LearnerHost => ({
   modelFolder: starter,
@@ -51,13 +33,9 @@ export const learnerHost = (over: Partial<LearnerHost> = {}): LearnerHost => ({
   ...over,
 });
 
-export const learnerSettings = (url: string) => ({
-  url,
-  deadlineS: 3600,
-  patienceS: 60,
-  reduction: 'detect' as const,
-  fewShapes: true,
-});
+const usual = { deadlineS: 3600, patienceS: 60, reduction: 'detect', fewShapes: true } as const;
+
+export const learnerSettings = (url: string) => ({ ...usual, url });
 
 export const openTinker = (
   url: string,
@@ -83,21 +61,15 @@ export async function takeTwoSteps(learner: Learner): Promise<readonly Float32Ar
   return logProbsOf(learner);
 }
 
+const sequences = twoSequences.map(({ tokens }) => tokens);
+
 export const logProbsOf = (learner: Learner): Promise<readonly Float32Array[]> =>
-  learner.forward(
-    twoSequences.map(({ tokens }) => tokens),
-    { temperature: 1, which: 'policy' },
-  );
+  learner.forward(sequences, { temperature: 1, which: 'policy' });
 
 export const largestGap = (
   one: readonly ArrayLike<number>[],
   other: readonly ArrayLike<number>[],
 ): number =>
-  one.reduce(
-    (most, row, i) =>
-      Array.from(row).reduce(
-        (rowMost, value, j) => Math.max(rowMost, Math.abs(value - other[i]![j]!)),
-        most,
-      ),
-    0,
-  );
+  one
+    .flatMap((row, i) => Array.from(row, (value, j) => Math.abs(value - other[i]![j]!)))
+    .reduce((most, gap) => Math.max(most, gap), 0);

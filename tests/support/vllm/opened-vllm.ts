@@ -1,4 +1,3 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
@@ -7,6 +6,7 @@ import type { Generator } from '#agent_rl/core/services/generator.ts';
 import { vllmGenerator } from '#agent_rl/generation/vllm/open-vllm.ts';
 import { writeSafetensors } from '#model/weights/safetensors.ts';
 import { generatorHost } from '../generator-host.ts';
+import { writeBelow } from '../temporary-folder.ts';
 
 export const starter = join(packageRoot(), 'model', 'starter');
 
@@ -37,15 +37,9 @@ export async function openedVllm(
 
 /** Weights of the double as a learner publishes a model. */
 export async function writePublished(folder: string, weights: number): Promise<string> {
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(
-    join(folder, 'config.json'),
-    JSON.stringify({ weights, tie_word_embeddings: true }),
-  );
+  writeBelow(folder, 'config.json', JSON.stringify({ weights, tie_word_embeddings: true }));
   const values = Float32Array.of(1, 2, 3, 4, 5, 6);
-  await writeSafetensors(
-    join(folder, 'model.safetensors'),
-    new Map([['model.embed_tokens.weight', { shape: [3, 2], values }]]),
-  );
+  const tensors = new Map([['model.embed_tokens.weight', { shape: [3, 2], values }]]);
+  await writeSafetensors(join(folder, 'model.safetensors'), tensors);
   return folder;
 }
