@@ -79,7 +79,12 @@ interface AttackOptions extends Omit<Attack, 'name' | 'code'> {
   suffix?: string;
 }
 
-/** An attack whose code is a template, see `python`; its values may be placeholders for the bait. */
+/** Of an attack that is contained if it reaches its end. */
+export const tried = { ends: ['ok'], says: 'TRIED', suffix: '\nprint("TRIED")' } as const;
+
+/**
+ * An attack whose code is a template, see `python`; its values may be placeholders for the bait. It has `os` and `sys`.
+ */
 export const attack =
   (name: string, { prefix = '', suffix = '', ...options }: AttackOptions) =>
   (parts: TemplateStringsArray, ...values: readonly Placeholder[]): Attack => ({
@@ -87,6 +92,6 @@ export const attack =
     name,
     code: (given) => {
       const filled = values.map((value) => value(given));
-      return `${prefix}${python(parts, ...filled)}${suffix}`;
+      return `import os, sys\n${prefix}${python(parts, ...filled)}${suffix}`;
     },
   });
