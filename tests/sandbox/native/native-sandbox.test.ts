@@ -3,7 +3,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, jest, test } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import type { RunResult, Sandbox } from '#agent_rl/core/services/sandbox.ts';
+import type {
+  RequestKind,
+  RunResult,
+  Sandbox,
+  SandboxRequest,
+} from '#agent_rl/core/services/sandbox.ts';
 import { addLimits, layered } from '#agent_rl/sandbox/layers/layer.ts';
 import { NativeSandbox } from '#agent_rl/sandbox/native/native-sandbox.ts';
 import { descendants, readProcess } from '#tests/support/descendants.ts';
@@ -222,26 +227,20 @@ function abortsAtOnce(sandbox: () => Sandbox): void {
     });
 
   describe('aborted at any moment after a call', () => {
-    test.each<[string, (signal: AbortSignal) => Promise<RunResult>]>([
-      ['a program', (signal) => sandbox().execute({ kind: 'run', code: endless }, signal)],
-      [
-        'calls',
-        (signal) =>
-          sandbox().execute({ kind: 'calls', code: endless, entry: 'f', args: [[1]] }, signal),
-      ],
-      [
-        'a judgement',
-        (signal) => {
-          const tests = { statements: ['assert True'] };
-          return sandbox().execute({ kind: 'judge', code: endless, tests }, signal);
-        },
-      ],
-      [
-        'the first program of a session',
-        (signal) => sandbox().openSession().run({ code: endless }, signal),
-      ],
-    ])('ends %s at once', async (_, ask) => {
-      expect(await abortedAtEachTick(ask)).toEqual(reasons);
+    const code = endless;
+
+    test.each<SandboxRequest<RequestKind>>([
+      { kind: 'run', code },
+      { kind: 'calls', code, entry: 'f', args: [[1]] },
+      { kind: 'judge', code, tests: { statements: ['assert True'] } },
+    ])('ends a request of kind $kind at once', async (request) => {
+      const ended = await abortedAtEachTick((signal) => sandbox().execute(request, signal));
+      expect(ended).toEqual(reasons);
+    });
+
+    test('ends the first program of a session at once', async () => {
+      const first = (signal: AbortSignal) => sandbox().openSession().run({ code }, signal);
+      expect(await abortedAtEachTick(first)).toEqual(reasons);
     });
 
     test('ends a later program of a session at once, and the session goes on', async () => {
