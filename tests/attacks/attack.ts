@@ -50,28 +50,15 @@ export const written = (program: Program, bait: Bait): string =>
   typeof program === 'string' ? program : program(bait);
 
 type Placeholder = (bait: Bait) => string | number;
-
-const placeholder =
-  (name: Exclude<keyof Bait, 'secrets'>): Placeholder =>
-  (given) =>
-    given[name];
+type Placeholders = Readonly<Record<Exclude<keyof Bait, 'secrets'>, Placeholder>>;
 
 /** Stand for the bait of a lane in the code of an attack. */
-export const bait = {
-  marker: placeholder('marker'),
-  folder: placeholder('folder'),
-  secretFile: placeholder('secretFile'),
-  hiddenTests: placeholder('hiddenTests'),
-  referenceSolution: placeholder('referenceSolution'),
-  workFolder: placeholder('workFolder'),
-  packageRoot: placeholder('packageRoot'),
-  tcpPort: placeholder('tcpPort'),
-  udpPort: placeholder('udpPort'),
-  freePort: placeholder('freePort'),
-  unixSocket: placeholder('unixSocket'),
-  abstractSocket: placeholder('abstractSocket'),
-  victimPid: placeholder('victimPid'),
-} as const;
+export const bait = new Proxy({} as Placeholders, {
+  get:
+    (_, name: keyof Placeholders): Placeholder =>
+    (given) =>
+      given[name],
+});
 
 interface AttackOptions extends Omit<Attack, 'name' | 'code'> {
   /** Python before and after the code of the template. */

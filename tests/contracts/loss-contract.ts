@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 
 import { type LossFunction, losses } from '../../agent_rl/core/algorithm/loss.ts';
 import type { Tensor } from '../../agent_rl/engine/ops.ts';
+import { expectSpec } from './contract-parts.ts';
 
 export interface LossContract {
   /** The function that carries the mark. */
@@ -105,11 +106,7 @@ export function describeLossContract(name: string, contract: LossContract): void
 
   describe(`${name} keeps the Loss contract`, () => {
     test('is marked with a spec whose settings do not take the name type', () => {
-      const spec = losses.specOf(plugin);
-      expect(spec?.name).toMatch(/^[A-Za-z][A-Za-z0-9_.-]*$/);
-      expect(spec?.description).toMatch(/\S.{9,}/);
-      const { properties = {} } = (spec?.settings ?? {}) as { properties?: object };
-      expect(Object.keys(properties)).not.toContain('type');
+      expectSpec(losses.specOf(plugin));
     });
 
     test('is exported by the module that its spec names, if it names one', async () => {

@@ -9,6 +9,7 @@ import {
 } from '../../agent_rl/core/plugins/policy.ts';
 import { unbiased } from '../../agent_rl/core/services/generator.ts';
 import type { Transcript, TokenSource } from '../../agent_rl/core/transcript.ts';
+import { expectSpec } from './contract-parts.ts';
 
 export interface PolicyContract {
   /** The class that carries `@policy`. */
@@ -108,8 +109,7 @@ export function describePolicyContract(name: string, contract: PolicyContract): 
   describe(`${name} keeps the Policy contract`, () => {
     test('is marked with a spec', () => {
       const spec = policies.specOf(plugin);
-      expect(spec?.name).toMatch(/^[A-Za-z][A-Za-z0-9_.-]*$/);
-      expect(spec?.description).toMatch(/\S.{9,}/);
+      expectSpec(spec);
       expect(spec?.settings ?? { type: 'object' }).toMatchObject({ type: 'object' });
     });
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { Turn } from '../../agent_rl/core/plugins/environment.ts';
 import { isSystemFailure, outcomes } from '../../agent_rl/core/outcome.ts';
 import { blindView, type EpisodeView, rewards } from '../../agent_rl/core/plugins/reward.ts';
+import { expectSpec, frozen } from './contract-parts.ts';
 
 export interface RewardContract {
   /** The function or class that carries the mark. */
@@ -52,22 +53,13 @@ const endings: readonly EpisodeView[] = outcomes
     })),
   );
 
-function frozen<Value>(value: Value): Value {
-  if (typeof value !== 'object' || value === null) return value;
-  for (const part of Object.values(value)) frozen(part);
-  return Object.freeze(value);
-}
-
 /** What every reward promises. Call it from the test of each reward plugin. */
 export function describeRewardContract(name: string, contract: RewardContract): void {
   const { plugin, score, better, worse, notApplicable = [] } = contract;
   describe(`${name} keeps the Reward contract`, () => {
     test('is marked with a spec whose settings do not take the names type and weight', () => {
-      const spec = rewards.specOf(plugin);
-      expect(spec?.name).toMatch(/^[a-z][a-z0-9_]*$/);
-      expect(spec?.description).toMatch(/\S.{9,}/);
-      const { properties = {} } = (spec?.settings ?? {}) as { properties?: object };
-      expect(Object.keys(properties).filter((key) => /^(?:type|weight)$/.test(key))).toEqual([]);
+      const names = /^[a-z][a-z0-9_]*$/;
+      expectSpec(rewards.specOf(plugin), { taken: ['type', 'weight'], names });
     });
 
     test('has the interface of its kind and is created with one object', () => {

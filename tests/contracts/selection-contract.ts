@@ -5,6 +5,7 @@ import {
   type SelectionGroup,
   selections,
 } from '../../agent_rl/core/algorithm/selection.ts';
+import { expectSpec } from './contract-parts.ts';
 
 export interface SelectionContract {
   /** The function that carries the mark. */
@@ -28,11 +29,7 @@ export function describeSelectionContract(
 ): void {
   describe(`${name} keeps the Selection contract`, () => {
     test('is marked with a spec whose settings do not take the name type', () => {
-      const spec = selections.specOf(plugin);
-      expect(spec?.name).toMatch(/^[A-Za-z][A-Za-z0-9_.-]*$/);
-      expect(spec?.description).toMatch(/\S.{9,}/);
-      const { properties = {} } = (spec?.settings ?? {}) as { properties?: object };
-      expect(Object.keys(properties)).not.toContain('type');
+      expectSpec(selections.specOf(plugin));
     });
 
     test('decides for every episode whether it is trained on, or for none', () => {

@@ -1,14 +1,7 @@
 import { type Attack, attack, tried } from '../attack.ts';
 
-const full = [
-  'ok',
-  'error',
-  'disk_limit',
-  'file_limit',
-  'timeout',
-  'signaled',
-  'memory_limit',
-] as const;
+const limits = ['disk_limit', 'file_limit', 'timeout', 'memory_limit'] as const;
+const full = ['ok', 'error', 'signaled', ...limits] as const;
 
 /** Writes much and stays: a folder that is only watched may hold too much for a moment, and not for half a second. */
 const staying = `

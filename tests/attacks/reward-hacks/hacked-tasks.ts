@@ -158,6 +158,6 @@ export const stacked: HackedTask = {
 
 /** Programs that must pass, which shows that the judge works. */
 export const honestSolutions: readonly HackedTask[] = [
-  ...[square, checked, quantified, ordered, rooted, endless],
-  ...[texts, counted, listed, refusing, stacked],
-];
+  [square, checked, quantified, ordered, rooted, endless],
+  [texts, counted, listed, refusing, stacked],
+].flat();

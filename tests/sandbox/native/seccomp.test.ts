@@ -49,13 +49,11 @@ test.each(['x86_64', 'aarch64'])(
 const native = hasNativePython ? describe : describe.skip;
 
 /** What an expression of the module of the filter comes to. */
-const ofSeccomp = <Value>(expression: string): Value =>
-  evaluatePython(
-    `from walls import seccomp, syscall_table\nprint(json.dumps(${expression}))`,
-  ) as Value;
+const ofSeccomp = (expression: string): unknown =>
+  evaluatePython(`from walls import seccomp, syscall_table\nprint(json.dumps(${expression}))`);
 const filterOf = (machine: string, more = ''): Buffer => {
   const made = `seccomp.build_filter(syscall_table.numbers('${machine}'), '${machine}', pid=${ownPid}${more}).hex()`;
-  return Buffer.from(ofSeccomp<string>(made), 'hex');
+  return Buffer.from(ofSeccomp(made) as string, 'hex');
 };
 
 native.each(['x86_64', 'aarch64'] as const)('The filter of system calls on %s', (machine) => {
@@ -184,9 +182,9 @@ native.each(['x86_64', 'aarch64'] as const)('The filter of system calls on %s', 
   });
 
   test('decides every call as the lists say, and knows no other', () => {
-    const lists = ofSeccomp<string[][]>(
+    const lists = ofSeccomp(
       '[seccomp.ALLOWED + seccomp.ATTRIBUTES, seccomp.REFUSED, seccomp.UNSUPPORTED]',
-    );
+    ) as string[][];
     const verdicts = [allowed, failed(EPERM), failed(ENOTSUP)];
     const byArguments = new Set(
       (
@@ -201,9 +199,9 @@ native.each(['x86_64', 'aarch64'] as const)('The filter of system calls on %s', 
   });
 
   test('names only calls that some machine has', () => {
-    const names = ofSeccomp<string[]>(
+    const names = ofSeccomp(
       'seccomp.ALLOWED + seccomp.REFUSED + seccomp.ATTRIBUTES + seccomp.UNSUPPORTED',
-    );
+    ) as string[];
     const known = { ...tableOf('x86_64'), ...tableOf('aarch64') };
     expect(names.filter((name) => known[name] === undefined)).toEqual([]);
     expect(new Set(names).size).toBe(names.length);

@@ -254,7 +254,7 @@ describe('The remote sandbox with several servers', () => {
   });
 
   test('leaves out a server that is gone, and uses it again when it is back', async () => {
-    const { a, b, sandbox, reported, incidents } = await pair();
+    const { a, sandbox, reported, incidents } = await pair();
     a.state.isDown = true;
     expect(await sandbox.execute(run)).toMatchObject({ status: 'ok', stdout: 'b' });
     const moved = incidents.filter(({ kind }) => kind === 'moved').map(({ message }) => message);
@@ -287,7 +287,7 @@ describe('The remote sandbox with several servers', () => {
   });
 
   test('does not use a server that came back as another one', async () => {
-    const { a, b, sandbox, reported, incidents } = await pair();
+    const { a, sandbox, reported, incidents } = await pair();
     a.state.facts = { python: '3.12' };
     await reported('server', 'native:ns with Python 3.11 and now is native:ns with Python 3.12');
     expect(await sandbox.execute(run)).toMatchObject({ stdout: 'b' });
@@ -295,7 +295,7 @@ describe('The remote sandbox with several servers', () => {
   });
 
   test('keeps a session on its server, and loses it with the server', async () => {
-    const { a, b, sandbox, reported } = await pair();
+    const { a, sandbox, reported } = await pair();
     const session = sandbox.openSession();
     for (const _ of [1, 2])
       expect(await session.run({ code: '' })).toMatchObject({ stdout: 'a', alive: true });

@@ -175,8 +175,8 @@ describe("The user's mistake stops the search", () => {
     ['{"error":"Unexpected token } in JSON, invalid body"}', false],
     ['{"error":"no results for who built it?"}', false],
   ])('a body of status 422 rejects the key: %s %s', async (body, rejects) => {
-    const searching = searched(tavily, json(JSON.parse(body), 422));
-    const came = await searching.catch((error: unknown) => error);
+    const call = searched(tavily, json(JSON.parse(body), 422));
+    const came = await call.catch((error: unknown) => error);
     const refused = /answers 422: the key is refused\. Check web\.apiKeyEnv/;
     const told = { result: { data: { failure: 'client-error' } } };
     expect(came).toMatchObject(rejects ? errorOf('WEB_REQUEST_DENIED', refused) : told);
