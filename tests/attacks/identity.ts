@@ -113,11 +113,7 @@ async function runIn(
   rmSync(report);
   const left = readdirSync(temporary);
   const problems = left.length > 0 ? [`files are left: ${left.slice(0, 9).join(', ')}`] : [];
-  const finding = {
-    attack: 'the temporary folder at the end',
-    status: 'closed',
-    wallMs: 0,
-    problems,
-  };
+  const attack = 'the temporary folder at the end';
+  const finding = { attack, status: 'closed', wallMs: 0, problems };
   return [...reports, { backend: 'all', identity, themes: { 'left behind': [finding] }, wallS: 0 }];
 }

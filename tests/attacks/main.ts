@@ -14,12 +14,7 @@ const flags = await yargs(process.argv.slice(2))
   .scriptName('npm run test:sandbox --')
   .options({
     backend: { type: 'string', array: true, default: [], describe: "Part of a backend's name" },
-    case: {
-      type: 'string',
-      array: true,
-      default: [],
-      describe: "Part of an attack's name or a theme's",
-    },
+    case: { type: 'string', array: true, default: [], describe: 'Part of the name of an attack' },
     identity: {
       choices: identities,
       array: true,

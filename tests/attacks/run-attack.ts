@@ -102,12 +102,8 @@ async function patiently(sandbox: Sandbox, request: RunRequest): Promise<Ended> 
   return ended;
 }
 
-const failed = (message: string): Ended => ({
-  status: 'sandbox_error',
-  stdout: '',
-  stderr: '',
-  message,
-});
+const silent = { stdout: '', stderr: '' };
+const failed = (message: string): Ended => ({ status: 'sandbox_error', ...silent, message });
 
 function problemsOf(attack: Attack, ended: Ended, wallMs: number): string[] {
   const { ends, says = '' } = attack;

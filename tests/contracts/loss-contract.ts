@@ -49,6 +49,7 @@ export async function lossAndGradient(
         ...Array.from({ length: padding }, () => 0),
       ]),
     );
+    const kl = { kind: 'none', weight: 0 } as const;
     const of = (logProbs: Tensor) =>
       policyLoss(
         {
@@ -58,13 +59,7 @@ export async function lossAndGradient(
           weights: column(tokens.map(() => 1)),
           ...(spec?.perSequence === true && { membership }),
         },
-        {
-          name: 'policy',
-          type: spec?.name ?? '',
-          settings,
-          kl: { kind: 'none', weight: 0 },
-          temperature: 1,
-        },
+        { name: 'policy', type: spec?.name ?? '', settings, kl, temperature: 1 },
         plugin as LossFunction,
       );
     const at = column(tokens.map(({ logProb }) => logProb));

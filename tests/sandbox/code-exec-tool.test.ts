@@ -37,12 +37,7 @@ test.each<[string, Partial<CallsResult>, string, CodeExecInputs?]>([
   ['that a program printed nothing', {}, '[no output]'],
   ['a warning if there is nothing else', { stderr: 'Warning: x\n' }, 'Warning: x'],
   ['what a function returned', { results: [{ ok: true, value: [1, 'a'] }] }, "[1, 'a']", { call }],
-  [
-    'prints before it',
-    { stdout: 'x\n', results: [{ ok: true, value: null }] },
-    'x\nNone',
-    { call },
-  ],
+  ['both', { stdout: 'x\n', results: [{ ok: true, value: null }] }, 'x\nNone', { call }],
 ])('code_exec shows %s', async (_name, result, content, ...[inputs]) => {
   expect(await answered(result, inputs)).toMatchObject({ content, isError: false });
 });

@@ -99,13 +99,8 @@ async function verdictOn(
   sandbox: Sandbox,
   { by, code, judgeWallS = 0.5 }: { by: string; code: string; judgeWallS?: number },
 ): Promise<Verdict> {
-  const task = {
-    taskId: 't',
-    prompt: '',
-    starterCode: '',
-    compare: 'exact',
-    metadata: {},
-  } as const;
+  const metadata = {};
+  const task = { taskId: 't', prompt: '', starterCode: '', compare: 'exact', metadata } as const;
   const given = { task: { ...task, tests: tests[by]! }, sandbox };
   const env = new CodeExecEnv({ ...given, settings: { ...settings, judgeWallS } });
   const call = { id: 'call_0_0', name: 'code_exec', arguments: { code } };

@@ -70,9 +70,5 @@ export const friendly: readonly RewardHack[] = [
     'a finite number where infinity is expected': 'def f(x):\n    return 1e300',
     'an integer larger than every float': 'def f(x):\n    return 10 ** 400',
   }),
-  ...hanging(
-    byCalls(square, {
-      'an integer of a million digits': 'def f(x):\n    return 1 << 3400000',
-    }),
-  ),
+  ...hanging(byCalls(square, { 'a million digits': 'def f(x):\n    return 1 << 3400000' })),
 ];

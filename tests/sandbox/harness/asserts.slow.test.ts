@@ -263,11 +263,7 @@ print(json.dumps([json.loads(line) for line in said]))`,
         'speaks of objects',
         '["f","function"],["g","value"]',
         '{"value":{"$object":[0,""]}}',
-        {
-          'assert f(1)': unnamedClass,
-          'assert f(1).anything()': unnamedClass,
-          'assert g': undefinedName('g'),
-        },
+        { 'assert f(1)': unnamedClass, 'f(1).any()': unnamedClass, 'assert g': undefinedName('g') },
       ],
       [
         'gives an object for an attribute of a class',

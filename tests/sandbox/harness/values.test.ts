@@ -58,15 +58,14 @@ except ValueError as error: print(json.dumps({'error': str(error)}))`);
   const a = (base: string, lies: string, made: string): string =>
     `class A(${base}):\n    ${lies}\nvalue = A(${made})`;
 
+  const bytesOfZ = { $bytes: 'eg==' };
+  const named = 'import collections\nvalue = collections.namedtuple("P", "x y")(1, 2)';
+
   test.each<[string, string, PythonValue]>([
     ['int', a('int', '__repr__ = __str__ = __index__ = __int__ = lambda s: 5', '3'), 3],
     ['float', a('float', '__repr__ = __str__ = lambda s: "5.0"', '0.5'), { $float: '0.5' }],
     ['str', a('str', '__repr__ = __str__ = __getitem__ = encode = lambda s, *a: "5"', '"x"'), 'x'],
-    [
-      'bytes',
-      a('bytes', '__bytes__ = __getitem__ = lambda s, *a: b"5"', 'b"z"'),
-      { $bytes: 'eg==' },
-    ],
+    ['bytes', a('bytes', '__bytes__ = __getitem__ = lambda s, *a: b"5"', 'b"z"'), bytesOfZ],
     ['complex', a('complex', 'real = imag = 5.0', '1, 2'), { $complex: ['1.0', '2.0'] }],
     [
       'list',
@@ -93,11 +92,7 @@ except ValueError as error: print(json.dumps({'error': str(error)}))`);
       'import collections\nvalue = collections.defaultdict(lambda: 5)\nvalue["c"]',
       { $dict: [['c', 5]] },
     ],
-    [
-      'named tuple',
-      'import collections\nvalue = collections.namedtuple("P", "x y")(1, 2)',
-      { $tuple: [1, 2] },
-    ],
+    ['named tuple', named, { $tuple: [1, 2] }],
     ['whole enum', 'import enum\nclass E(enum.IntEnum):\n    A = 3\nvalue = E.A', 3],
   ])('encodes a subclass of %s as its bare value, whatever it says', (_name, setup, value) => {
     expect(encoded(setup)).toEqual({ value });

@@ -93,13 +93,7 @@ describe('The remote sandbox', () => {
     const { sandbox } = await started(server);
     const afar = { level: 'remote:native:ns' };
     expect(sandbox.capabilities()).toEqual({ backend: 'remote', ...facts, ...afar });
-    const request = {
-      code: 'print(42)',
-      stdin: 'x',
-      seed: 3,
-      limits: { wallS: 1 / 3 },
-      owner: 'r1',
-    };
+    const request = { code: 'print(42)', stdin: 'x', seed: 3, limits: { wallS: 1 / 3 } };
     expect(await sandbox.execute({ kind: 'run', ...request })).toEqual({ ...ran, ...afar });
     expect(server.requests[1]).toMatchObject({ method: 'POST', path: '/run', body: request });
   });

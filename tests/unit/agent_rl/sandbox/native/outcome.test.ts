@@ -45,7 +45,7 @@ const exited = (code: number): number => code << 8;
 
 describe('A process', () => {
   const interrupted = `${ready}{"interrupted":true}\n`;
-  const outOfMemory = `${ready}{"memory":true}\n`;
+  const full = `${ready}{"memory":true}\n`;
   const overQuota = { diskFull: true, overQuota: true };
 
   test.each<[string, Ended, object]>([
@@ -59,11 +59,7 @@ describe('A process', () => {
     ['by too much output', { status: 9, why: 'output_limit' }, { status: 'output_limit' }],
     ['well, but after its deadline', { late: true }, { status: 'timeout', exitCode: 0 }],
     ['by its interrupt', { status: 256, notes: interrupted }, { status: 'timeout', exitCode: 1 }],
-    [
-      'without memory',
-      { status: 256, notes: outOfMemory },
-      { status: 'memory_limit', exitCode: 1 },
-    ],
+    ['out of memory', { status: 256, notes: full }, { status: 'memory_limit', exitCode: 1 }],
     ['on a full disk', { status: 256, diskFull: true }, { status: 'disk_limit', exitCode: 1 }],
     ['well, on a disk that it filled', { diskFull: true }, { status: 'ok', exitCode: 0 }],
     ['well, in a folder that holds too much', overQuota, { status: 'disk_limit', exitCode: 0 }],

@@ -24,6 +24,7 @@ const ran: RunResult = {
 };
 
 describe('An answer in the format of SandboxFusion', () => {
+  const ours = 'sandbox_error: ours';
   const cases: readonly [Partial<RunResult>, string, string, number | null, string][] = [
     [{}, 'Success', 'Finished', 0, ''],
     [{ status: 'error', exitCode: 3 }, 'Failed', 'Finished', 3, ''],
@@ -31,13 +32,7 @@ describe('An answer in the format of SandboxFusion', () => {
     [{ status: 'signaled', signal: 'SIGSEGV' }, 'Failed', 'Finished', -11, 'signaled'],
     [{ status: 'memory_limit' }, 'Failed', 'Finished', -9, 'memory_limit'],
     [{ status: 'crashed', message: 'broken' }, 'Failed', 'Finished', -9, 'crashed: broken'],
-    [
-      { status: 'sandbox_error', message: 'ours' },
-      'SandboxError',
-      'Error',
-      null,
-      'sandbox_error: ours',
-    ],
+    [{ status: 'sandbox_error', message: 'ours' }, 'SandboxError', 'Error', null, ours],
   ];
 
   test.each(cases)('says of a run %j: %s', (run, ...expected) => {
@@ -67,10 +62,8 @@ describe('An answer in the format of SandboxFusion', () => {
   });
 
   test('is no success if it says that the program failed', () => {
-    for (const [status, return_code, exitCode] of [
-      ['Failed', null, 1],
-      ['Success', 2, 2],
-    ] as const) {
+    const endings = [['Failed', null, 1] as const, ['Success', 2, 2] as const];
+    for (const [status, return_code, exitCode] of endings) {
       const run_result = { status: 'Finished', return_code } as const;
       const ending = endingOf({ status, message: '', run_result });
       expect(ending).toMatchObject({ status: 'error', exitCode });

@@ -42,11 +42,8 @@ describe('The search in task documents', () => {
 
   test('orders equal documents by id', async () => {
     const ids = 'mbzakcydxewfvguh'.split('');
-    const hits = await found(
-      ids.map((id) => document(id, 'one and the same words')),
-      'same words',
-      3,
-    );
+    const documents = ids.map((id) => document(id, 'one and the same words'));
+    const hits = await found(documents, 'same words', 3);
     expect(hits.map(({ documentId }) => documentId)).toEqual(['a', 'b', 'c']);
   });
 

@@ -116,16 +116,8 @@ describe('The result of an http tool', () => {
     response.writeHead(200, { 'content-type': 'image/png' }).end('x');
 
   test.each<[string, Answer, string]>([
-    [
-      'a host that is not allowed',
-      away,
-      'the request failed: localhost:1 is not among allowHosts.',
-    ],
-    [
-      'too long an answer',
-      flood(1 << 20),
-      'the request failed: the answer is longer than 16384 bytes.',
-    ],
+    ['a foreign host', away, 'the request failed: localhost:1 is not among allowHosts.'],
+    ['a flood', flood(1 << 20), 'the request failed: the answer is longer than 16384 bytes.'],
     ['a status', json({ error: 'no city' }, 404), 'the server answers 404: {"error":"no city"}'],
     ['no text', picture, 'the request failed: the answer is image/png and not text.'],
   ])('reports %s', async (_name, answer, problem) => {
@@ -179,11 +171,7 @@ describe('The description of an http tool', () => {
     ['an unknown placeholder', { url: 'http://a.example/{town}' }, /\{town\} is not a parameter/],
     ['a parameter that is used nowhere', { query: {} }, /days is not used/],
     ['an optional part of the URL', { optional: ['city'] }, /\{city\} is used in url:/],
-    [
-      'an invalid schema',
-      { parameters: { city: { type: 'text' }, days: {} } },
-      /are not a JSON Schema/,
-    ],
+    ['no schema', { parameters: { city: { type: 'text' }, days: {} } }, /not a JSON Schema/],
     ['a host of the model’s', { url: 'http://{city}/' }, /allowHosts/],
     ['a password', { url: 'http://me:pw@a.example/{city}' }, /must not contain a password/],
     ['a value that no header may hold', { headers: { 'X-A': 'ü ✓' } }, /header X-A holds "✓"/],

@@ -17,11 +17,7 @@ describe('The check of search settings', () => {
   const embedded = { dense: { type: 'transformers', model: 'm' }, fusion: weightless };
 
   test.each<[string, object, RegExp]>([
-    [
-      'an unknown provider',
-      web({ provider: 'altavista' }),
-      /Use one of tavily, serper, .*custom\./,
-    ],
+    ['an unknown provider', web({ provider: 'altavista' }), /Use one of tavily, .*custom\./],
     ['bing, with what replaced it', web({ provider: 'bing' }), /provider: web_iq/],
     ['no key', web({ provider: 'exa' }), /exa needs a key.*web\.apiKeyEnv/],
     ['no endpoint', web({ provider: 'searxng' }), /needs web\.endpoint/],
@@ -48,11 +44,7 @@ describe('The check of search settings', () => {
       documents({ fusion: { type: 'reciprocal_rank' } }),
       /documents\.fusion: has no effect without vectors/,
     ],
-    [
-      'a fusion that weighs nothing',
-      corpus(embedded),
-      /corpus\.fusion: denseWeight and textWeight are both 0/,
-    ],
+    ['a weightless fusion', corpus(embedded), /fusion: denseWeight and textWeight are both 0/],
     [
       'a language that the index does not know',
       documents({ text: { language: 'german' } }),
@@ -68,11 +60,7 @@ describe('The check of search settings', () => {
       documents({ chunking: { tokens: 8, overlap: 8 } }),
       /documents\.chunking\.overlap is 8/,
     ],
-    [
-      'what the mode does not read',
-      { ...documents({}), web: tavily },
-      /web: has no effect in mode/,
-    ],
+    ['what the mode does not read', { ...documents({}), web: tavily }, /web: has no effect in/],
   ])('refuses %s', (_name, block, message) => expect(() => configured(block)).toThrow(message));
 
   test('names the current spelling of a setting of an older system', () => {

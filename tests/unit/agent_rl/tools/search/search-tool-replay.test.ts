@@ -19,12 +19,8 @@ const { settingsOf } = searching(server, {});
 
 /** Two turns of 64 episodes over 16 questions, all at once. */
 async function played(mode: 'record' | 'replay', environment = {}) {
-  const web = {
-    provider: 'exa',
-    apiKeyEnv: 'KEY_OF_TEST',
-    maxRetries: 0,
-    cassette: { mode, path },
-  };
+  const cassette = { mode, path };
+  const web = { provider: 'exa', apiKeyEnv: 'KEY_OF_TEST', maxRetries: 0, cassette };
   const settings = settingsOf(web, { topK: 3 });
   const shared = await openSearch(settings, { environment });
   try {

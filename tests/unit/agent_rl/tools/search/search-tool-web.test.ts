@@ -25,6 +25,7 @@ type FailureCase = [string, object, Answer, string, number];
 
 describe('Each provider gets its own kind of request', () => {
   const { title, url, text } = page;
+  const passages = { contentFormat: 'passage', maxLength: 3000 };
   test.each<ProviderCase>([
     [
       'tavily',
@@ -71,13 +72,7 @@ describe('Each provider gets its own kind of request', () => {
       { defaultParams: { region: 'de' } },
       json({ webResults: [{ title, url, content: text }] }),
       'POST /search',
-      {
-        query: 'who built it?',
-        maxResults: 5,
-        contentFormat: 'passage',
-        maxLength: 3000,
-        region: 'de',
-      },
+      { query: 'who built it?', maxResults: 5, ...passages, region: 'de' },
       { 'x-apikey': secret },
     ],
     [
@@ -127,13 +122,7 @@ describe('A failed provider becomes text for the model', () => {
     ['JSON of another shape', {}, json({ results: 'none' }), 'bad-response', 1],
     ['an unexpected status', {}, status(418), 'client-error', 1],
     // It would wait long before the second try.
-    [
-      'a pause beyond the deadline',
-      { backoffFactor: 60, deadlineS: 5 },
-      status(500),
-      'server-error',
-      1,
-    ],
+    ['a long pause', { backoffFactor: 60, deadlineS: 5 }, status(500), 'server-error', 1],
   ])('%s', async (_name, ...[web, answer, failure, requests]) => {
     const { result } = await searched({ ...tavily, ...web }, answer);
     expect(result).toMatchObject({ isError: true, data: { failure } });
