@@ -15,11 +15,7 @@ const flags = await yargs(process.argv.slice(2))
   .options({
     backend: { type: 'string', array: true, default: [], describe: "Part of a backend's name" },
     case: { type: 'string', array: true, default: [], describe: 'Part of the name of an attack' },
-    identity: {
-      choices: identities,
-      array: true,
-      describe: 'User that runs the sandbox. Default: every user this process can run as',
-    },
+    identity: { choices: identities, array: true, describe: 'User of the sandbox; default: all' },
     lanes: { type: 'string', default: '2', requiresArg: true, describe: 'Attacks in parallel' },
     json: { type: 'string', describe: 'File for the findings as JSON' },
   })

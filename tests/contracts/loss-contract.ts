@@ -80,11 +80,8 @@ export async function lossAndGradient(
   });
 }
 
-const onPolicy = (advantage: number): LossEpisode => ({
-  logProbs: [-1.1, -0.4, -2.5],
-  oldLogProbs: [-1.1, -0.4, -2.5],
-  advantage,
-});
+const same = [-1.1, -0.4, -2.5];
+const onPolicy = (advantage: number) => ({ logProbs: same, oldLogProbs: same, advantage });
 
 const moved: readonly LossEpisode[] = [
   { logProbs: [-1.3, -0.2, -2], oldLogProbs: [-1, -0.5, -2.1], advantage: 1.5 },

@@ -43,12 +43,8 @@ const actOptions = ({
   signal,
 });
 
-const toolResult = (content: string): ToolMessage => ({
-  role: 'tool',
-  content,
-  name: 'contract_tool',
-  callId: 'call_0_0',
-});
+const asked = { role: 'tool', name: 'contract_tool', callId: 'call_0_0' } as const;
+const toolResult = (content: string): ToolMessage => ({ ...asked, content });
 
 const opening = [system('Be brief.'), user('What is 2 + 2?')];
 

@@ -17,15 +17,12 @@ export interface RewardContract {
   notApplicable?: readonly EpisodeView[];
 }
 
+const malformedCalls = [{ id: 'call_1_0', text: '{', problem: 'is not JSON' }];
 const oddTurns: readonly Turn[] = [
   { index: 0, message: { role: 'assistant', content: '' }, calls: [] },
   {
     index: 1,
-    message: {
-      role: 'assistant',
-      content: '',
-      malformedCalls: [{ id: 'call_1_0', text: '{', problem: 'is not JSON' }],
-    },
+    message: { role: 'assistant', content: '', malformedCalls },
     calls: (['ok', 'error', 'rejected', 'timeout'] as const).map((status, i) => ({
       call: { id: `call_1_${i + 1}`, name: 'contract_tool', arguments: {} },
       result: { content: '' },
@@ -44,12 +41,7 @@ const endings: readonly EpisodeView[] = outcomes
       agent: 'policy',
       messages: [],
       turns: oddTurns.slice(0, turns),
-      verdict: {
-        outcome,
-        reward: 0,
-        components: {},
-        success: outcome === 'completed',
-      },
+      verdict: { outcome, reward: 0, components: {}, success: outcome === 'completed' },
     })),
   );
 

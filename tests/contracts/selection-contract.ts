@@ -14,13 +14,8 @@ export interface SelectionContract {
   select: (group: SelectionGroup) => Selection;
 }
 
-const groups: readonly SelectionGroup['rewards'][] = [
-  [1, 0, 0.5],
-  [1, 1],
-  [undefined, 2, undefined],
-  [undefined],
-  [-3, -3, 4],
-];
+const mixed = [[1, 0, 0.5], [undefined, 2, undefined], [undefined]];
+const groups: readonly SelectionGroup['rewards'][] = [...mixed, [1, 1], [-3, -3, 4]];
 
 /** What every selection promises. Call it from the test of each selection plugin. */
 export function describeSelectionContract(

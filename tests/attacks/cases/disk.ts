@@ -17,6 +17,8 @@ def fill(name):
     if total > 64 << 20: print("LEAK", total >> 20, "MiB")
 `.trimStart();
 
+const hidden = { ends: full, alone: true, settleMs: 200, prefix: staying };
+
 /** Programs that fill the disk, or leave on it what is hard to remove. */
 export const diskAttacks: readonly Attack[] = [
   attack('a full disk', { ends: full, alone: true })`
@@ -64,22 +66,12 @@ export const diskAttacks: readonly Attack[] = [
         except OSError: pass
     print(total >> 20, "MiB")
     if total > 448 << 20: print("LEAK", total >> 20, "MiB")`,
-  attack('a full disk in folders too deep to be named', {
-    ends: full,
-    alone: true,
-    settleMs: 200,
-    prefix: staying,
-  })`
+  attack('a full disk in folders too deep to be named', hidden)`
     for _ in range(20):
         os.mkdir("d" * 250)
         os.chdir("d" * 250)
     fill("f")`,
-  attack('a full disk in a folder that cannot be listed', {
-    ends: full,
-    alone: true,
-    settleMs: 200,
-    prefix: staying,
-  })`
+  attack('a full disk in a folder that cannot be listed', hidden)`
     os.mkdir("d", 0o300)
     fill("d/f")`,
   attack('a file of a tebibyte with nothing in it', { ends: [...full, 'crashed'] })`

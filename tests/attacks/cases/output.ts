@@ -16,12 +16,9 @@ export const outputAttacks: readonly Attack[] = [
     sys.stdout.buffer.write(b"\xff\xfe\x00\x80\n")
     sys.stdout.buffer.flush()
     print("\x1b[2J\x1b]0;title\x07 \x00 \u202e \U0001F600 end")`,
-  {
-    name: 'half a surrogate',
-    code: 'print("before")\nprint("\\ud800")',
-    ends: ['ok', 'error'],
-    says: 'before',
-  },
+  attack('half a surrogate', { ends: ['ok', 'error'], says: 'before' })`
+    print("before")
+    print("\ud800")`,
   { name: 'a character cut in two', code: 'print("x" + "\\U0001F600" * 100000)', ends: ['ok'] },
   attack('a closed standard output', { ends: ['ok', 'error'], says: 'before' })`
     print("before", flush=True)

@@ -19,9 +19,5 @@ def f(x):
     'endless recursion': 'def f(x):\n    return f(x)',
     'a crash of the interpreter': 'import ctypes\ndef f(x):\n    ctypes.string_at(0)\n    return 0',
   }),
-  ...hanging(
-    byBoth(square, {
-      'a hang': 'def f(x):\n    while True: pass',
-    }),
-  ),
+  ...hanging(byBoth(square, { 'a hang': 'def f(x):\n    while True: pass' })),
 ];
