@@ -50,28 +50,15 @@ export const written = (program: Program, bait: Bait): string =>
   typeof program === 'string' ? program : program(bait);
 
 type Placeholder = (bait: Bait) => string | number;
-
-const placeholder =
-  (name: Exclude<keyof Bait, 'secrets'>): Placeholder =>
-  (given) =>
-    given[name];
+type Placeholders = Readonly<Record<Exclude<keyof Bait, 'secrets'>, Placeholder>>;
 
 /** Stand for the bait of a lane in the code of an attack. */
-export const bait = {
-  marker: placeholder('marker'),
-  folder: placeholder('folder'),
-  secretFile: placeholder('secretFile'),
-  hiddenTests: placeholder('hiddenTests'),
-  referenceSolution: placeholder('referenceSolution'),
-  workFolder: placeholder('workFolder'),
-  packageRoot: placeholder('packageRoot'),
-  tcpPort: placeholder('tcpPort'),
-  udpPort: placeholder('udpPort'),
-  freePort: placeholder('freePort'),
-  unixSocket: placeholder('unixSocket'),
-  abstractSocket: placeholder('abstractSocket'),
-  victimPid: placeholder('victimPid'),
-} as const;
+export const bait = new Proxy({} as Placeholders, {
+  get:
+    (_, name: keyof Placeholders): Placeholder =>
+    (given) =>
+      given[name],
+});
 
 interface AttackOptions extends Omit<Attack, 'name' | 'code'> {
   /** Python before and after the code of the template. */
@@ -79,7 +66,12 @@ interface AttackOptions extends Omit<Attack, 'name' | 'code'> {
   suffix?: string;
 }
 
-/** An attack whose code is a template, see `python`; its values may be placeholders for the bait. */
+/** Of an attack that is contained if it reaches its end. */
+export const tried = { ends: ['ok'], says: 'TRIED', suffix: '\nprint("TRIED")' } as const;
+
+/**
+ * An attack whose code is a template, see `python`; its values may be placeholders for the bait. It has `os` and `sys`.
+ */
 export const attack =
   (name: string, { prefix = '', suffix = '', ...options }: AttackOptions) =>
   (parts: TemplateStringsArray, ...values: readonly Placeholder[]): Attack => ({
@@ -87,6 +79,6 @@ export const attack =
     name,
     code: (given) => {
       const filled = values.map((value) => value(given));
-      return `${prefix}${python(parts, ...filled)}${suffix}`;
+      return `import os, sys\n${prefix}${python(parts, ...filled)}${suffix}`;
     },
   });

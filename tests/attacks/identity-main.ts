@@ -33,11 +33,8 @@ async function attack(
   { identity, lanes, inherited }: IdentitySettings,
 ): Promise<SuiteReport> {
   const started = performance.now();
-  const findings = await runSuite(backend, {
-    attacks: attacks.flatMap(([, some]) => some),
-    lanes,
-    inherited,
-  });
+  const all = attacks.flatMap(([, some]) => some);
+  const findings = await runSuite(backend, { attacks: all, lanes, inherited });
   const found = new Map(findings.map((finding) => [finding.attack, finding]));
   const themes: Record<string, readonly Finding[]> = {};
   for (const [theme, some] of attacks) {

@@ -1,18 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  chmodSync,
-  chownSync,
-  closeSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 
@@ -37,7 +25,7 @@ export const possibleIdentities = (): readonly Identity[] => (isRoot() ? identit
 /** A folder that an ordinary user needs but cannot enter. */
 function unreadable(path: string): string | undefined {
   for (let place = path; ; place = dirname(place)) {
-    if ((statSync(place).mode & 0o001) === 0) return place;
+    if ((fs.statSync(place).mode & 0o001) === 0) return place;
     if (dirname(place) === place) return undefined;
   }
 }
@@ -58,12 +46,12 @@ export async function runAs(
       `An ordinary user cannot enter ${closed}. Move the project and Node.js to folders that all users can read, or run with --identity root.`,
     );
   }
-  const folder = mkdtempSync('/tmp/attack-suite-');
-  chmodSync(folder, 0o755);
+  const folder = fs.mkdtempSync('/tmp/attack-suite-');
+  fs.chmodSync(folder, 0o755);
   try {
     return await runIn(folder, { identity, settings, changes });
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    fs.rmSync(folder, { recursive: true, force: true });
   }
 }
 
@@ -78,15 +66,16 @@ async function runIn(
   ];
   const inherited = { path: join(folder, 'inherited'), secret: newSecret() };
   const report = join(temporary, 'report.json');
-  for (const place of [home, cwd, temporary]) mkdirSync(place);
-  writeFileSync(inherited.path, inherited.secret);
+  for (const place of [home, cwd, temporary]) fs.mkdirSync(place);
+  fs.writeFileSync(inherited.path, inherited.secret);
   if (changes) {
     for (const place of [home, cwd, temporary, inherited.path])
-      chownSync(place, ordinaryUser, ordinaryUser);
+      fs.chownSync(place, ordinaryUser, ordinaryUser);
   }
-  const descriptor = openSync(inherited.path, 'r+');
+  const descriptor = fs.openSync(inherited.path, 'r+');
   const gap = Array.from({ length: inheritedDescriptor - 3 }, () => 'ignore' as const);
-  const cache = process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
+  const ownCache = process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
+  const cache = changes ? join(home, '.cache') : ownCache;
   const child = spawn(
     process.execPath,
     [
@@ -95,29 +84,20 @@ async function runIn(
     ],
     {
       cwd,
-      env: {
-        PATH: process.env['PATH'],
-        HOME: home,
-        TMPDIR: temporary,
-        XDG_CACHE_HOME: changes ? join(home, '.cache') : cache,
-      },
+      env: { PATH: process.env['PATH'], HOME: home, TMPDIR: temporary, XDG_CACHE_HOME: cache },
       stdio: ['ignore', 'inherit', 'inherit', ...gap, descriptor],
       ...(changes && { uid: ordinaryUser, gid: ordinaryUser }),
     },
   );
-  closeSync(descriptor);
+  fs.closeSync(descriptor);
   const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
   if (code !== 0)
     throw new Error(`The suite as ${identity} ended with ${signal ?? `code ${code}`}.`);
-  const reports = JSON.parse(readFileSync(report, 'utf8')) as SuiteReport[];
-  rmSync(report);
-  const left = readdirSync(temporary);
+  const reports = JSON.parse(fs.readFileSync(report, 'utf8')) as SuiteReport[];
+  fs.rmSync(report);
+  const left = fs.readdirSync(temporary);
   const problems = left.length > 0 ? [`files are left: ${left.slice(0, 9).join(', ')}`] : [];
-  const finding = {
-    attack: 'the temporary folder at the end',
-    status: 'closed',
-    wallMs: 0,
-    problems,
-  };
+  const attack = 'the temporary folder at the end';
+  const finding = { attack, status: 'closed', wallMs: 0, problems };
   return [...reports, { backend: 'all', identity, themes: { 'left behind': [finding] }, wallS: 0 }];
 }

@@ -14,17 +14,8 @@ const flags = await yargs(process.argv.slice(2))
   .scriptName('npm run test:sandbox --')
   .options({
     backend: { type: 'string', array: true, default: [], describe: "Part of a backend's name" },
-    case: {
-      type: 'string',
-      array: true,
-      default: [],
-      describe: "Part of an attack's name or a theme's",
-    },
-    identity: {
-      choices: identities,
-      array: true,
-      describe: 'User that runs the sandbox. Default: every user this process can run as',
-    },
+    case: { type: 'string', array: true, default: [], describe: 'Part of the name of an attack' },
+    identity: { choices: identities, array: true, describe: 'User of the sandbox; default: all' },
     lanes: { type: 'string', default: '2', requiresArg: true, describe: 'Attacks in parallel' },
     json: { type: 'string', describe: 'File for the findings as JSON' },
   })

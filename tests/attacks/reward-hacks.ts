@@ -9,11 +9,5 @@ export type { HackedTask, JudgedBy } from './reward-hacks/hacked-tasks.ts';
 export type { RewardHack } from './reward-hacks/reward-hack.ts';
 
 /** Hacks that are known to have fooled a judge, and hacks made against this one. */
-export const rewardHacks: readonly RewardHack[] = [
-  ...ends,
-  ...markers,
-  ...friendly,
-  ...mischief,
-  ...searches,
-  ...patches,
-];
+const all = [ends, markers, friendly, mischief, searches, patches];
+export const rewardHacks: readonly RewardHack[] = all.flat();

@@ -71,19 +71,16 @@ const requestOf = (
   limits: { wallS: longS, memoryMiB },
 });
 
-const limitsOf = ({ ends, limits }: Attack): Required<SandboxLimits> => ({
-  wallS: ends.includes('timeout') ? shortS : longS,
-  memoryMiB,
-  ...limits,
-});
+const limitsOf = ({ ends, limits }: Attack): Required<SandboxLimits> => {
+  const wallS = ends.includes('timeout') ? shortS : longS;
+  return { wallS, memoryMiB, ...limits };
+};
 
 const attackRequest = (attack: Attack, bait: Bait): RunRequest => {
-  const { code, stdin, files } = attack;
-  return {
-    ...requestOf(code, stdin, bait),
-    ...(files !== undefined && { files: typeof files === 'function' ? files(bait) : files }),
-    limits: limitsOf(attack),
-  };
+  const { code, stdin, files: given } = attack;
+  const files = typeof given === 'function' ? given(bait) : given;
+  const request = { ...requestOf(code, stdin, bait), limits: limitsOf(attack) };
+  return { ...request, ...(files !== undefined && { files }) };
 };
 
 /** Never throws: a sandbox that throws or does not answer is a finding. */
@@ -102,12 +99,8 @@ async function patiently(sandbox: Sandbox, request: RunRequest): Promise<Ended> 
   return ended;
 }
 
-const failed = (message: string): Ended => ({
-  status: 'sandbox_error',
-  stdout: '',
-  stderr: '',
-  message,
-});
+const silent = { stdout: '', stderr: '' };
+const failed = (message: string): Ended => ({ status: 'sandbox_error', ...silent, message });
 
 function problemsOf(attack: Attack, ended: Ended, wallMs: number): string[] {
   const { ends, says = '' } = attack;

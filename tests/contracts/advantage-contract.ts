@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { advantages, type RewardGroup } from '../../agent_rl/core/algorithm/advantage.ts';
+import { expectSpec } from './contract-parts.ts';
 
 export interface AdvantageContract {
   /** The function that carries the mark. */
@@ -36,11 +37,7 @@ export function describeAdvantageContract(
 ): void {
   describe(`${name} keeps the Advantage contract`, () => {
     test('is marked with a spec whose settings do not take the name type', () => {
-      const spec = advantages.specOf(plugin);
-      expect(spec?.name).toMatch(/^[A-Za-z][A-Za-z0-9_.-]*$/);
-      expect(spec?.description).toMatch(/\S.{9,}/);
-      const { properties = {} } = (spec?.settings ?? {}) as { properties?: object };
-      expect(Object.keys(properties)).not.toContain('type');
+      expectSpec(advantages.specOf(plugin));
     });
 
     test('is a finite number for each reward and undefined for a missing one', () => {

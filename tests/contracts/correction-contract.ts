@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { corrections, type CorrectionTokens } from '../../agent_rl/core/algorithm/correction.ts';
+import { expectSpec } from './contract-parts.ts';
 
 export interface CorrectionContract {
   /** The function that carries the mark. */
@@ -29,11 +30,7 @@ export function describeCorrectionContract(
 ): void {
   describe(`${name} keeps the Correction contract`, () => {
     test('is marked with a spec whose settings do not take the name type', () => {
-      const spec = corrections.specOf(plugin);
-      expect(spec?.name).toMatch(/^[A-Za-z][A-Za-z0-9_.-]*$/);
-      expect(spec?.description).toMatch(/\S.{9,}/);
-      const { properties = {} } = (spec?.settings ?? {}) as { properties?: object };
-      expect(Object.keys(properties)).not.toContain('type');
+      expectSpec(corrections.specOf(plugin));
     });
 
     test('is a finite factor of at least 0 for each token, however far apart the two are', () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 
 import { environments } from '../../agent_rl/core/plugins/environment.ts';
 import type { Environment, Turn, Verdict } from '../../agent_rl/core/plugins/environment.ts';
-import { expectWellFormed } from './well-formed-verdict.ts';
+import { expectWellFormed, silentTurn } from './well-formed-verdict.ts';
 
 export interface EnvironmentContract {
   /** The class that carries `@environment`. */
@@ -14,12 +14,6 @@ export interface EnvironmentContract {
 }
 
 const signal = new AbortController().signal;
-
-const silentTurn = (index: number): Turn => ({
-  index,
-  message: { role: 'assistant', content: 'I give up.' },
-  calls: [],
-});
 
 async function play(environment: Environment, turns: readonly Turn[]): Promise<Verdict> {
   await environment.start();

@@ -2,7 +2,7 @@ import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 
 import {
   type Generation,
@@ -12,6 +12,7 @@ import {
   greedy,
   unbiased,
 } from '../../agent_rl/core/services/generator.ts';
+import { testsWithin } from './contract-parts.ts';
 
 export interface GeneratorContract {
   /** Opens it as a run would. */
@@ -54,10 +55,7 @@ export function describeGeneratorContract(
     key: { seed: 1, taskId: 'contract', sample: 0, turn: 0 },
     ...over,
   });
-  const inTime = (title: string, body: () => Promise<void>) => {
-    // oxlint-disable-next-line jest/valid-title -- what it is given
-    test(title, body, 1000 * timeoutS);
-  };
+  const inTime = testsWithin(timeoutS);
   describe(`${name} keeps the Generator contract`, () => {
     let generator: Generator;
     let info: GeneratorInfo;

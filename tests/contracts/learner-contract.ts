@@ -2,10 +2,11 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 
 import { batchOf, batchSchema, type TrainDatum } from '../../agent_rl/core/services/batch.ts';
 import type { Learner, LossSpec } from '../../agent_rl/core/services/learner.ts';
+import { testsWithin } from './contract-parts.ts';
 
 export interface LearnerContract {
   /** Opens it as a run would, each time with the same weights. */
@@ -43,10 +44,7 @@ export function describeLearnerContract(
     expect(gaps).toHaveLength(expected.reduce((all, row) => all + row.length, 0));
     expect(Math.max(...gaps)).toBeLessThan(tolerance);
   };
-  const inTime = (title: string, body: () => Promise<void>) => {
-    // oxlint-disable-next-line jest/valid-title -- what it is given
-    test(title, body, 1000 * timeoutS);
-  };
+  const inTime = testsWithin(timeoutS);
   describe(`${name} keeps the Learner contract`, () => {
     let folder: string;
     let learner: Learner;

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 
 import { type LossFunction, losses } from '../../agent_rl/core/algorithm/loss.ts';
 import type { Tensor } from '../../agent_rl/engine/ops.ts';
+import { expectSpec } from './contract-parts.ts';
 
 export interface LossContract {
   /** The function that carries the mark. */
@@ -48,6 +49,7 @@ export async function lossAndGradient(
         ...Array.from({ length: padding }, () => 0),
       ]),
     );
+    const kl = { kind: 'none', weight: 0 } as const;
     const of = (logProbs: Tensor) =>
       policyLoss(
         {
@@ -57,13 +59,7 @@ export async function lossAndGradient(
           weights: column(tokens.map(() => 1)),
           ...(spec?.perSequence === true && { membership }),
         },
-        {
-          name: 'policy',
-          type: spec?.name ?? '',
-          settings,
-          kl: { kind: 'none', weight: 0 },
-          temperature: 1,
-        },
+        { name: 'policy', type: spec?.name ?? '', settings, kl, temperature: 1 },
         plugin as LossFunction,
       );
     const at = column(tokens.map(({ logProb }) => logProb));
@@ -84,11 +80,8 @@ export async function lossAndGradient(
   });
 }
 
-const onPolicy = (advantage: number): LossEpisode => ({
-  logProbs: [-1.1, -0.4, -2.5],
-  oldLogProbs: [-1.1, -0.4, -2.5],
-  advantage,
-});
+const same = [-1.1, -0.4, -2.5];
+const onPolicy = (advantage: number) => ({ logProbs: same, oldLogProbs: same, advantage });
 
 const moved: readonly LossEpisode[] = [
   { logProbs: [-1.3, -0.2, -2], oldLogProbs: [-1, -0.5, -2.1], advantage: 1.5 },
@@ -105,11 +98,7 @@ export function describeLossContract(name: string, contract: LossContract): void
 
   describe(`${name} keeps the Loss contract`, () => {
     test('is marked with a spec whose settings do not take the name type', () => {
-      const spec = losses.specOf(plugin);
-      expect(spec?.name).toMatch(/^[A-Za-z][A-Za-z0-9_.-]*$/);
-      expect(spec?.description).toMatch(/\S.{9,}/);
-      const { properties = {} } = (spec?.settings ?? {}) as { properties?: object };
-      expect(Object.keys(properties)).not.toContain('type');
+      expectSpec(losses.specOf(plugin));
     });
 
     test('is exported by the module that its spec names, if it names one', async () => {

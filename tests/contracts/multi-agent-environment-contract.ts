@@ -7,7 +7,7 @@ import type {
   Turn,
   Verdict,
 } from '../../agent_rl/core/plugins/environment.ts';
-import { expectWellFormed } from './well-formed-verdict.ts';
+import { expectWellFormed, silentTurn } from './well-formed-verdict.ts';
 
 export interface MultiAgentEnvironmentContract {
   /** The class that carries `@environment` with the names of its agents. */
@@ -23,12 +23,6 @@ export interface MultiAgentEnvironmentContract {
 }
 
 const signal = new AbortController().signal;
-
-const silentTurn = (index: number): Turn => ({
-  index,
-  message: { role: 'assistant', content: 'I give up.' },
-  calls: [],
-});
 
 interface Played {
   verdicts: Readonly<Record<string, Verdict>>;

@@ -9,6 +9,7 @@ import {
 } from '../../agent_rl/core/plugins/policy.ts';
 import { unbiased } from '../../agent_rl/core/services/generator.ts';
 import type { Transcript, TokenSource } from '../../agent_rl/core/transcript.ts';
+import { expectSpec } from './contract-parts.ts';
 
 export interface PolicyContract {
   /** The class that carries `@policy`. */
@@ -42,12 +43,8 @@ const actOptions = ({
   signal,
 });
 
-const toolResult = (content: string): ToolMessage => ({
-  role: 'tool',
-  content,
-  name: 'contract_tool',
-  callId: 'call_0_0',
-});
+const asked = { role: 'tool', name: 'contract_tool', callId: 'call_0_0' } as const;
+const toolResult = (content: string): ToolMessage => ({ ...asked, content });
 
 const opening = [system('Be brief.'), user('What is 2 + 2?')];
 
@@ -108,8 +105,7 @@ export function describePolicyContract(name: string, contract: PolicyContract): 
   describe(`${name} keeps the Policy contract`, () => {
     test('is marked with a spec', () => {
       const spec = policies.specOf(plugin);
-      expect(spec?.name).toMatch(/^[A-Za-z][A-Za-z0-9_.-]*$/);
-      expect(spec?.description).toMatch(/\S.{9,}/);
+      expectSpec(spec);
       expect(spec?.settings ?? { type: 'object' }).toMatchObject({ type: 'object' });
     });
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { Turn } from '../../agent_rl/core/plugins/environment.ts';
 import { isSystemFailure, outcomes } from '../../agent_rl/core/outcome.ts';
 import { blindView, type EpisodeView, rewards } from '../../agent_rl/core/plugins/reward.ts';
+import { expectSpec, frozen } from './contract-parts.ts';
 
 export interface RewardContract {
   /** The function or class that carries the mark. */
@@ -16,15 +17,12 @@ export interface RewardContract {
   notApplicable?: readonly EpisodeView[];
 }
 
+const malformedCalls = [{ id: 'call_1_0', text: '{', problem: 'is not JSON' }];
 const oddTurns: readonly Turn[] = [
   { index: 0, message: { role: 'assistant', content: '' }, calls: [] },
   {
     index: 1,
-    message: {
-      role: 'assistant',
-      content: '',
-      malformedCalls: [{ id: 'call_1_0', text: '{', problem: 'is not JSON' }],
-    },
+    message: { role: 'assistant', content: '', malformedCalls },
     calls: (['ok', 'error', 'rejected', 'timeout'] as const).map((status, i) => ({
       call: { id: `call_1_${i + 1}`, name: 'contract_tool', arguments: {} },
       result: { content: '' },
@@ -43,31 +41,17 @@ const endings: readonly EpisodeView[] = outcomes
       agent: 'policy',
       messages: [],
       turns: oddTurns.slice(0, turns),
-      verdict: {
-        outcome,
-        reward: 0,
-        components: {},
-        success: outcome === 'completed',
-      },
+      verdict: { outcome, reward: 0, components: {}, success: outcome === 'completed' },
     })),
   );
-
-function frozen<Value>(value: Value): Value {
-  if (typeof value !== 'object' || value === null) return value;
-  for (const part of Object.values(value)) frozen(part);
-  return Object.freeze(value);
-}
 
 /** What every reward promises. Call it from the test of each reward plugin. */
 export function describeRewardContract(name: string, contract: RewardContract): void {
   const { plugin, score, better, worse, notApplicable = [] } = contract;
   describe(`${name} keeps the Reward contract`, () => {
     test('is marked with a spec whose settings do not take the names type and weight', () => {
-      const spec = rewards.specOf(plugin);
-      expect(spec?.name).toMatch(/^[a-z][a-z0-9_]*$/);
-      expect(spec?.description).toMatch(/\S.{9,}/);
-      const { properties = {} } = (spec?.settings ?? {}) as { properties?: object };
-      expect(Object.keys(properties).filter((key) => /^(?:type|weight)$/.test(key))).toEqual([]);
+      const names = /^[a-z][a-z0-9_]*$/;
+      expectSpec(rewards.specOf(plugin), { taken: ['type', 'weight'], names });
     });
 
     test('has the interface of its kind and is created with one object', () => {

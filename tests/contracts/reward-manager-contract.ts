@@ -8,6 +8,7 @@ import type {
   RewardTerm,
 } from '../../agent_rl/core/plugins/reward-manager.ts';
 import { rewardManagers } from '../../agent_rl/core/plugins/reward-manager.ts';
+import { expectSpec, frozen } from './contract-parts.ts';
 
 export interface RewardManagerContract {
   /** The function or class that carries the mark. */
@@ -53,12 +54,6 @@ const groups: readonly JudgedGroup[] = [
   group(...Array.from({ length: 9 }, (_, i) => episode((i * 4) % 7, -((i * 5) % 3) / 10, i))),
 ];
 
-function frozen<Value>(value: Value): Value {
-  if (typeof value !== 'object' || value === null) return value;
-  for (const part of Object.values(value)) frozen(part);
-  return Object.freeze(value);
-}
-
 /** Orders of n places: each place moved to the front, and all of them turned round. */
 const orders = (n: number): number[][] => {
   const places = Array.from({ length: n }, (_, i) => i);
@@ -75,11 +70,7 @@ export function describeRewardManagerContract(name: string, contract: RewardMana
   const assign = async (given: JudgedGroup) => contract.assign(given, signal);
   describe(`${name} keeps the RewardManager contract`, () => {
     test('is marked with a spec whose settings do not take the name type', () => {
-      const spec = rewardManagers.specOf(plugin);
-      expect(spec?.name).toMatch(/^[A-Za-z][A-Za-z0-9_.-]*$/);
-      expect(spec?.description).toMatch(/\S.{9,}/);
-      const { properties = {} } = (spec?.settings ?? {}) as { properties?: object };
-      expect(Object.keys(properties)).not.toContain('type');
+      expectSpec(rewardManagers.specOf(plugin));
     });
 
     test('gives each episode a finite number or undefined, with numeric components', async () => {

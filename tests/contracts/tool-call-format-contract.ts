@@ -6,6 +6,7 @@ import { toolCallFormats } from '../../agent_rl/core/plugins/tool-call-format.ts
 import type { BareCall, ToolCallFormat } from '../../agent_rl/core/plugins/tool-call-format.ts';
 import type { ToolSpec } from '../../agent_rl/core/plugins/tool.ts';
 import { textsWith } from './random-texts.ts';
+import { expectSpec } from './contract-parts.ts';
 
 export interface ToolCallFormatContract {
   /** The class that carries `@toolCallFormat`. */
@@ -58,12 +59,8 @@ export function describeToolCallFormatContract(
 
     test('is marked with a spec', () => {
       const spec = toolCallFormats.specOf(plugin);
-      expect(spec?.name).toMatch(/^[A-Za-z][A-Za-z0-9_.-]*$/);
-      expect(spec?.description).toMatch(/\S.{9,}/);
+      expectSpec(spec);
       expect(spec?.settings ?? { type: 'object' }).toMatchObject({ type: 'object' });
-      expect(
-        Object.keys((spec?.settings as { properties?: object })?.properties ?? {}),
-      ).not.toContain('type');
     });
 
     test('supports the tools of this test', () => {

@@ -7,6 +7,7 @@ import { describe, expect, test } from '@jest/globals';
 import { type Tracker, trackers } from '../../agent_rl/core/plugins/tracker.ts';
 import type { ReportedEvent, RunEvent, TrackedRun } from '../../agent_rl/core/run-event.ts';
 import { RunTrackers } from '../../agent_rl/runs/trackers/run-trackers.ts';
+import { expectSpec, frozen } from './contract-parts.ts';
 
 export interface TrackerContract {
   /** The function or class that carries the mark. */
@@ -23,13 +24,6 @@ export interface TrackerContract {
 }
 
 const { signal } = new AbortController();
-
-/** A value that nothing can be written to, so that a tracker that changes an event is found. */
-function frozen<Value>(value: Value): Value {
-  if (typeof value !== 'object' || value === null) return value;
-  for (const part of Object.values(value)) frozen(part);
-  return Object.freeze(value);
-}
 
 const start = (folder: string, resume: Partial<TrackedRun> = {}): ReportedEvent => {
   const config = { run: { name: 'contract', seed: 1 }, tools: [{ type: 'calculator' }] };
@@ -103,12 +97,8 @@ export function describeTrackerContract(
 
   describe(`${name} keeps the Tracker contract`, () => {
     test("is marked with a spec whose settings take no name of the block's own", () => {
-      const spec = trackers.specOf(plugin);
-      expect(spec?.name).toMatch(/^[A-Za-z][A-Za-z0-9_.-]*$/);
-      expect(spec?.description).toMatch(/\S.{9,}/);
-      const { properties = {} } = (spec?.settings ?? {}) as { properties?: object };
-      for (const own of ['type', 'queue', 'deadlineS', 'closeS'])
-        expect(Object.keys(properties)).not.toContain(own);
+      const taken = ['type', 'queue', 'deadlineS', 'closeS'];
+      expectSpec(trackers.specOf(plugin), { taken });
     });
 
     test('accepts every event of a session and changes none', async () => {
@@ -120,13 +110,8 @@ export function describeTrackerContract(
 
     test('records each iteration once after a resume', async () => {
       await inFolder(async (folder) => {
-        await told([
-          start(folder),
-          iteration(1),
-          iteration(2),
-          checkpoint(folder, 2),
-          iteration(3),
-        ]);
+        const before = [start(folder), iteration(1), iteration(2)];
+        await told([...before, checkpoint(folder, 2), iteration(3)]);
         const again = start(folder, { resumed: true, from: 2 });
         await told([again, iteration(3), iteration(4), evaluation('after', 4), ...ending]);
         expect(await recorded?.(folder)).toEqual(recorded && [1, 2, 3, 4]);

@@ -55,16 +55,7 @@ interface Ran {
 
 const ran = (index: number, code: string, { stdout = '2', status = 'ok' }: Ran = {}): Turn => {
   const call = { id: `call_${index}_0`, name: 'code_exec', arguments: { code } };
-  const data = {
-    status: 'ok',
-    stdout,
-    stderr: '',
-    stdoutBytes: 0,
-    stderrBytes: 0,
-    truncated: false,
-    wallMs: 1,
-    level: '',
-  };
+  const data = { status: 'ok', stdout, stderr: '' };
   const message = { role: 'assistant', content: '', toolCalls: [call] } as const;
   return { index, message, calls: [{ call, status, wallMs: 1, result: { content: '', data } }] };
 };
@@ -146,45 +137,36 @@ describe('A task of assert statements', () => {
       const { reward, success, metrics } = await verdict(env, [{ ...turn, calls }, says]);
       const repairedAfterError = metrics?.['repairedAfterError'];
       expect({ reward, success, repairedAfterError }).toEqual(expected);
-      expect(
-        sandbox.requests.map((request) => 'tests' in request && request.tests.statements),
-      ).toEqual([['assert f(2) == 4', 'assert f(secret) == 49']]);
+      expect(sandbox.requests).toMatchObject([{ tests: { statements: tests.code } }]);
     },
   );
 
   describe('run in a sandbox', () => {
     const started = startedSandbox();
+    const bothPassed = 'passed: assert f(1) == 1\npassed: assert f(3) == 9';
+
     test('is solved by the first program that passes the hidden ones too', async () => {
       const sandbox = started();
       const tool = new CodeExecTool({ sandbox, settings: {} });
       const env = made({ judgedCall: 'every-call' }, sandbox, asserts);
-      const played = async (code: string) => {
+      await env.start();
+      for (const [code, content, done] of [
+        ['def f(x): return x', 'passed: assert f(1) == 1\nfailed: assert f(3) == 9', false],
+        ['def f(x): return {1: 1, 3: 9}[x]', bothPassed, false],
+        ['print(5)\ndef f(x): return x * x', `5\n${bothPassed}`, true],
+      ] as const) {
         const context = { signal, inputs: env.toolInputs(call), random: new KeyedRng(1) };
         const result = await tool.call({ code }, context);
-        const answered = { call: { ...call, arguments: { code } }, wallMs: 1, result } as const;
-        const executed = { ...answered, status: result.isError ? 'error' : 'ok' } as const;
+        expect(result.content).toBe(content);
+        const status = result.isError ? 'error' : 'ok';
+        const calls = [
+          { call: { ...call, arguments: { code } }, wallMs: 1, result, status },
+        ] as const;
         const message = { role: 'assistant', content: '' } as const;
-        const { done } = await env.step({ index: 0, message, calls: [executed] }, signal);
-        return { content: result.content, done };
-      };
-      await env.start();
-      expect(await played('def f(x): return x')).toEqual({
-        content: 'passed: assert f(1) == 1\nfailed: assert f(3) == 9',
-        done: false,
-      });
-      expect(await played('def f(x): return {1: 1, 3: 9}[x]')).toEqual({
-        content: 'passed: assert f(1) == 1\npassed: assert f(3) == 9',
-        done: false,
-      });
-      expect(await played('print(5)\ndef f(x): return x * x')).toEqual({
-        content: '5\npassed: assert f(1) == 1\npassed: assert f(3) == 9',
-        done: true,
-      });
-      const { reward, metrics } = await env.finish('done', signal);
-      expect({ reward, repaired: metrics?.['repairedAfterError'] }).toEqual({
-        reward: 1,
-        repaired: 1,
-      });
+        expect((await env.step({ index: 0, message, calls }, signal)).done).toBe(done);
+      }
+      const verdictOf = await env.finish('done', signal);
+      expect(verdictOf).toMatchObject({ reward: 1, metrics: { repairedAfterError: 1 } });
     });
   });
 });
@@ -196,83 +178,51 @@ describe('An environment that judges the last call', () => {
     expect(await env.step(ran(0, 'right'), signal)).toEqual({ done: false });
     expect(sandbox.requests).toEqual([]);
     expect(await env.step(says, signal)).toEqual({ done: true });
-    expect(await env.finish('done', signal)).toMatchObject({
-      outcome: 'completed',
-      reward: 1,
-      success: true,
-      components: { success: 1 },
-    });
-    // Hidden inputs alone: 2 and 5.
-    expect(sandbox.requests.map((request) => 'stdin' in request && request.stdin)).toEqual([
-      '2',
-      '5',
-    ]);
+    const won = { outcome: 'completed', reward: 1, success: true, components: { success: 1 } };
+    expect(await env.finish('done', signal)).toMatchObject(won);
+    // Hidden inputs alone.
+    expect(sandbox.requests).toMatchObject([{ stdin: '2' }, { stdin: '5' }]);
   });
 
   test('takes the last program, right or wrong', async () => {
-    expect(await verdict(made(), [ran(0, 'right'), ran(1, 'wrong'), says])).toMatchObject({
-      outcome: 'wrong-answer',
-      reward: 0,
-      success: false,
-    });
+    const lost = { outcome: 'wrong-answer', reward: 0, success: false };
+    expect(await verdict(made(), [ran(0, 'right'), ran(1, 'wrong'), says])).toMatchObject(lost);
   });
 
   test('counts a repair after a run that printed something else than the public case', async () => {
     const repaired = await verdict(made(), [ran(0, 'x', { stdout: '7' }), ran(1, 'right'), says]);
-    expect(repaired).toMatchObject({
-      success: true,
-      metrics: { repairedAfterError: 1, codeExecCalls: 2 },
-    });
+    expect(repaired.success).toBe(true);
+    expect(repaired.metrics).toMatchObject({ repairedAfterError: 1, codeExecCalls: 2 });
     const atOnce = await verdict(made(), [ran(0, 'right'), says]);
     expect(atOnce.metrics).toMatchObject({ repairedAfterError: 0, noCall: 0 });
   });
 
-  test('gives no reward without a call', async () => {
-    expect(await verdict(made(), [says])).toMatchObject({
-      outcome: 'wrong-answer',
-      reward: 0,
-      metrics: { noCall: 1 },
-    });
+  test('gives no reward without a call, or for one that never ran', async () => {
+    const none = { outcome: 'wrong-answer', reward: 0, metrics: { noCall: 1 } };
+    expect(await verdict(made(), [says])).toMatchObject(none);
+    const rejected = ran(0, 'right', { status: 'rejected' });
+    expect(await verdict(made(), [rejected, says])).toMatchObject(none);
   });
 
   test('continues after a malformed call', async () => {
-    const malformed: Turn = {
-      index: 0,
-      message: {
-        role: 'assistant',
-        content: '',
-        malformedCalls: [{ id: 'c', text: '', problem: '' }],
-      },
-      calls: [],
-    };
-    expect(await made().step(malformed, signal)).toEqual({ done: false });
-  });
-
-  test('does not judge a call that never ran', async () => {
-    const rejected = await verdict(made(), [ran(0, 'right', { status: 'rejected' }), says]);
-    expect(rejected).toMatchObject({ success: false, metrics: { noCall: 1 } });
+    const malformedCalls = [{ id: 'c', text: '', problem: '' }];
+    const message = { role: 'assistant', content: '', malformedCalls } as const;
+    expect(await made().step({ index: 0, message, calls: [] }, signal)).toEqual({ done: false });
   });
 });
 
 describe('The reward', () => {
   test('includes partial credit for the share of hidden cases, when requested', async () => {
     // `half` prints 4 for 2 and nothing for 5: one of two hidden cases.
-    expect(await verdict(made({ partialCredit: 0.4 }), [ran(0, 'half'), says])).toMatchObject({
-      reward: 0.2,
-      components: { partialCredit: 0.2 },
-      success: false,
-    });
+    const half = await verdict(made({ partialCredit: 0.4 }), [ran(0, 'half'), says]);
+    expect(half).toMatchObject({ reward: 0.2, components: { partialCredit: 0.2 }, success: false });
   });
 
   test('is reduced by penalties, even after a success', async () => {
     const settings = { timeoutPenalty: 0.1, turnLimitPenalty: 0.25 };
     const late = await verdict(made(settings), [ran(0, 'right')], 'turn-limit');
-    expect(late).toMatchObject({
-      reward: 0.75,
-      success: true,
-      outcome: 'completed',
-      components: { success: 1, turnLimit: -0.25 },
-    });
+    expect(late).toMatchObject({ reward: 0.75, success: true, outcome: 'completed' });
+    expect(late.components).toEqual({ success: 1, turnLimit: -0.25 });
     const slow = [ran(0, 'x', { status: 'timeout' }), ran(1, 'wrong')];
     const failed = await verdict(made(settings), slow, 'turn-limit');
     expect(failed.reward).toBeCloseTo(-0.35, 12);

@@ -16,14 +16,19 @@ const contextOf = (inputs: CodeExecInputs = {}) => ({
   random: new KeyedRng(1),
 });
 
-const answered = (
-  result: Partial<CallsResult & JudgeResult>,
+/** What is shown of a result, and what the sandbox was asked. */
+async function asked(
   inputs?: CodeExecInputs,
-): Promise<ToolResult> =>
-  new CodeExecTool({ sandbox: scriptedSandbox(() => result), settings: {} }).call(
-    { code: '' },
-    contextOf(inputs),
-  );
+  result: Partial<CallsResult & JudgeResult> = {},
+  settings = {},
+): Promise<{ shown: ToolResult; requests: readonly unknown[] }> {
+  const sandbox = scriptedSandbox(() => result);
+  const tool = new CodeExecTool({ sandbox, settings });
+  return { shown: await tool.call({ code: 'c' }, contextOf(inputs)), requests: sandbox.requests };
+}
+
+const answered = async (result: Partial<CallsResult & JudgeResult>, inputs?: CodeExecInputs) =>
+  (await asked(inputs, result)).shown;
 
 const call = { entry: 'f', args: [1] };
 
@@ -32,12 +37,7 @@ test.each<[string, Partial<CallsResult>, string, CodeExecInputs?]>([
   ['that a program printed nothing', {}, '[no output]'],
   ['a warning if there is nothing else', { stderr: 'Warning: x\n' }, 'Warning: x'],
   ['what a function returned', { results: [{ ok: true, value: [1, 'a'] }] }, "[1, 'a']", { call }],
-  [
-    'prints before the value',
-    { stdout: 'x\n', results: [{ ok: true, value: null }] },
-    'x\nNone',
-    { call },
-  ],
+  ['both', { stdout: 'x\n', results: [{ ok: true, value: null }] }, 'x\nNone', { call }],
 ])('code_exec shows %s', async (_name, result, content, ...[inputs]) => {
   expect(await answered(result, inputs)).toMatchObject({ content, isError: false });
 });
@@ -45,12 +45,8 @@ test.each<[string, Partial<CallsResult>, string, CodeExecInputs?]>([
 test.each<[string, Partial<CallsResult>, string, CodeExecInputs?]>([
   [
     'the exception and its line',
-    {
-      status: 'error',
-      stdout: 'x\n',
-      stderr: '  File "main.py", line 3, in f\n    1/0\nZeroDivisionError: no\n',
-    },
-    'x\nError on line 3: ZeroDivisionError: no',
+    { status: 'error', stdout: 'x\n', stderr: 'File "main.py", line 3, in f\n    1/0\nOdd: no\n' },
+    'x\nError on line 3: Odd: no',
   ],
   ['an exit code', { status: 'error', exitCode: 3 }, 'Error: the program ended with code 3.'],
   ['a timeout', { status: 'timeout', wallMs: 5010 }, 'Timed out after 5 s.'],
@@ -58,11 +54,8 @@ test.each<[string, Partial<CallsResult>, string, CodeExecInputs?]>([
   ['a flood', { status: 'output_limit' }, 'Error: the program printed too much.'],
   [
     'why a call has no value',
-    {
-      results: [{ ok: false, problem: 'KeyError: 1' }],
-      stderr: 'File "main.py", line 2, in f\nKeyError: 1',
-    },
-    'Error on line 2: KeyError: 1',
+    { results: [{ ok: false, problem: 'Odd: 1' }], stderr: 'File "main.py", line 2, in f\nOdd: 1' },
+    'Error on line 2: Odd: 1',
     { call },
   ],
   ['a missing call', { status: 'timeout', wallMs: 1000 }, 'Timed out after 1 s.', { call }],
@@ -75,50 +68,41 @@ describe('code_exec with public tests', () => {
   const pass = { passed: true };
   const fail = { passed: false, problem: 'AssertionError: got 3' };
 
-  test('shows that all passed, after what the program printed', async () => {
-    expect(await answered({ stdout: 'x\n', verdicts: [pass, pass] }, { tests })).toMatchObject({
-      content: 'x\npassed: assert f(1) == 1\npassed: assert f(2) == 4',
-      isError: false,
-    });
-  });
+  const raised = '  File "main.py", line 1\nZeroDivisionError: division by zero\n';
 
-  test('shows why one failed, unless that could quote the hidden setup', async () => {
-    const shown = await answered({ verdicts: [pass, fail] }, { tests });
-    expect(shown).toMatchObject({
-      content: 'passed: assert f(1) == 1\nfailed: assert f(2) == 4 (AssertionError: got 3)',
-      isError: true,
-    });
-    const hidden = await answered(
+  test.each<[string, Partial<CallsResult & JudgeResult>, string | RegExp, object?]>([
+    [
+      'that all passed, after what the program printed',
+      { stdout: 'x\n', verdicts: [pass, pass] },
+      'x\npassed: assert f(1) == 1\npassed: assert f(2) == 4',
+    ],
+    [
+      'why one failed',
+      { verdicts: [pass, fail] },
+      'passed: assert f(1) == 1\nfailed: assert f(2) == 4 (AssertionError: got 3)',
+    ],
+    [
+      'not why one failed, if that could quote the hidden setup',
       { verdicts: [fail, pass] },
-      { tests: { ...tests, setup: 'x = 3' } },
-    );
-    expect(hidden).toMatchObject({
-      content: 'failed: assert f(1) == 1\npassed: assert f(2) == 4',
-      isError: true,
-    });
-  });
-
-  test('shows how a program ended that did not reach them', async () => {
-    const stderr = '  File "main.py", line 1\nZeroDivisionError: division by zero\n';
-    expect(
-      await answered({ status: 'error', stderr, verdicts: [fail, fail] }, { tests }),
-    ).toMatchObject({
-      content: 'Error on line 1: ZeroDivisionError: division by zero',
-      isError: true,
-    });
-    expect(await answered({ status: 'timeout', wallMs: 2000 }, { tests })).toMatchObject({
-      content: 'Timed out after 2 s.',
-      isError: true,
-    });
-    expect(await answered({ verdicts: [] }, { tests })).toMatchObject({ isError: true });
+      'failed: assert f(1) == 1\npassed: assert f(2) == 4',
+      { setup: 'x = 3' },
+    ],
+    [
+      'how a program ended that did not reach them',
+      { status: 'error', stderr: raised, verdicts: [fail, fail] },
+      'Error on line 1: ZeroDivisionError: division by zero',
+    ],
+    ['that time was up', { status: 'timeout', wallMs: 2000 }, 'Timed out after 2 s.'],
+    ['an error without verdicts', { verdicts: [] }, /./],
+  ])('shows %s', async (_name, result, content, more = {}) => {
+    const shown = await answered(result, { tests: { ...tests, ...more } });
+    expect(shown.content).toMatch(content);
+    expect(shown.isError).toBe(result.verdicts?.[1] !== pass || result.verdicts[0] !== pass);
   });
 
   test('sends the sandbox only a judgement', async () => {
-    const sandbox = scriptedSandbox(() => ({ verdicts: [pass, pass] }));
-    await new CodeExecTool({ sandbox, settings: {} }).call({ code: 'c' }, contextOf({ tests }));
-    expect(sandbox.requests).toEqual([
-      { kind: 'judge', code: 'c', tests, seed: expect.any(Number) as unknown },
-    ]);
+    const { requests } = await asked({ tests }, { verdicts: [pass, pass] });
+    expect(requests).toEqual([{ kind: 'judge', code: 'c', tests, seed: expect.any(Number) }]);
   });
 });
 
@@ -129,16 +113,8 @@ test('code_exec throws when the sandbox fails, so that the policy is not blamed'
 });
 
 test('code_exec sends the sandbox the input and its own seed', async () => {
-  const sandbox = scriptedSandbox(() => ({}));
-  await new CodeExecTool({ sandbox, settings: {} }).call({ code: 'x' }, contextOf({ stdin: 'in' }));
-  expect(sandbox.requests).toEqual([
-    {
-      kind: 'run',
-      code: 'x',
-      stdin: 'in',
-      seed: expect.any(Number) as unknown,
-    },
-  ]);
+  const { requests } = await asked({ stdin: 'in' });
+  expect(requests).toEqual([{ kind: 'run', code: 'c', stdin: 'in', seed: expect.any(Number) }]);
 });
 
 describe('In a real sandbox', () => {
@@ -203,24 +179,14 @@ describe('A setup of the environment', () => {
 
 describe('code_exec with output', () => {
   test('blank output hides what the program did, and the environment still sees it', async () => {
-    const blank = new CodeExecTool({
-      sandbox: scriptedSandbox(() => ({ stdout: 'secret' })),
-      settings: { output: 'blank' },
-    });
-    const result = await blank.call({ code: '' }, contextOf());
-    expect(result).toMatchObject({ content: '', isError: false });
-    expect(result.data).toMatchObject({ stdout: 'secret' });
+    const { shown } = await asked({}, { stdout: 'secret' }, { output: 'blank' });
+    expect(shown).toMatchObject({ content: '', isError: false, data: { stdout: 'secret' } });
   });
 
   test('unavailable runs nothing and says so', async () => {
-    const untouched = scriptedSandbox(() => {
-      throw new Error('the sandbox was used');
-    });
-    const result = await new CodeExecTool({
-      sandbox: untouched,
-      settings: { output: 'unavailable' },
-    }).call({ code: '' }, contextOf());
-    expect(result).toEqual({ content: 'Error: code_exec is not available.', isError: true });
+    const { shown, requests } = await asked({}, {}, { output: 'unavailable' });
+    expect(shown).toEqual({ content: 'Error: code_exec is not available.', isError: true });
+    expect(requests).toEqual([]);
   });
 });
 
@@ -228,28 +194,24 @@ describe('A session of code_exec', () => {
   const inSession = (settings: object, results: readonly Partial<SessionRun>[]) => {
     const waiting = [...results];
     const sandbox = scriptedSandbox(() => waiting.shift() ?? {});
-    return {
-      sandbox,
-      tool: new CodeExecTool({ sandbox, settings: { session: true, ...settings } }),
-    };
+    const tool = new CodeExecTool({ sandbox, settings: { session: true, ...settings } });
+    return { sandbox, tool };
   };
 
-  test('runs one program after another in one interpreter', async () => {
+  test('runs one program after another in one interpreter, until the episode is closed', async () => {
     const { sandbox, tool } = inSession({}, [{ stdout: '' }, { stdout: '3\n' }]);
     await tool.call({ code: 'x = 3' }, contextOf());
     expect(await tool.call({ code: 'print(x)' }, contextOf())).toMatchObject({ content: '3' });
     expect(sandbox.requests.map((request) => request.code)).toEqual(['x = 3', 'print(x)']);
     expect(sandbox.sessions).toBe(1);
+    await tool.close();
+    expect(sandbox.openSessions).toBe(0);
   });
 
   test('prints what the public call returns at the end of the program', async () => {
     const { sandbox, tool } = inSession({}, [{ stdout: '2\n' }]);
-    const args = [
-      1,
-      { $float: 'nan' },
-      { $tuple: [{ $set: [] }] },
-      { $dict: [['a', { $float: 'inf' }]] },
-    ];
+    const dict = { $dict: [['a', { $float: 'inf' }]] } as const;
+    const args = [1, { $float: 'nan' }, { $tuple: [{ $set: [] }] }, dict];
     await tool.call({ code: 'def f(*x): return 2' }, contextOf({ call: { entry: 'f', args } }));
     expect(sandbox.requests[0]?.code).toBe(
       "def f(*x): return 2\nprint(repr(f(1, float('NaN'), tuple([set([])]), {'a': float('Infinity')})))",
@@ -258,18 +220,13 @@ describe('A session of code_exec', () => {
 
   test('says when the session ended, and why if its time is used up', async () => {
     const crash = { status: 'signaled', signal: 'SIGSEGV', alive: false } as const;
-    const spent = {
-      status: 'timeout',
-      message: 'the programs of the session used up their 5 s together',
-      alive: false,
-    } as const;
+    const message = 'the programs of the session used up their 5 s together';
+    const spent = { status: 'timeout', message, alive: false } as const;
     const { tool } = inSession({ sessionS: 5 }, [crash, spent]);
-    expect((await tool.call({ code: '1' }, contextOf())).content).toBe(
-      'Error: the program crashed Python.\nThe session ended: variables and files are gone.',
-    );
-    expect((await tool.call({ code: '1' }, contextOf())).content).toBe(
-      'Error: the programs of the session used up their 5 s together.\nThe session ended: variables and files are gone.',
-    );
+    for (const why of ['the program crashed Python', message]) {
+      const { content } = await tool.call({ code: '1' }, contextOf());
+      expect(content).toBe(`Error: ${why}.\nThe session ended: variables and files are gone.`);
+    }
   });
 
   test('is described to the model', () => {
@@ -277,12 +234,5 @@ describe('A session of code_exec', () => {
     expect(configure({})).toEqual({});
     expect(configure({ session: true }).description).toMatch(/stay for your next programs/);
     expect(() => configure({ sessionS: 5 })).toThrow('without session: true');
-  });
-
-  test('is closed with the episode', async () => {
-    const { sandbox, tool } = inSession({}, []);
-    await tool.call({ code: '1' }, contextOf());
-    await tool.close();
-    expect(sandbox.openSessions).toBe(0);
   });
 });

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
@@ -10,45 +9,34 @@ import { humanEvalRowReader } from '#dataset/tasks/human-eval-row.ts';
 import { startedSandbox } from '../support/started-sandbox.ts';
 
 const prompt = 'import math\n\ndef helper(x): return x\n\ndef root(x):\n    """The root."""\n';
+const check = 'def check(candidate):\n    assert candidate(4) == helper(2)\n';
 const row = (changes: object = {}): object => ({
   task_id: 'HumanEval/0',
   prompt,
   entry_point: 'root',
   canonical_solution: '    return math.sqrt(x)\n',
-  test: 'def check(candidate):\n    assert candidate(4) == helper(2)\n',
+  test: check,
   ...changes,
 });
 
 describe('humanEvalRowReader', () => {
   test('gives the tests the code before the function, and takes only the function from the program', () => {
-    expect(humanEvalRowReader()(row(), 1)).toEqual({
+    const setup = `import math\n\ndef helper(x): return x\n\n\n${check}`;
+    const named = { entry: 'root', names: ['root'], classes: [] };
+    expect(humanEvalRowReader()(row(), 1)).toMatchObject({
       row: {
         taskId: 'HumanEval/0',
         prompt: `Complete this Python program. Answer with all of it.\n\n${prompt.trim()}`,
         starterCode: prompt,
-        tests: {
-          kind: 'asserts',
-          setup:
-            'import math\n\ndef helper(x): return x\n\n\ndef check(candidate):\n    assert candidate(4) == helper(2)\n',
-          code: ['check(candidate)'],
-          entry: 'root',
-          names: ['root'],
-          classes: [],
-        },
-        compare: 'exact',
+        tests: { kind: 'asserts', setup, code: ['check(candidate)'], ...named },
         referenceSolution: `${prompt}    return math.sqrt(x)\n`,
-        metadata: { source: 'humaneval' },
       },
     });
   });
 
   test.each([
-    [
-      'prompt',
-      { prompt: 'def roots(x):\n' },
-      'must define root, which entry_point names, but has no line "def root(".',
-    ],
-    ['test', { test: 'assert root(4) == 2' }, 'must define check, but has no line "def check(".'],
+    ['prompt', { prompt: 'def roots(x):\n' }, 'but has no line "def root(".'],
+    ['test', { test: 'assert root(4) == 2' }, 'but has no line "def check(".'],
     ['entry_point', { entry_point: 'a b' }, 'must match pattern'],
     ['extra', { extra: 1 }, 'is not a known key.'],
   ])('names what is wrong with %s', (path, changes, text) => {
@@ -75,30 +63,15 @@ describe('The judge of HumanEval tasks', () => {
   });
 
   test.each([
-    [
-      'with its own check',
-      (code: string) => `${code}\ndef check(candidate): pass\ndef root(x): return 0`,
-    ],
-    ['that does nothing', () => ''],
+    ['with its own check', 'def check(candidate): pass\ndef root(x): return 0'],
     [
       'whose helper agrees with everything',
-      () =>
-        'class Yes(str):\n    __eq__ = lambda a, b: True\ndef shift(text): return ""\ndef unshift(text): return Yes()',
+      'class Yes(str):\n    __eq__ = lambda a, b: True\ndef shift(text): return ""\ndef unshift(text): return Yes()',
     ],
-  ])('fails a program %s', async (_name, change) => {
-    const passes = await judged((code) =>
-      change(code.replace(/^ {4}(?:return|if) .*$/gm, '    pass')),
+  ])('fails a program %s', async (_name, more) => {
+    const passes = await judged(
+      (code) => `${code.replace(/^ {4}(?:return|if) .*$/gm, '    pass')}\n${more}`,
     );
     expect(passes).toEqual(Array.from({ length: 5 }, () => '0 of 1'));
-  });
-});
-
-const file = process.env['HUMANEVAL_FILE'] ?? '';
-const describeWithFile = existsSync(file) ? describe : describe.skip;
-
-describeWithFile('The HumanEval file (skipped unless HUMANEVAL_FILE names it)', () => {
-  test('contains 164 rows', async () => {
-    const { size } = await CodeTaskDataset.fromPath(file, { format: 'humaneval' });
-    expect(size).toBe(164);
   });
 });

@@ -15,6 +15,8 @@ import { offersLevel } from '../support/python.ts';
  * The backends are tested without the layer that retries, so that a way that works only sometimes is found, too.
  */
 
+const recursion = 'def g(): return g() + 1\ng()';
+
 /** Python lines. None changes `x` or the answer, so a program that gets past them has solved the task. */
 const ways: readonly [name: string, lines: string][] = [
   ['raises an exception', 'raise ValueError("no")'],
@@ -23,10 +25,7 @@ const ways: readonly [name: string, lines: string][] = [
   ['takes more memory than it may', 'kept = []\nwhile True: kept.append(bytearray(10 << 20))'],
   ['floods its output', 'while True: print("x" * 9999)'],
   ['floods its errors', 'import sys\nwhile True: sys.stderr.write("x" * 9999)'],
-  [
-    'fills its folder',
-    'with open("much", "wb") as file:\n    while True: file.write(bytes(1 << 20))',
-  ],
+  ['fills its folder', 'file = open("much", "wb")\nwhile True: file.write(bytes(1 << 20))'],
   ['makes files without end', 'n = 0\nwhile True:\n    open(str(n), "w").close()\n    n += 1'],
   ['leaves by os._exit', 'import os\nos._exit(0)'],
   ['leaves by sys.exit', 'import sys\nsys.exit(0)'],
@@ -48,18 +47,11 @@ raise OSError`,
   ],
   [
     'starts threads without end',
-    `import threading, time
-while True: threading.Thread(target=time.sleep, args=(60,)).start()`,
+    'import threading, time\nwhile True: threading.Thread(target=time.sleep, args=(60,)).start()',
   ],
-  [
-    'deletes its folder',
-    'import os, shutil\nshutil.rmtree(os.getcwd(), ignore_errors=True)\nraise OSError',
-  ],
-  ['calls itself without end', 'def g(): return g() + 1\ng()'],
-  [
-    'crashes its interpreter',
-    'import sys\nsys.setrecursionlimit(10 ** 9)\ndef g(): return g() + 1\ng()',
-  ],
+  ['deletes its folder', 'import os, shutil\nshutil.rmtree(os.getcwd(), True)\nraise OSError'],
+  ['calls itself without end', recursion],
+  ['crashes its interpreter', `import sys\nsys.setrecursionlimit(10 ** 9)\n${recursion}`],
 ];
 
 /** Computes the answer after its time is over, and ignores its interrupt. */
@@ -88,14 +80,7 @@ const whenCalled = (lines: string): string =>
 
 const tests: Readonly<Record<string, CodeTask['tests']>> = {
   statements: { kind: 'asserts', code: ['assert f(2) == 4', 'assert f(3) == 6'], entry: 'f' },
-  calls: {
-    kind: 'calls',
-    entry: 'f',
-    cases: [
-      { args: [2], expected: 4 },
-      { args: [3], expected: 6 },
-    ],
-  },
+  calls: { kind: 'calls', entry: 'f', cases: [2, 3].map((x) => ({ args: [x], expected: 2 * x })) },
   'standard input': { kind: 'stdin', cases: [{ input: '2\n', output: '4' }] },
 };
 
@@ -114,20 +99,10 @@ async function verdictOn(
   sandbox: Sandbox,
   { by, code, judgeWallS = 0.5 }: { by: string; code: string; judgeWallS?: number },
 ): Promise<Verdict> {
-  const given = tests[by];
-  if (given === undefined) throw new Error(`There are no tests by ${by}.`);
-  const task = {
-    taskId: 't',
-    prompt: '',
-    starterCode: '',
-    compare: 'exact',
-    metadata: {},
-  } as const;
-  const env = new CodeExecEnv({
-    task: { ...task, tests: given },
-    sandbox,
-    settings: { ...settings, judgeWallS },
-  });
+  const metadata = {};
+  const task = { taskId: 't', prompt: '', starterCode: '', compare: 'exact', metadata } as const;
+  const given = { task: { ...task, tests: tests[by]! }, sandbox };
+  const env = new CodeExecEnv({ ...given, settings: { ...settings, judgeWallS } });
   const call = { id: 'call_0_0', name: 'code_exec', arguments: { code } };
   const message = { role: 'assistant', content: '', toolCalls: [call] } as const;
   const executed = { call, status: 'ok', wallMs: 1, result: { content: '' } } as const;

@@ -4,37 +4,36 @@ import { sandboxDoctor } from '#agent_rl/jobs/machine/sandbox-doctor.ts';
 import { tierFacts } from '#agent_rl/sandbox/tier-facts.ts';
 import { offersLevel } from '../support/python.ts';
 
-test('The sandbox doctor starts and probes every level, and says what it stops', async () => {
+async function examined(options: object) {
   const lines: string[] = [];
-  const { ok, auto, findings } = await sandboxDoctor({ print: (line) => lines.push(line) });
+  const found = await sandboxDoctor({ print: (line) => lines.push(line), ...options });
+  return { ...found, lines, available: found.findings.map(({ available }) => available) };
+}
+
+test('The sandbox doctor starts and probes every level, and says what it stops', async () => {
+  const { ok, auto, findings, lines, available } = await examined({});
   expect(ok).toBe(true);
-  expect(findings.map(({ tier, available }) => [tier, available])).toEqual([
-    ['native:ns', offersLevel('ns')],
-    ['native:lite', offersLevel('lite')],
-    ['pyodide', true],
-  ]);
-  expect(auto).toBe(findings.find(({ available }) => available)?.tier);
+  expect(findings.map(({ tier }) => tier)).toEqual(['native:ns', 'native:lite', 'pyodide']);
+  expect(available).toEqual([offersLevel('ns'), offersLevel('lite'), true]);
+  expect(auto).toBe(findings[available.indexOf(true)]?.tier);
   expect(lines.at(-1)).toMatch(
     auto === 'native:ns'
       ? /selects native:ns on this machine, the strongest\.$/
       : /selects \S+ on this machine, not native:ns/,
   );
-  for (const { tier, available, misses, probes, escaped, stops, doesNotStop } of findings) {
+  for (const { tier, available: here, misses, probes, escaped, stops, doesNotStop } of findings) {
     expect({ stops, doesNotStop }).toEqual(tierFacts[tier]);
     const line = lines.find((each) => each.includes(tier)) ?? '';
     expect(escaped).toEqual([]);
     const held = new RegExp(`${probes} of ${probes} probes held[^]*no protection`);
-    expect(line).toMatch(available ? held : /^no /);
+    expect(line).toMatch(here ? held : /^no /);
     for (const what of misses) expect(line).toContain(`missing here   ${what}`);
   }
 }, 120_000);
 
 test('The sandbox doctor tries the preloaded modules', async () => {
-  const lines: string[] = [];
-  const print = (line: string): number => lines.push(line);
-  const { ok, auto, findings } = await sandboxDoctor({ print, preload: ['no_such_module'] });
-  expect({ ok, auto }).toEqual({ ok: false, auto: null });
-  expect(findings.map(({ available }) => available)).toEqual([false, false, false]);
+  const { ok, auto, lines, available } = await examined({ preload: ['no_such_module'] });
+  expect([ok, auto, ...available]).toEqual([false, null, false, false, false]);
   expect(lines.join('\n')).toMatch(/no   pyodide .*no_such_module/);
   expect(lines.at(-1)).toBe('No sandbox is available on this machine; the reasons are above.');
   for (const level of ['ns', 'lite'] as const) {
@@ -46,10 +45,8 @@ test('The sandbox doctor tries the preloaded modules', async () => {
 }, 120_000);
 
 test('The sandbox doctor says why a level is not available', async () => {
-  const lines: string[] = [];
-  const print = (line: string): number => lines.push(line);
-  const { findings } = await sandboxDoctor({ print, python: '/nowhere/python3' });
-  expect(findings.map(({ available }) => available)).toEqual([false, false, true]);
+  const { lines, available } = await examined({ python: '/nowhere/python3' });
+  expect(available).toEqual([false, false, true]);
   expect(lines[0]).toMatch(/^no   native:ns .*\/nowhere\/python3/);
   expect(lines.at(-1)).toMatch(
     /^sandbox\.type auto selects pyodide on this machine, not native:ns or native:lite: [^\n]*\/nowhere\/python3[^\n]*$/,

@@ -9,22 +9,15 @@ test('A served sandbox can be used by another run', async () => {
   let ready!: (text: string) => void;
   const printed = new Promise<string>((resolve) => (ready = resolve));
   process.env['TEST_SERVED_TOKEN'] = 'token-of-the-test';
-  const serving = serveSandbox({
-    type: 'pyodide',
-    preload: [],
-    workers: 1,
-    host: '127.0.0.1',
-    port: 0,
-    tokenEnv: 'TEST_SERVED_TOKEN',
-    signal: stop.signal,
-    print: ready,
-    warn: () => undefined,
-  });
+  const tokenEnv = 'TEST_SERVED_TOKEN';
+  const backend = { type: 'pyodide', preload: [], workers: 1 } as const;
+  const said = { print: ready, warn: () => undefined };
+  const address = { host: '127.0.0.1', port: 0, tokenEnv };
+  const serving = serveSandbox({ ...backend, ...address, ...said, signal: stop.signal });
   try {
-    const said = await printed;
-    expect(said).toMatch(/^Sandbox pyodide\S*, Python 3\.14, 1 program in parallel, at http:/);
-    const url = /http:\/\/[\d.]+:\d+/.exec(said)?.[0] ?? '';
-    const tokenEnv = 'TEST_SERVED_TOKEN';
+    const text = await printed;
+    expect(text).toMatch(/^Sandbox pyodide\S*, Python 3\.14, 1 program in parallel, at http:/);
+    const url = /http:\/\/[\d.]+:\d+/.exec(text)?.[0] ?? '';
     const limits = unhurriedLimits;
     const sandbox = await openSandbox({ type: 'remote', url, tokenEnv, workers: 1, limits });
     const run = await sandbox.execute({ kind: 'run', code: 'print(6 * 7)' });

@@ -19,13 +19,10 @@ import { startedSandbox } from '../support/started-sandbox.ts';
 const sandbox = startedSandbox();
 
 const run: RunProgram = async (code, setup) => {
-  const { content, isError = false } = await new CodeExecTool({
-    sandbox: sandbox(),
-    settings: {},
-  }).call(
-    { code },
-    { signal: new AbortController().signal, random: new KeyedRng(1), inputs: { setup } },
-  );
+  const tool = new CodeExecTool({ sandbox: sandbox(), settings: {} });
+  const context = { signal: new AbortController().signal, random: new KeyedRng(1) };
+  const call = tool.call({ code }, { ...context, inputs: { setup } });
+  const { content, isError = false } = await call;
   return { content, isError };
 };
 

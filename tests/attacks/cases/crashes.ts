@@ -16,10 +16,8 @@ export const crashAttacks: readonly Attack[] = [
     import ctypes
     ctypes.string_at(4096, 1 << 30)`,
   attack('an abort', { ends: dead })`
-    import os
     os.abort()`,
   attack('an abort that wants a core file', { ends: dead })`
-    import os
     try:
         import resource
         resource.setrlimit(resource.RLIMIT_CORE, (-1, -1))
@@ -29,11 +27,10 @@ export const crashAttacks: readonly Attack[] = [
     def f(): pass
     exec(f.__code__.replace(co_code=bytes([100, 255] * 40)))`,
   attack('a kill of itself', { ends: [...dead, 'ok'] })`
-    import os, signal
+    import signal
     os.kill(os.getpid(), signal.SIGKILL)
     print("on")`,
   attack('every signal to itself', { ends: [...dead, 'ok', 'timeout'] })`
-    import os
     for number in range(1, 65):
         if number in (9, 19): continue
         try: os.kill(os.getpid(), number)
@@ -58,23 +55,21 @@ export const crashAttacks: readonly Attack[] = [
     del kept, item
     print([str(number) for number in range(1000)])`,
   attack('every descriptor closed', { ends: deadOrNot })`
-    import os
     os.closerange(0, 1024)
     print("on")`,
   attack('built-ins that are gone', { ends: ['error', 'crashed', 'signaled'] })`
-    import builtins, sys
+    import builtins
     for name in list(vars(builtins)):
         if name not in ("ValueError", "delattr", "__import__"): delattr(builtins, name)
     raise ValueError("seen")`,
   attack('modules that are gone', { ends: ['error'], says: 'seen' })`
-    import sys
     sys.modules.clear()
     sys.path.clear()
     sys.meta_path.clear()
     raise ValueError("seen")`,
   // It may spoil its own traceback; that it failed stays true.
   attack('a runtime that says nothing happened', { ends: ['error'] })`
-    import builtins, json, os, sys, traceback
+    import builtins, json, traceback
     builtins.print = lambda *_, **__: None
     builtins.len = lambda _: 0
     builtins.exec = builtins.compile = None
@@ -91,7 +86,7 @@ export const crashAttacks: readonly Attack[] = [
         def __getattribute__(self, name): raise MemoryError
     raise Odd`,
   attack('a garbage collector that raises', { ends: ['ok', 'error'], says: 'on' })`
-    import gc, sys
+    import gc
     class Odd:
         def __del__(self): raise SystemExit(7)
     gc.callbacks.append(lambda *_: 1 / 0)

@@ -1,7 +1,5 @@
-import { type Attack, attack, bait } from '../attack.ts';
+import { type Attack, attack, bait, tried } from '../attack.ts';
 import { kernelCalls } from '../kernel-calls.ts';
-
-const tried = { ends: ['ok'], says: 'TRIED' } as const;
 
 /** Programs that read or change files of the host. The host searches their output for its secrets. */
 export const fileAttacks: readonly Attack[] = [
@@ -10,18 +8,14 @@ export const fileAttacks: readonly Attack[] = [
                  "/proc/cmdline", "/proc/version", "/proc/1/cmdline", "/sys/class/dmi/id/product_name"):
         try: text = open(path).read()
         except OSError: continue
-        if "root:" in text or text and not path.startswith("/etc/pass"): print("LEAK", path, text[:40])
-    print("TRIED")`,
+        if "root:" in text or text and not path.startswith("/etc/pass"): print("LEAK", path, text[:40])`,
   attack('files of the host by their paths', tried)`
-    import os
     for path in ("${bait.secretFile}", "${bait.hiddenTests}", "${bait.referenceSolution}", "${bait.workFolder}/notes.txt"):
         for way in (path, "/proc/self/root" + path, "/proc/1/root" + path, "/proc/self/cwd/../../../../.." + path,
                     "../" * 20 + path[1:], "/./" + path, "//" + path, "/tmp/.." + path):
             try: print(open(way).read())
-            except OSError: pass
-    print("TRIED")`,
+            except OSError: pass`,
   attack('a search for files of the host', tried)`
-    import os
     seen = 0
     for start in ("/tmp", "/var/tmp", "/dev", "/home", "/root", "/srv", "/run", "/proc/self", ".."):
         for folder, names, files in os.walk(start):
@@ -31,28 +25,24 @@ export const fileAttacks: readonly Attack[] = [
                 if name in ("secret.txt", "test_hidden.py", "reference_solution.py", "notes.txt"):
                     try: print(open(os.path.join(folder, name)).read())
                     except OSError: pass
-    print("TRIED", seen)`,
+    print(seen, "files")`,
   attack('files of this package', tried)`
-    import os
     for path in ("package.json", "dataset", "dataset/code/eval.jsonl", "agent_rl/sandbox/harness/asserts.py", "dist",
                  "node_modules", ".git/config", "configs"):
         try: print("LEAK", path, str(os.listdir(os.path.join("${bait.packageRoot}", path)))[:60])
         except OSError: pass
         try: print("LEAK", path, open(os.path.join("${bait.packageRoot}", path)).read(60))
-        except OSError: pass
-    print("TRIED")`,
+        except OSError: pass`,
   attack('writes wherever it can', tried)`
-    import os
     for place in ("/", "/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/etc", "/usr", "/usr/lib/python3", "/run", "/root",
                   "/proc/self", os.path.expanduser("~"), "${bait.folder}", "${bait.workFolder}", "${bait.packageRoot}",
                   "${bait.packageRoot}/agent_rl/sandbox/harness"):
         try:
             with open(os.path.join(place, "${bait.marker}"), "w") as file: file.write("x")
             os.mkdir(os.path.join(place, "${bait.marker}.d"))
-        except OSError: pass
-    print("TRIED")`,
+        except OSError: pass`,
   attack('changes to the tests it is judged by', tried)`
-    import os, shutil
+    import shutil
     tests, folder = "${bait.hiddenTests}", "${bait.folder}"
     for change in (
         lambda: open(tests, "w").write("pass"),
@@ -73,10 +63,8 @@ export const fileAttacks: readonly Attack[] = [
         try:
             change()
             print("LEAK changed")
-        except Exception as error: print(type(error).__name__)
-    print("TRIED")`,
+        except Exception as error: print(type(error).__name__)`,
   attack('links of all kinds', tried)`
-    import os
     def attempt(step):
         try: return step()
         except Exception as error: print(type(error).__name__)
@@ -88,19 +76,16 @@ export const fileAttacks: readonly Attack[] = [
     attempt(lambda: print(open("hard").read()))
     attempt(lambda: os.link("soft", "harder", follow_symlinks=True))
     attempt(lambda: print(open("harder").read()))
-    attempt(lambda: print(os.listdir("folder")))
-    print("TRIED")`,
+    attempt(lambda: print(os.listdir("folder")))`,
   attack('links for the cleaner to follow', { ...tried, settleMs: 200 })`
-    import os
     os.makedirs("a/b/c", exist_ok=True)
     for name, target in (("a/b/evil", "${bait.folder}"), ("tests", "${bait.folder}/tests"), ("file", "${bait.hiddenTests}"), ("loop", "loop")):
         os.symlink(target, name)
     for folder, mode in (("a/b", 0), ("a", 0o111)):
         try: os.chmod(folder, mode)
-        except OSError as error: print(error)
-    print("TRIED")`,
+        except OSError as error: print(error)`,
   attack('a race with the cleaner', { ends: ['ok'], settleMs: 200 })`
-    import os, threading, time
+    import threading, time
     def swap():
         while True:
             try:
@@ -117,7 +102,6 @@ export const fileAttacks: readonly Attack[] = [
     time.sleep(0.2)
     os._exit(0)`,
   attack('ways out by open folders', tried)`
-    import os
     def attempt(step):
         try: return step()
         except Exception as error: print(type(error).__name__)
@@ -132,8 +116,7 @@ export const fileAttacks: readonly Attack[] = [
         for path in ("${bait.folder}/secret.txt", "../" * 20 + "${bait.folder}/secret.txt"[1:]):
             if place is None: continue
             attempt(lambda: print(os.read(os.open(path, os.O_RDONLY, dir_fd=place), 100)))
-            attempt(lambda: print(os.read(os.open("/proc/self/fd/%d/%s" % (place, path), os.O_RDONLY), 100)))
-    print("TRIED")`,
+            attempt(lambda: print(os.read(os.open("/proc/self/fd/%d/%s" % (place, path), os.O_RDONLY), 100)))`,
   attack('files by their handles', { ...tried, prefix: kernelCalls })`
     handle = ctypes.create_string_buffer(b"\x80\0\0\0" + bytes(132), 136)
     mount = ctypes.c_int()
@@ -144,17 +127,13 @@ export const fileAttacks: readonly Attack[] = [
         for place in ("/", ".", "/tmp"):
             try: folder = os.open(place, os.O_RDONLY)
             except OSError: continue
-            if call('open_by_handle_at', folder, wanted, os.O_RDONLY) >= 0: print('LEAK by handle')
-    print("TRIED")`,
+            if call('open_by_handle_at', folder, wanted, os.O_RDONLY) >= 0: print('LEAK by handle')`,
   attack('the environment of the host', tried)`
-    import os
     print(dict(os.environ))
     for pid in ("self", "1", str(os.getppid())):
         try: print(open("/proc/%s/environ" % pid, "rb").read())
-        except OSError: pass
-    print("TRIED")`,
+        except OSError: pass`,
   attack('devices', tried)`
-    import os, sys
     # WebAssembly's terminal is its own standard output.
     terminals = () if sys.platform == "emscripten" else ("/dev/tty", "/dev/ptmx")
     for path in (*terminals, "/dev/mem", "/dev/kmem", "/dev/kmsg", "/dev/port", "/dev/vda", "/dev/sda", "/dev/kvm", "/dev/fuse",
@@ -170,8 +149,7 @@ export const fileAttacks: readonly Attack[] = [
                 os.mknod("device", 0o600 | kind, os.makedev(*number))
                 os.open("device", os.O_RDONLY)
                 print("LEAK made", number)
-            except (OSError, AttributeError): pass
-    print("TRIED")`,
+            except (OSError, AttributeError): pass`,
   attack('switches of the kernel', tried)`
     for path in ("/proc/sys/kernel/core_pattern", "/proc/sys/kernel/modprobe", "/proc/self/oom_score_adj",
                  "/proc/sysrq-trigger", "/sys/kernel/uevent_helper", "/proc/self/uid_map", "/proc/self/attr/current",
@@ -179,8 +157,7 @@ export const fileAttacks: readonly Attack[] = [
         try:
             open(path, "r+b", buffering=0)
             print("LEAK opened for writing", path)
-        except OSError: pass
-    print("TRIED")`,
+        except OSError: pass`,
   attack('code that is executed from memory', { ...tried, prefix: kernelCalls })`
     # A program that says LEAK in shell, so that it works on every processor.
     file = call('memfd_create', b"x", 0)
@@ -191,23 +168,18 @@ export const fileAttacks: readonly Attack[] = [
         try: os.execve("/proc/self/fd/%d" % file, ["x"], {})
         except OSError as error: print(error)
         try: os.execve(file, ["x"], {})
-        except (OSError, NotImplementedError) as error: print(error)
-    print("TRIED")`,
+        except (OSError, NotImplementedError) as error: print(error)`,
   attack('a program it made executable', tried)`
-    import os
     with open("program", "w") as file: file.write("#!/bin/sh\necho LEAK by script\n")
     try: os.chmod("program", 0o6755)
     except OSError as error: print(error)
     for run in (lambda: os.execv("./program", ["x"]), lambda: os.system("./program")):
         try: print(run())
-        except Exception as error: print(type(error).__name__)
-    print("TRIED")`,
-  attack('the other end of what is noted of it', { ends: ['ok'], says: 'TRIED' })`
-    import os
+        except Exception as error: print(type(error).__name__)`,
+  attack('the other end of what is noted of it', tried)`
     for folder in ("/proc/self/fd/", "/dev/fd/"):
         for number in range(3, 16):
             try: end = os.open(folder + str(number), os.O_RDONLY | os.O_NONBLOCK)
             except OSError: continue
-            print("LEAK", folder, number)
-    print("TRIED")`,
+            print("LEAK", folder, number)`,
 ];

@@ -1,4 +1,4 @@
-import { type Attack, attack } from '../attack.ts';
+import { type Attack, attack, tried } from '../attack.ts';
 import { kernelCalls } from '../kernel-calls.ts';
 import { python } from '../python.ts';
 
@@ -145,16 +145,14 @@ export const kernelAttacks: readonly Attack[] = [
     if max(made.values()) > 1100: print('LEAK', made)
     # A watch tells which files other runs and the host open.
     if call('inotify_init1', 0) >= 0: print('LEAK watches')`,
-  attack('many open files', { ends: ['ok'], says: 'TRIED' })`
-    import os, sys
+  attack('many open files', tried)`
     kept = []
     try:
         while len(kept) < 5000: kept.append(os.dup(1))
     except OSError as error: print(error)
     # In WebAssembly they are entries of a list in its own memory.
     if len(kept) > 1100 and sys.platform != "emscripten": print("LEAK", len(kept))
-    for descriptor in kept: os.close(descriptor)
-    print("TRIED")`,
+    for descriptor in kept: os.close(descriptor)`,
   {
     name: 'calls by the door for 32-bit programs',
     code: machineCode('b814000000cd80c3', 'the 32-bit door is open'),

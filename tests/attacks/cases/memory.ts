@@ -1,4 +1,4 @@
-import { type Attack, attack, bait } from '../attack.ts';
+import { type Attack, attack, bait, tried } from '../attack.ts';
 import { kernelCalls } from '../kernel-calls.ts';
 
 const bounded = ['ok', 'error', 'memory_limit', 'timeout', 'signaled', 'crashed'] as const;
@@ -36,7 +36,7 @@ export const memoryAttacks: readonly Attack[] = [
     while len(kept) < 10 ** 8: kept[len(kept)] = str(len(kept))
     print("LEAK")`,
   attack('memory by forks', { ends: bounded, alone: true })`
-    import os, time
+    import time
     for _ in range(8):
         try:
             if os.fork() == 0:
@@ -48,7 +48,6 @@ export const memoryAttacks: readonly Attack[] = [
             break
     time.sleep(1)`,
   attack('files in memory', { ends: bounded, alone: true, prefix: tally })`
-    import os
     try:
         while stored < 2 << 30:
             kept.append(os.memfd_create("x"))
@@ -56,7 +55,7 @@ export const memoryAttacks: readonly Attack[] = [
     except Exception as error: print(type(error).__name__, error)
     told("files in memory")`,
   attack('full pipes', { ends: bounded, alone: true, prefix: tally })`
-    import fcntl, os, socket
+    import fcntl, socket
     def fill(descriptor):
         global stored
         os.set_blocking(descriptor, False)
@@ -76,7 +75,6 @@ export const memoryAttacks: readonly Attack[] = [
     except Exception as error: print(type(error).__name__, error)
     told("pipes")`,
   attack('one pipe without a reader', { ends: bounded, alone: true, prefix: tally })`
-    import os
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     try:
@@ -89,7 +87,7 @@ export const memoryAttacks: readonly Attack[] = [
     alone: true,
     prefix: tally,
   })`
-    import array, os, socket
+    import array, socket
     def fill(sending):
         global stored
         sending.setblocking(False)
@@ -144,16 +142,11 @@ export const memoryAttacks: readonly Attack[] = [
         print('LEAK a segment that outlives its program')
         call('shmctl', made, 0, 0)
     told("shared memory")`,
-  attack('queues and semaphores of System V and POSIX', {
-    ends: ['ok'],
-    says: 'TRIED',
-    prefix: kernelCalls,
-  })`
+  attack('queues and semaphores of System V and POSIX', { ...tried, prefix: kernelCalls })`
     for name, arguments in (('msgget', (0, 0o1600)), ('semget', (0, 250, 0o1600))):
         made = attack(name, *arguments)
         if made >= 0: call({'msgget': 'msgctl', 'semget': 'semctl'}[name], made, 0, 0)
-    if attack('mq_open', b"${bait.marker}", 0o102, 0o600, 0) >= 0: call('mq_unlink', b"${bait.marker}")
-    print("TRIED")`,
+    if attack('mq_open', b"${bait.marker}", 0o102, 0o600, 0) >= 0: call('mq_unlink', b"${bait.marker}")`,
   attack('shared mappings', { ends: bounded, alone: true, prefix: tally })`
     import mmap
     try:
@@ -180,7 +173,7 @@ export const memoryAttacks: readonly Attack[] = [
     ends: ['ok'],
     says: 'TRIED',
   },
-  attack('pages lent to pipes', { ends: ['ok'], says: 'TRIED', prefix: `${kernelCalls}${tally}` })`
+  attack('pages lent to pipes', { ...tried, prefix: `${kernelCalls}${tally}` })`
     class Piece(ctypes.Structure): _fields_ = [('base', ctypes.c_void_p), ('size', ctypes.c_size_t)]
     try:
         for _ in range(400):
@@ -193,16 +186,14 @@ export const memoryAttacks: readonly Attack[] = [
                 call('splice', reading, 0, copy[1], 0, 1 << 16, 0)
                 kept += [reading, *copy]
     except OSError as error: print(error)
-    if len(kept) > 900: print('LEAK', len(kept), 'pipes')
-    print("TRIED")`,
-  attack('large stacks', { ends: ['ok', 'error', 'memory_limit'], says: 'TRIED' })`
+    if len(kept) > 900: print('LEAK', len(kept), 'pipes')`,
+  attack('large stacks', { ...tried, ends: ['ok', 'error', 'memory_limit'] })`
     import threading, time
     try:
         threading.stack_size(1 << 30)
         def dig(depth): return depth and dig(depth - 1)
         for _ in range(4): threading.Thread(target=dig, args=(900,)).start()
-    except (RuntimeError, MemoryError, ValueError) as error: print(error)
-    print("TRIED")`,
+    except (RuntimeError, MemoryError, ValueError) as error: print(error)`,
   attack('a bracket in a bracket, again and again', {
     ends: ['error', 'signaled', 'crashed', 'memory_limit'],
   })`
@@ -219,14 +210,12 @@ export const memoryAttacks: readonly Attack[] = [
     ends: ['error', 'signaled', 'crashed', 'memory_limit', 'timeout'],
     alone: true,
   })`
-    import sys
     sys.setrecursionlimit(10 ** 9)
     def f(n): return f(n + 1) + 1
     f(0)`,
   attack('recursion through the C library', {
     ends: ['error', 'signaled', 'crashed', 'memory_limit', 'timeout'],
   })`
-    import sys
     sys.setrecursionlimit(10 ** 9)
     nested = []
     for _ in range(10 ** 6): nested = [nested]

@@ -1,6 +1,4 @@
-import { type Attack, attack, bait } from '../attack.ts';
-
-const tried = { ends: ['ok'], says: 'TRIED' } as const;
+import { type Attack, attack, bait, tried } from '../attack.ts';
 
 /** Programs that try to use the network. The host's own listeners notice when they are reached. */
 export const networkAttacks: readonly Attack[] = [
@@ -8,8 +6,7 @@ export const networkAttacks: readonly Attack[] = [
     import socket
     for host in ("127.0.0.1", "localhost", "0.0.0.0", "::1", "::ffff:127.0.0.1"):
         try: socket.create_connection((host, ${bait.tcpPort}), 0.3).send(b"x")
-        except Exception as error: print(type(error).__name__)
-    print("TRIED")`,
+        except Exception as error: print(type(error).__name__)`,
   attack('a page of the host', tried)`
     import asyncio, http.client, urllib.request
     def attempt(step):
@@ -17,14 +14,12 @@ export const networkAttacks: readonly Attack[] = [
         except BaseException as error: print(type(error).__name__)
     attempt(lambda: urllib.request.urlopen("http://127.0.0.1:${bait.tcpPort}/", timeout=0.3))
     attempt(lambda: http.client.HTTPConnection("127.0.0.1", ${bait.tcpPort}, timeout=0.3).request("GET", "/"))
-    attempt(lambda: asyncio.run(asyncio.wait_for(asyncio.open_connection("127.0.0.1", ${bait.tcpPort}), 0.3)))
-    print("TRIED")`,
+    attempt(lambda: asyncio.run(asyncio.wait_for(asyncio.open_connection("127.0.0.1", ${bait.tcpPort}), 0.3)))`,
   attack('a datagram to the host', tried)`
     import socket
     for host in ("127.0.0.1", "0.0.0.0", "255.255.255.255"):
         try: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", (host, ${bait.udpPort}))
-        except Exception as error: print(type(error).__name__)
-    print("TRIED")`,
+        except Exception as error: print(type(error).__name__)`,
   // An answer without a connection is not a leak: WebAssembly makes one up.
   attack('a name that is looked up', { ends: ['ok', 'timeout'] })`
     import socket
@@ -33,14 +28,13 @@ export const networkAttacks: readonly Attack[] = [
         except OSError as error: print(type(error).__name__)
     print("TRIED")`,
   attack('a socket in the file system', tried)`
-    import array, os, socket
+    import array, socket
     try:
         peer = socket.socket(socket.AF_UNIX)
         peer.connect("${bait.unixSocket}")
         peer.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [0, 1, 2]))])
         print("LEAK connected")
-    except (OSError, AttributeError) as error: print(type(error).__name__)
-    print("TRIED")`,
+    except (OSError, AttributeError) as error: print(type(error).__name__)`,
   attack('a socket without a file', tried)`
     import socket
     # Some versions of Node fill the name up with zeros.
@@ -49,8 +43,7 @@ export const networkAttacks: readonly Attack[] = [
             try: socket.socket(socket.AF_UNIX, kind).connect(name)
             except (OSError, AttributeError) as error: print(type(error).__name__)
             try: socket.socketpair(socket.AF_UNIX, kind)[0].sendto(b"x", name)
-            except (OSError, AttributeError) as error: print(type(error).__name__)
-    print("TRIED")`,
+            except (OSError, AttributeError) as error: print(type(error).__name__)`,
   attack('sockets below and beside the network', tried)`
     import socket
     kinds = {"raw": (2, 3, 1), "packet": (17, 3, 768), "netlink": (16, 3, 0), "audit": (16, 3, 9), "vsock": (40, 1, 0),
@@ -60,8 +53,7 @@ export const networkAttacks: readonly Attack[] = [
         try:
             socket.socket(*kind)
             print("LEAK a socket of kind", name)
-        except OSError as error: print(error)
-    print("TRIED")`,
+        except OSError as error: print(error)`,
   attack('a server', tried)`
     import socket, time
     try:
@@ -69,10 +61,9 @@ export const networkAttacks: readonly Attack[] = [
         server.bind(("0.0.0.0", ${bait.freePort}))
         server.listen()
         time.sleep(0.4)
-    except OSError as error: print(type(error).__name__)
-    print("TRIED")`,
+    except OSError as error: print(type(error).__name__)`,
   attack('what is inherited', { ends: ['ok', 'crashed', 'signaled', 'timeout'] })`
-    import os, stat
+    import stat
     for descriptor in range(3, 1024):
         try: mode = os.fstat(descriptor).st_mode
         except OSError: continue
@@ -89,7 +80,7 @@ export const networkAttacks: readonly Attack[] = [
         except OSError: pass
     print("TRIED")`,
   attack('descriptors that are handed over', { ends: ['ok', 'crashed', 'signaled'] })`
-    import array, os, socket
+    import array, socket
     for descriptor in range(0, 1024):
         try:
             peer = socket.socket(fileno=os.dup(descriptor))

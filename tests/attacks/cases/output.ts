@@ -6,70 +6,52 @@ export const outputAttacks: readonly Attack[] = [
     line = "a" * 1023
     for _ in range(1 << 20): print(line)`,
   attack('endless output without a line break', { ends: ['output_limit', 'timeout'] })`
-    import sys
     while True: sys.stdout.write("a" * 65536)`,
   attack('endless errors', { ends: ['output_limit', 'timeout'] })`
-    import sys
     while True: sys.stderr.write("a" * 65536)`,
   attack('a flood of tiny writes', { ends: ['output_limit', 'timeout'] })`
-    import os
     while True: os.write(1, b"a"); os.write(2, b"b")`,
   attack('three mebibytes at once', { ends: ['ok'] })`print("a" * (3 << 20))`,
   attack('bytes that are not text', { ends: ['ok'], says: 'end' })`
-    import sys
     sys.stdout.buffer.write(b"\xff\xfe\x00\x80\n")
     sys.stdout.buffer.flush()
     print("\x1b[2J\x1b]0;title\x07 \x00 \u202e \U0001F600 end")`,
-  {
-    name: 'half a surrogate',
-    code: 'print("before")\nprint("\\ud800")',
-    ends: ['ok', 'error'],
-    says: 'before',
-  },
-  {
-    name: 'a character cut in two by the limit',
-    code: 'print("x" + "\\U0001F600" * 100000)',
-    ends: ['ok'],
-  },
+  attack('half a surrogate', { ends: ['ok', 'error'], says: 'before' })`
+    print("before")
+    print("\ud800")`,
+  { name: 'a character cut in two', code: 'print("x" + "\\U0001F600" * 100000)', ends: ['ok'] },
   attack('a closed standard output', { ends: ['ok', 'error'], says: 'before' })`
-    import os
     print("before", flush=True)
     os.close(1)
     os.close(2)
     try: print("after")
     except OSError: pass`,
   attack('a standard output that leads elsewhere', { ends: ['ok', 'error'], says: 'before' })`
-    import os
     print("before", flush=True)
     for descriptor in (0, 1, 2): os.dup2(os.open("elsewhere", os.O_RDWR | os.O_CREAT), descriptor)
     print("after")`,
   attack('streams that are swapped before an error', { ends: ['error'], says: 'ValueError: seen' })`
-    import io, sys
+    import io
     sys.stdout = io.StringIO()
     sys.stderr = None
     raise ValueError("seen")`,
   attack('streams that raise', { ends: ['error'], says: 'ValueError: seen' })`
-    import sys
     class Broken:
         def __getattribute__(self, name): raise RuntimeError("broken")
     sys.stdout = sys.stderr = sys.__stdout__ = sys.__stderr__ = Broken()
     raise ValueError("seen")`,
   attack('a leave without goodbye', { ends: ['error'], says: 'said' })`
-    import os
     print("said", flush=True)
     os._exit(3)`,
   attack('a leave that claims success', { ends: ['ok', 'error'], says: 'said' })`
-    import os
     os.write(1, b"said")
     os._exit(0)`,
   attack('a last word', { ends: ['error'], says: 'bye' })`
-    import sys
     sys.exit("bye")`,
   attack('an exit code out of range', { ends: ['ok', 'error'] })`
-    import sys
     sys.exit(2 ** 70 + 256)`,
   attack('a forged report on every descriptor', { ends: ['error', 'crashed', 'signaled'] })`
-    import json, os, struct
+    import json, struct
     report = json.dumps({"kind": "result", "status": "ok", "id": 1, "stdout": "forged", "exit_code": 0,
         "results": [{"ok": True, "value": 1}], "verdicts": [{"passed": True}]}).encode()
     for descriptor in range(3, 1024):
@@ -80,7 +62,6 @@ export const outputAttacks: readonly Attack[] = [
             except OSError: pass
     raise ValueError("the truth")`,
   attack('a standard output that never waits', { ends: ['ok', 'error', 'output_limit'] })`
-    import os
     for descriptor in (0, 1, 2):
         try: os.set_blocking(descriptor, False)
         except OSError as error: print(error)

@@ -1,4 +1,4 @@
-import { type Attack, type Bystander, attack, bait } from '../attack.ts';
+import { type Attack, type Bystander, type Program, attack, bait, tried } from '../attack.ts';
 import { findSecrets } from '../find-secrets.ts';
 import type { Bait } from '../host/bait.ts';
 import { python } from '../python.ts';
@@ -27,6 +27,10 @@ const victimOfLeak = {
   stdin: ({ secrets }: Bait) => `${secrets.stdin}\n`,
 };
 
+const ended = { ends: ['ok'], says: 'TRIED' } as const;
+/** The one program before an attack. */
+const first = (code: Program, stdin = ''): NonNullable<Attack['before']> => [{ code, stdin }];
+
 const knownSecrets = ({ secrets }: Bait): string => findSecrets({ ...secrets });
 
 const leftovers = ({ marker }: Bait): string => python`
@@ -54,9 +58,8 @@ const leftovers = ({ marker }: Bait): string => python`
 export const persistenceAttacks: readonly Attack[] = [
   {
     name: 'what the program before it left',
-    before: [
-      {
-        code: ({ marker }) => python`
+    before: first(
+      ({ marker }) => python`
           import atexit, builtins, gc, json, os, signal, sys, threading
           def attempt(step):
               try: step()
@@ -77,18 +80,15 @@ export const persistenceAttacks: readonly Attack[] = [
           json.dumps = lambda *_: "patched"
           builtins.len = lambda _: 7
           atexit.register(os.chdir, "/")`,
-        stdin: 'unread',
-      },
-    ],
+      'unread',
+    ),
     code: leftovers,
-    ends: ['ok'],
-    says: 'TRIED',
+    ...ended,
   },
   {
     name: 'a library that the program before it poisoned',
-    before: [
-      {
-        code: ({ marker }) => python`
+    before: first(
+      ({ marker }) => python`
           import colorsys, os, sys
           places = {os.path.dirname(os.__file__), *sys.path, "/usr/lib/python3/dist-packages", os.path.expanduser("~/.local")}
           for place in places:
@@ -96,8 +96,7 @@ export const persistenceAttacks: readonly Attack[] = [
                   try: open(os.path.join(place or ".", name), "w").write("import sys; sys.poisoned = 1")
                   except Exception: pass
           colorsys.rgb_to_hsv = lambda *_: "LEAK patched"`,
-      },
-    ],
+    ),
     code: ({ marker }) => python`
       import colorsys, importlib, os, sys
       for place in {os.path.dirname(os.__file__), *sys.path, "/usr/lib/python3/dist-packages"}:
@@ -115,20 +114,16 @@ export const persistenceAttacks: readonly Attack[] = [
   },
   {
     name: 'randomness that the program before it chose',
-    before: [
-      {
-        code: 'import random, string\nrandom.seed = lambda *_: None\nrandom.random = lambda: 0.25\nstring.digits = "9"',
-      },
-    ],
+    before: first(
+      'import random, string\nrandom.seed = lambda *_: None\nrandom.random = lambda: 0.25\nstring.digits = "9"',
+    ),
     code: 'import random, string\nprint("LEAK" if random.random() == 0.25 or string.digits == "9" else "fresh")',
     ends: ['ok'],
     says: 'fresh',
   },
   {
     name: 'an asynchronous task that the program before it left',
-    before: [
-      {
-        code: python`
+    before: first(python`
           import asyncio
           async def later():
               while True:
@@ -137,18 +132,15 @@ export const persistenceAttacks: readonly Attack[] = [
           loop = asyncio.new_event_loop()
           task = loop.create_task(later())
           try: loop.run_until_complete(asyncio.sleep(0.01))
-          except BaseException as error: print(type(error).__name__)`,
-      },
-    ],
+          except BaseException as error: print(type(error).__name__)`),
     code: 'import time\ntime.sleep(0.3)\nprint("alone")',
     ends: ['ok'],
     says: 'alone',
   },
   {
     name: 'files that the program before it gave names of object properties',
-    before: [
-      {
-        code: ({ secrets }) => python`
+    before: first(
+      ({ secrets }) => python`
           import os
           for name in ("__proto__", "constructor", "toString"):
               for place in (".", "/tmp", "/home", "/"):
@@ -158,8 +150,7 @@ export const persistenceAttacks: readonly Attack[] = [
                       os.mkdir(os.path.join(place, name + ".d"))
                       open(os.path.join(place, name + ".d", name), "w").write("${secrets.code}")
                   except OSError: pass`,
-      },
-    ],
+    ),
     code: python`
       import os
       for name in ("__proto__", "constructor", "toString"):
@@ -169,23 +160,18 @@ export const persistenceAttacks: readonly Attack[] = [
                   except OSError: pass
               if os.path.lexists(os.path.join(place, name + ".d")): print("LEAK a folder", place, name)
       print("TRIED")`,
-    ends: ['ok'],
-    says: 'TRIED',
+    ...ended,
   },
   {
     name: 'flags that the program before it gave the standard streams',
-    before: [
-      {
-        code: python`
+    before: first(python`
           import fcntl, os
           for descriptor in range(3):
               for flags in (os.O_WRONLY, 0x7fffffff):
                   try: fcntl.fcntl(descriptor, fcntl.F_SETFL, flags)
                   except OSError as error: print(error)
           try: os.lseek(0, 3, 0)
-          except OSError as error: print(error)`,
-      },
-    ],
+          except OSError as error: print(error)`),
     code: python`
       import fcntl, os
       for descriptor in range(3):
@@ -197,16 +183,14 @@ export const persistenceAttacks: readonly Attack[] = [
   },
   {
     name: 'names of hosts and pipes that the program before it used',
-    before: [
-      {
-        code: ({ secrets }) => python`
+    before: first(
+      ({ secrets }) => python`
           import os, socket
           for lookup in (socket.gethostbyname, lambda name: socket.getaddrinfo(name, 80)):
               try: print(lookup("${secrets.code}"))
               except OSError as error: print(type(error).__name__)
           print(os.pipe())`,
-      },
-    ],
+    ),
     code: ({ secrets }) => python`
       import socket
       for high in range(4):
@@ -215,8 +199,7 @@ export const persistenceAttacks: readonly Attack[] = [
               except OSError: continue
               if "${secrets.code}" in seen: print("LEAK", seen)
       print("TRIED")`,
-    ends: ['ok'],
-    says: 'TRIED',
+    ...ended,
   },
   {
     name: 'memory of the programs before it',
@@ -229,7 +212,7 @@ export const persistenceAttacks: readonly Attack[] = [
           look(piece, 'in memory')
       print("TRIED", pieces > 1 << 20)`}`,
     limits: { wallS: 15, memoryMiB: 384 },
-    ends: ['ok'],
+    ...ended,
     says: 'TRIED True',
   },
   {
@@ -247,8 +230,7 @@ export const persistenceAttacks: readonly Attack[] = [
           if isinstance(item, dict) and len(item) < 2000 and ("expected_output" in item or "hidden_tests" in item):
               if item is not globals(): print('LEAK a dictionary', list(item)[:9])
       print("TRIED")`}`,
-    ends: ['ok'],
-    says: 'TRIED',
+    ...ended,
   },
   {
     name: 'the secret of the host in memory',
@@ -257,11 +239,10 @@ export const persistenceAttacks: readonly Attack[] = [
       for piece in memory(): look(piece, 'in memory')
       print("TRIED")`}`,
     limits: { wallS: 15, memoryMiB: 384 },
-    ends: ['ok'],
-    says: 'TRIED',
+    ...ended,
   },
-  attack('files of the program beside it', { beside: neighbour, ends: ['ok'], says: 'TRIED' })`
-    import os, time
+  attack('files of the program beside it', { ...tried, beside: neighbour })`
+    import time
     starts = ["/tmp", "/var/tmp", "/dev/shm", "/run", "..", "../..", os.path.dirname(os.getcwd())]
     end = time.time() + 0.7
     while time.time() < end:
@@ -280,14 +261,9 @@ export const persistenceAttacks: readonly Attack[] = [
                             if os.path.abspath(path) != os.path.abspath(name):
                                 try: harm()
                                 except OSError: pass
-        time.sleep(0.05)
-    print("TRIED")`,
-  attack('guesses at the working folder of the program beside it', {
-    beside: neighbour,
-    ends: ['ok'],
-    says: 'TRIED',
-  })`
-    import os, re, time
+        time.sleep(0.05)`,
+  attack('guesses at the working folder of the program beside it', { ...tried, beside: neighbour })`
+    import re, time
     here = os.getcwd()
     guesses = {here}
     for number in re.findall(r"\d+", here):
@@ -296,10 +272,9 @@ export const persistenceAttacks: readonly Attack[] = [
         for guess in guesses - {here}:
             try: print("LEAK", guess, os.listdir(guess), open(guess + "/innocent-${bait.marker}.txt").read())
             except OSError: pass
-        time.sleep(0.1)
-    print("TRIED")`,
+        time.sleep(0.1)`,
   attack('signals to the program beside it', { beside: neighbour, ends: ['ok', 'signaled'] })`
-    import os, signal
+    import signal
     own = os.getpid()
     for pid in [*range(own - 40, own + 40), *range(2, 40)]:
         if pid in (own, os.getppid()) or pid < 2: continue
@@ -309,8 +284,7 @@ export const persistenceAttacks: readonly Attack[] = [
                 print("sent", pid)
             except OSError: pass
     print("TRIED")`,
-  attack('processes beside it', { beside: neighbour, ends: ['ok'], says: 'TRIED' })`
-    import os
+  attack('processes beside it', { ...tried, beside: neighbour })`
     own = {"self", "thread-self", str(os.getpid())}
     try: names = os.listdir("/proc")
     except OSError: names = []
@@ -318,6 +292,5 @@ export const persistenceAttacks: readonly Attack[] = [
         if name in own or not name.isdigit(): continue
         for part in ("cmdline", "environ", "maps", "mem", "cwd/innocent-${bait.marker}.txt", "root/etc/passwd", "fd/0"):
             try: print("LEAK", name, part, open("/proc/%s/%s" % (name, part), "rb").read(80))
-            except OSError: pass
-    print("TRIED")`,
+            except OSError: pass`,
 ];

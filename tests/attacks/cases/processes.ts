@@ -1,15 +1,14 @@
-import { type Attack, attack, bait } from '../attack.ts';
+import { type Attack, attack, bait, tried } from '../attack.ts';
 import { kernelCalls } from '../kernel-calls.ts';
 import { python } from '../python.ts';
 
-const tried = { ends: ['ok'], says: 'TRIED' } as const;
 const refusedOrTried = ['ok', 'error', 'timeout', 'signaled', 'memory_limit'] as const;
 
 /** Programs that start, find, spy on or harm processes. */
 export const processAttacks: readonly Attack[] = [
   // Bounded, so that it ends even if it is not contained.
-  attack('many forks', { ends: refusedOrTried, says: 'TRIED', alone: true })`
-    import os, time
+  attack('many forks', { ...tried, ends: refusedOrTried, alone: true })`
+    import time
     children = 0
     try:
         for _ in range(400):
@@ -18,10 +17,9 @@ export const processAttacks: readonly Attack[] = [
                 os._exit(0)
             children += 1
     except OSError as error: print(error)
-    if children > 100: print("LEAK", children, "children")
-    print("TRIED")`,
+    if children > 100: print("LEAK", children, "children")`,
   attack('forks of forks', { ends: refusedOrTried, alone: true })`
-    import os, time
+    import time
     try:
         for _ in range(8): os.fork()
     except OSError: pass
@@ -64,7 +62,7 @@ export const processAttacks: readonly Attack[] = [
     if started > 300: print("LEAK", started, "threads")
     print("TRIED")`,
   attack('a shell', { ...tried, settleMs: 100 })`
-    import os, subprocess
+    import subprocess
     for start in (
         lambda: subprocess.run(["/bin/sh", "-c", "echo LEAK by subprocess"]),
         lambda: os.system("echo LEAK by system"),
@@ -72,14 +70,11 @@ export const processAttacks: readonly Attack[] = [
         lambda: os.posix_spawn("/bin/echo", ["echo", "LEAK by spawn"], {}),
     ):
         try: print(start())
-        except Exception as error: print(type(error).__name__)
-    print("TRIED")`,
+        except Exception as error: print(type(error).__name__)`,
   attack('another program in its place', tried)`
-    import os
     for path in ("/bin/sh", "/usr/bin/python3", "/bin/echo"):
         try: os.execve(path, [path, "-c", "echo LEAK by exec"], {"LD_PRELOAD": "./evil.so"})
-        except Exception as error: print(type(error).__name__)
-    print("TRIED")`,
+        except Exception as error: print(type(error).__name__)`,
   attack('a pool of processes', { ends: ['ok', 'error', 'timeout'] })`
     import multiprocessing
     try:
@@ -87,12 +82,8 @@ export const processAttacks: readonly Attack[] = [
             if sum(pool.map(abs, range(-9, 0))) == 45: print("LEAK by pool")
     except (OSError, ImportError, ValueError, AttributeError) as error: print(type(error).__name__)
     print("TRIED")`,
-  attack('a daemon that outlives the program', {
-    ends: ['ok', 'error'],
-    says: 'TRIED',
-    settleMs: 400,
-  })`
-    import ctypes, os, time
+  attack('a daemon that outlives the program', { ...tried, ends: ['ok', 'error'], settleMs: 400 })`
+    import ctypes, time
     def daemon():
         ctypes.CDLL(None).prctl(15, b"${bait.marker}", 0, 0, 0)
         for descriptor in range(3): os.close(descriptor)
@@ -103,33 +94,29 @@ export const processAttacks: readonly Attack[] = [
             os.setsid()
             if os.fork() == 0: daemon()
             os._exit(0)
-    except OSError as error: print(error)
-    print("TRIED")`,
+    except OSError as error: print(error)`,
   attack('signals to a process of the host', tried)`
-    import os, signal
+    import signal
     for send in (os.kill, getattr(os, "killpg", os.kill)):
         for number in (0, signal.SIGUSR2, signal.SIGTERM, signal.SIGKILL):
             try:
                 send(${bait.victimPid}, number)
                 print("LEAK sent", number)
-            except Exception as error: print(type(error).__name__)
-    print("TRIED")`,
+            except Exception as error: print(type(error).__name__)`,
   attack('signals by every other call', { ...tried, prefix: kernelCalls })`
     SIGUSR2, GONE = 12, (errno.ESRCH, errno.EBADF, errno.EINVAL)
     attack('tkill', ${bait.victimPid}, SIGUSR2, refusals=GONE)
     attack('tgkill', ${bait.victimPid}, ${bait.victimPid}, SIGUSR2, refusals=GONE)
     descriptor = attack('pidfd_open', ${bait.victimPid}, 0, refusals=GONE)
-    attack('pidfd_send_signal', descriptor, SIGUSR2, 0, 0, refusals=GONE)
-    print("TRIED")`,
+    attack('pidfd_send_signal', descriptor, SIGUSR2, 0, 0, refusals=GONE)`,
   // Processes ignore signal 28 unless they handle it.
   attack('a signal to every process', { ends: ['ok', 'error', 'signaled'], settleMs: 100 })`
-    import os
     for whom in (-1, 0, -os.getppid() or -1):
         try: os.kill(whom, 28)
         except Exception as error: print(type(error).__name__)
     print("TRIED")`,
   attack('the end of those above it', { ends: ['ok', 'error', 'signaled', 'crashed'] })`
-    import os, signal
+    import signal
     for whom in {os.getppid(), 1} - {0, os.getpid()}:
         for number in (signal.SIGTERM, signal.SIGKILL):
             try: os.kill(whom, number)
@@ -147,15 +134,13 @@ export const processAttacks: readonly Attack[] = [
         for part in ('maps', 'mem', 'environ', 'auxv', 'syscall', 'root/etc/passwd', 'cwd', 'fd/0'):
             try:
                 with open("/proc/%d/%s" % (pid, part), "rb") as file: print("LEAK opened", pid, part)
-            except OSError as error: print(type(error).__name__)
-    print("TRIED")`,
+            except OSError as error: print(type(error).__name__)`,
   attack('the descriptors of other processes', { ...tried, prefix: kernelCalls })`
     for pid in {os.getppid(), ${bait.victimPid}} - {0, os.getpid()}:
         descriptor = call('pidfd_open', pid, 0)
         for theirs in range(12):
             attack('pidfd_getfd', descriptor, theirs, 0, refusals=(errno.EBADF, errno.ESRCH))
-        attack('kcmp', os.getpid(), pid, 0, 0, 0, refusals=(errno.ESRCH,))
-    print("TRIED")`,
+        attack('kcmp', os.getpid(), pid, 0, 0, 0, refusals=(errno.ESRCH,))`,
   attack('the scheduling of other processes', { ...tried, prefix: kernelCalls })`
     GONE = (errno.ESRCH, errno.EACCES)
     room = ctypes.create_string_buffer(64)
@@ -167,16 +152,13 @@ export const processAttacks: readonly Attack[] = [
         attack('ioprio_set', 1, pid, 3 << 13, refusals=GONE)
         attack('prlimit64', pid, 4, (ctypes.c_uint64 * 2)(0, 0), 0, refusals=GONE)
         attack('migrate_pages', pid, 8, ctypes.byref(room), ctypes.byref(room), refusals=GONE)
-        attack('move_pages', pid, 0, 0, 0, 0, 0, refusals=GONE)
-    print("TRIED")`,
+        attack('move_pages', pid, 0, 0, 0, 0, 0, refusals=GONE)`,
   attack('the pages of other processes', { ...tried, prefix: kernelCalls })`
     for pid in {os.getppid(), ${bait.victimPid}} - {0, os.getpid()}:
         descriptor = call('pidfd_open', pid, 0)
         attack('process_madvise', descriptor, 0, 0, 21, 0, refusals=(errno.EBADF, errno.ESRCH))
-        attack('process_mrelease', descriptor, 0, refusals=(errno.EBADF, errno.ESRCH))
-    print("TRIED")`,
+        attack('process_mrelease', descriptor, 0, refusals=(errno.EBADF, errno.ESRCH))`,
   attack('a higher priority', tried)`
-    import os
     for raise_it in (
         lambda: os.nice(-20),
         lambda: os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(99)),
@@ -185,6 +167,5 @@ export const processAttacks: readonly Attack[] = [
         try:
             raise_it()
             print("LEAK raised")
-        except Exception as error: print(type(error).__name__)
-    print("TRIED")`,
+        except Exception as error: print(type(error).__name__)`,
 ];

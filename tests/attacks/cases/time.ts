@@ -17,7 +17,6 @@ export const timeAttacks: readonly Attack[] = [
     x = 7 ** (10 ** 9)
     print(x % 10)`,
   attack('a huge number as text', { ends: ['timeout', 'memory_limit', 'error'] })`
-    import sys
     sys.set_int_max_str_digits(0)
     print(len(str(3 ** (10 ** 8))))`,
   attack('a loop that catches whatever ends it', { ends: late })`
@@ -37,7 +36,7 @@ export const timeAttacks: readonly Attack[] = [
     except AttributeError: pass
     while True: pass`,
   attack('a program that stops itself', { ends: ['timeout', 'ok', 'error', 'signaled'] })`
-    import os, signal
+    import signal
     os.kill(os.getpid(), signal.SIGSTOP)
     print("woken")`,
   attack('an exit function that never returns', { ends: late })`
@@ -55,7 +54,6 @@ export const timeAttacks: readonly Attack[] = [
             while True: pass
     raise Endless()`,
   attack('an output that never finishes its flush', { ends: late })`
-    import sys
     class Endless:
         def write(self, text): return len(text)
         def flush(self):
@@ -88,17 +86,14 @@ export const timeAttacks: readonly Attack[] = [
     signal.setitimer(signal.ITIMER_REAL, 0.00001, 0.00001)
     while True: pass`,
   attack('a read that waits forever', { ends: lateOrUnable })`
-    import os
     reading, writing = os.pipe()
     os.read(reading, 1)`,
   attack('a session of its own', { ends: late })`
-    import os
     for leave in (os.setsid, os.setpgrp, lambda: os.setpgid(0, 0)):
         try: leave()
         except OSError: pass
     while True: pass`,
   attack('a trace function that never returns', { ends: ['timeout', 'ok'] })`
-    import sys
     def trace(*_):
         while True: pass
     sys.settrace(trace)

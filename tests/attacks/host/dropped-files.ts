@@ -2,29 +2,15 @@ import { readdirSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+const common =
+  '/ /tmp /var/tmp /dev/shm /dev/mqueue /etc /usr /usr/lib/python3 /run /dev /home /root';
+
 /** Folders where programs often leave files. */
-export const droppingPlaces = (packageRoot: string, workFolder: string): readonly string[] => [
-  ...new Set([
-    '/',
-    '/tmp',
-    '/var/tmp',
-    '/dev/shm',
-    '/dev/mqueue',
-    '/etc',
-    '/usr',
-    '/usr/lib/python3',
-    '/run',
-    '/dev',
-    '/home',
-    '/root',
-    tmpdir(),
-    homedir(),
-    packageRoot,
-    join(packageRoot, 'agent_rl', 'sandbox', 'harness'),
-    workFolder,
-    process.cwd(),
-  ]),
-];
+export const droppingPlaces = (packageRoot: string, workFolder: string): readonly string[] => {
+  const harness = join(packageRoot, 'agent_rl', 'sandbox', 'harness');
+  const own = [tmpdir(), homedir(), packageRoot, harness, workFolder, process.cwd()];
+  return [...new Set([...common.split(' '), ...own])];
+};
 
 /** Removes the files with the marker in their name, and reports them. */
 export function takeDropped(places: readonly string[], marker: string): readonly string[] {

@@ -1,14 +1,4 @@
-import {
-  chmodSync,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { join } from 'node:path';
 
 import { newSecret } from './secrets.ts';
@@ -29,14 +19,14 @@ export interface Secrets {
 }
 
 const namesIn = (folder: string): readonly string[] =>
-  existsSync(folder) ? readdirSync(folder) : [];
+  fs.existsSync(folder) ? fs.readdirSync(folder) : [];
 
 const readOnce = (path: string): string => {
-  const stat = lstatSync(path);
+  const stat = fs.lstatSync(path);
   const mode = (stat.mode & 0o7777).toString(8);
-  if (stat.isSymbolicLink()) return `link to ${readlinkSync(path)}`;
+  if (stat.isSymbolicLink()) return `link to ${fs.readlinkSync(path)}`;
   if (!stat.isFile()) return `no file, mode ${mode}`;
-  return `${stat.nlink} links, mode ${mode}: ${readFileSync(path, 'utf8').slice(0, 10_000)}`;
+  return `${stat.nlink} links, mode ${mode}: ${fs.readFileSync(path, 'utf8').slice(0, 10_000)}`;
 };
 
 /** Files that all users may read and write, as careless users leave them. Notices when one is changed. */
@@ -69,10 +59,11 @@ export class FixtureFolder {
   }
 
   #layOut(): void {
-    for (const name of namesIn(this.folder)) rmSync(join(this.folder, name), { recursive: true });
+    for (const name of namesIn(this.folder))
+      fs.rmSync(join(this.folder, name), { recursive: true });
     for (const place of [this.folder, join(this.folder, 'tests'), this.workFolder]) {
-      mkdirSync(place, { recursive: true });
-      chmodSync(place, 0o777);
+      fs.mkdirSync(place, { recursive: true });
+      fs.chmodSync(place, 0o777);
     }
     const { file, tests, reference, work } = this.secrets;
     this.#write(this.secretFile, file);
@@ -82,27 +73,22 @@ export class FixtureFolder {
   }
 
   #write(path: string, text: string): void {
-    writeFileSync(path, `${text}\n`);
-    chmodSync(path, 0o666);
+    fs.writeFileSync(path, `${text}\n`);
+    fs.chmodSync(path, 0o666);
   }
 
   #read(): ReadonlyMap<string, string> {
-    if (!existsSync(this.folder)) return new Map();
-    const all = readdirSync(this.folder, { recursive: true, encoding: 'utf8' }).map((name) =>
-      join(this.folder, name),
-    );
+    if (!fs.existsSync(this.folder)) return new Map();
+    const all = fs
+      .readdirSync(this.folder, { recursive: true, encoding: 'utf8' })
+      .map((name) => join(this.folder, name));
     return new Map([this.folder, ...all].map((path) => [path, readOnce(path)]));
   }
 }
 
 /** @param given secrets that exist already */
-export const newSecrets = (given: Pick<Secrets, 'environment' | 'inherited'>): Secrets => ({
-  ...given,
-  file: newSecret(),
-  tests: newSecret(),
-  reference: newSecret(),
-  work: newSecret(),
-  code: newSecret(),
-  stdin: newSecret(),
-  output: newSecret(),
-});
+export const newSecrets = (given: Pick<Secrets, 'environment' | 'inherited'>): Secrets => {
+  const [file, tests, reference, work] = [newSecret(), newSecret(), newSecret(), newSecret()];
+  const [code, stdin, output] = [newSecret(), newSecret(), newSecret()];
+  return { ...given, file, tests, reference, work, code, stdin, output };
+};

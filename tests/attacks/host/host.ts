@@ -63,22 +63,12 @@ export class Host {
   /** The current bait: the victim may have been replaced. */
   get bait(): Bait {
     const { fixture, listeners, victim, marker, secrets } = this.parts;
-    return {
-      marker,
-      folder: fixture.folder,
-      secretFile: fixture.secretFile,
-      hiddenTests: fixture.hiddenTests,
-      referenceSolution: fixture.referenceSolution,
-      workFolder: fixture.workFolder,
-      packageRoot: packageRoot(),
-      tcpPort: listeners.tcpPort,
-      udpPort: listeners.udpPort,
-      freePort: listeners.freePort,
-      unixSocket: listeners.unixSocket,
-      abstractSocket: listeners.abstractSocket,
-      victimPid: victim.pid,
-      secrets,
-    };
+    const { folder, secretFile, hiddenTests, referenceSolution, workFolder } = fixture;
+    const { tcpPort, udpPort, freePort, unixSocket, abstractSocket } = listeners;
+    const files = { folder, secretFile, hiddenTests, referenceSolution, workFolder };
+    const doors = { tcpPort, udpPort, freePort, unixSocket, abstractSocket };
+    const own = { marker, secrets, packageRoot: packageRoot(), victimPid: victim.pid };
+    return { ...own, ...files, ...doors };
   }
 
   /** Watches the host until the returned function is called, which reports what happened to it. */

@@ -25,11 +25,8 @@ function sample(): Sample {
   const { sharedBytes, availableBytes } = machineMemory();
   const family = descendantsOf(process.pid, allProcesses());
   const resident = family.reduce((sum, { residentBytes }) => sum + residentBytes, 0);
-  return {
-    bytes: resident + sharedBytes,
-    machineBytes: -availableBytes,
-    processes: family.length,
-  };
+  const bytes = resident + sharedBytes;
+  return { bytes, machineBytes: -availableBytes, processes: family.length };
 }
 
 /** Watches this process's descendants, the machine and a port until it is ended. */

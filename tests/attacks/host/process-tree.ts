@@ -21,12 +21,9 @@ function readProcess(pid: string): SeenProcess | undefined {
     const fields = stat.slice(end + 2).split(' ');
     // It has ended, and its parent has not waited for it.
     if (fields[0] === 'Z') return undefined;
-    return {
-      pid: Number(pid),
-      name: stat.slice(stat.indexOf('(') + 1, end),
-      parent: Number(fields[1]),
-      residentBytes: Number(fields[21]) * pageBytes,
-    };
+    const name = stat.slice(stat.indexOf('(') + 1, end);
+    const [parent, residentBytes] = [Number(fields[1]), Number(fields[21]) * pageBytes];
+    return { pid: Number(pid), name, parent, residentBytes };
   } catch {
     // It has ended meanwhile.
     return undefined;

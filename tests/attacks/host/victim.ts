@@ -61,10 +61,8 @@ export class Victim {
 
   async #start(): Promise<void> {
     this.#signals = new Set();
-    this.#process = spawn(process.execPath, ['-e', program], {
-      stdio: ['pipe', 'pipe', 'ignore'],
-      env: {},
-    });
+    const stdio = ['pipe', 'pipe', 'ignore'] as const;
+    this.#process = spawn(process.execPath, ['-e', program], { stdio: [...stdio], env: {} });
     const { stdout } = this.#process;
     if (stdout === null) throw new Error('The victim process has no standard output.');
     stdout.setEncoding('utf8');

@@ -1,4 +1,3 @@
-import { square } from './hacked-tasks.ts';
 import type { HackedTask, JudgedBy } from './hacked-tasks.ts';
 
 /** A wrong program that tries to be judged right. It harms nothing, even where nothing confines it. */
@@ -11,8 +10,14 @@ export interface RewardHack {
   hangs?: true;
 }
 
-/** Makes hacks against a task. */
-export const on =
-  (tests: HackedTask, kind: RewardHack['kind'] = 'both') =>
-  (name: string, code: string): RewardHack => ({ name, code, kind, tests });
-export const onSquare = on(square);
+/** Makes hacks against a task, of programs by name. */
+const judged =
+  (kind: RewardHack['kind']) =>
+  (tests: HackedTask, programs: Readonly<Record<string, string>>): RewardHack[] =>
+    Object.entries(programs).map(([name, code]) => ({ name, code, kind, tests }));
+
+export const byBoth = judged('both');
+export const byCalls = judged('calls');
+export const byJudge = judged('judge');
+export const hanging = (hacks: readonly RewardHack[]): RewardHack[] =>
+  hacks.map((hack) => ({ ...hack, hangs: true }));

@@ -7,6 +7,7 @@ import type { Backend } from '#tests/attacks/backend.ts';
 import { packageBackends } from '#tests/attacks/backends.ts';
 import { attacks } from '#tests/attacks/cases/index.ts';
 import { findSecrets } from '#tests/attacks/find-secrets.ts';
+import type { Bait } from '#tests/attacks/host/bait.ts';
 import { runSuite } from '#tests/attacks/run-suite.ts';
 import { offersLevel } from '#tests/support/python.ts';
 import { unsafeSandbox } from '#tests/support/unsafe-sandbox.ts';
@@ -30,50 +31,27 @@ const offered = packageBackends.filter(
 );
 
 /** One or more of every theme; `npm run test:sandbox` runs all. */
-const quick = named([
-  'an endless loop',
-  'a loop that catches whatever ends it',
-  'a backtracking pattern',
-  'an exit function that never returns',
-  'a huge power',
-  'a storm of timers',
-  'a shell',
-  'forks of forks',
-  'many threads',
-  'a signal to every process',
-  'a list that grows forever',
-  'a program that goes on without the memory it wanted',
-  'an exit function that wants memory',
-  'a bracket in a bracket, again and again',
-  'endless recursion',
-  'recursion without a limit',
-  'a gibibyte of lines',
-  'endless errors',
-  'three mebibytes at once',
-  'a closed standard output',
-  'streams that are swapped before an error',
-  'streams that raise',
-  'a leave without goodbye',
-  'a forged report on every descriptor',
-  'a read at address 0',
-  'a write near address 0',
-  'broken bytecode',
-  'built-ins that are gone',
-  'files of the host by their paths',
-  'changes to the tests it is judged by',
-  'links of all kinds',
-  'the environment of the host',
-  'devices',
-  'one large file',
-  'a hundred thousand empty files',
-  'a connection to the host',
-  'a page of the host',
-  'namespaces of its own',
-  'what the program before it left',
-  'objects of those around it',
-  'guesses at the working folder of the program beside it',
-  'a number as code',
-]);
+const quick = named(
+  `
+  an endless loop | a loop that catches whatever ends it | a backtracking pattern |
+  an exit function that never returns | a huge power | a storm of timers | a shell |
+  forks of forks | many threads | a signal to every process | a list that grows forever |
+  a program that goes on without the memory it wanted | an exit function that wants memory |
+  a bracket in a bracket, again and again | endless recursion | recursion without a limit |
+  a gibibyte of lines | endless errors | three mebibytes at once | a closed standard output |
+  streams that are swapped before an error | streams that raise | a leave without goodbye |
+  a forged report on every descriptor | a read at address 0 | a write near address 0 |
+  broken bytecode | built-ins that are gone | files of the host by their paths |
+  changes to the tests it is judged by | links of all kinds | the environment of the host |
+  devices | one large file | a hundred thousand empty files | a connection to the host |
+  a page of the host | namespaces of its own | what the program before it left |
+  objects of those around it | guesses at the working folder of the program beside it |
+  a number as code | files that the program before it gave names of object properties |
+  flags that the program before it gave the standard streams |
+  names of hosts and pipes that the program before it used`
+    .split('|')
+    .map((name) => name.trim()),
+);
 
 describe('The attack suite', () => {
   test('has many attacks, each with its own name and a way to end', () => {
@@ -120,6 +98,8 @@ describe('The attack suite', () => {
   });
 
   onLinux('finds programs that end otherwise, say nothing or harm another one', async () => {
+    const dropping = ({ workFolder, marker }: Bait) => `open("${workFolder}/${marker}", "w")`;
+    const telling = ({ secretFile }: Bait) => `print(open("${secretFile}").read())`;
     const cases: readonly [Omit<Attack, 'code' | 'ends'> & Partial<Attack>, unknown[]][] = [
       [{ name: 'another end', ends: ['error'] }, ['ended with ok, allowed: error.']],
       [{ name: 'nothing said', says: 'hello' }, ['did not print "hello"']],
@@ -128,24 +108,8 @@ describe('The attack suite', () => {
         { name: 'harm', beside: { code: 'print(1)', prints: '2\n' } },
         [expect.stringContaining('harmed the program beside it')],
       ],
-      [
-        {
-          name: 'a dropped file',
-          code: ({ workFolder, marker }) => `open("${workFolder}/${marker}", "w")`,
-        },
-        [expect.stringContaining('changed /work/atk')],
-      ],
-      [
-        { name: 'much too late', code: 'import time\ntime.sleep(1)', ends: ['timeout'] },
-        ['ended with ok, allowed: timeout.'],
-      ],
-      [
-        {
-          name: 'a printed secret',
-          code: ({ secretFile }) => `print(open("${secretFile}").read())`,
-        },
-        ['told the secret of: file'],
-      ],
+      [{ name: 'a dropped file', code: dropping }, [expect.stringContaining('changed /work/atk')]],
+      [{ name: 'a printed secret', code: telling }, ['told the secret of: file']],
     ];
     const findings = await runSuite(unsafe, {
       lanes: 1,

@@ -55,108 +55,65 @@ except ValueError as error: print(json.dumps({'error': str(error)}))`);
     expect(pythonRepr(values[0] ?? null)).toBe("[1, -0.0, ('a',)]");
   });
 
+  const a = (base: string, lies: string, made: string): string =>
+    `class A(${base}):\n    ${lies}\nvalue = A(${made})`;
+
+  const bytesOfZ = { $bytes: 'eg==' };
+  const named = 'import collections\nvalue = collections.namedtuple("P", "x y")(1, 2)';
+
   test.each<[string, string, PythonValue]>([
-    [
-      'int',
-      'class A(int):\n    __repr__ = __str__ = lambda s: "5"\n    __index__ = __int__ = lambda s: 5\nvalue = A(3)',
-      3,
-    ],
-    [
-      'float',
-      'class A(float):\n    __repr__ = __str__ = lambda s: "5.0"\nvalue = A(0.5)',
-      { $float: '0.5' },
-    ],
-    [
-      'str',
-      'class A(str):\n    __repr__ = __str__ = __format__ = lambda s: "5"\n    __getitem__ = encode = lambda s, *a: "5"\nvalue = A("x")',
-      'x',
-    ],
-    [
-      'bytes',
-      'class A(bytes):\n    __bytes__ = __getitem__ = lambda s, *a: b"5"\nvalue = A(b"z")',
-      { $bytes: 'eg==' },
-    ],
-    [
-      'complex',
-      'class A(complex):\n    real = imag = 5.0\nvalue = A(1, 2)',
-      { $complex: ['1.0', '2.0'] },
-    ],
+    ['int', a('int', '__repr__ = __str__ = __index__ = __int__ = lambda s: 5', '3'), 3],
+    ['float', a('float', '__repr__ = __str__ = lambda s: "5.0"', '0.5'), { $float: '0.5' }],
+    ['str', a('str', '__repr__ = __str__ = __getitem__ = encode = lambda s, *a: "5"', '"x"'), 'x'],
+    ['bytes', a('bytes', '__bytes__ = __getitem__ = lambda s, *a: b"5"', 'b"z"'), bytesOfZ],
+    ['complex', a('complex', 'real = imag = 5.0', '1, 2'), { $complex: ['1.0', '2.0'] }],
     [
       'list',
-      'class A(list):\n    __iter__ = lambda s: iter([5])\n    __len__ = lambda s: 1\n    __getitem__ = lambda s, i: 5\nvalue = A([1, 2])',
+      a(
+        'list',
+        '__iter__ = lambda s: iter([5])\n    __len__ = __getitem__ = lambda s, *i: 5',
+        '[1, 2]',
+      ),
       [1, 2],
     ],
-    [
-      'tuple',
-      'class A(tuple):\n    __iter__ = lambda s: iter((5,))\nvalue = A((1, 2))',
-      { $tuple: [1, 2] },
-    ],
-    [
-      'set',
-      'class A(set):\n    __iter__ = lambda s: iter({5})\n    __contains__ = lambda s, x: True\nvalue = A({1})',
-      { $set: [1] },
-    ],
+    ['tuple', a('tuple', '__iter__ = lambda s: iter((5,))', '(1, 2)'), { $tuple: [1, 2] }],
+    ['set', a('set', '__iter__ = lambda s: iter({5})', '{1}'), { $set: [1] }],
     [
       'dict',
-      'class A(dict):\n    items = lambda s: [("a", 5)]\n    __iter__ = lambda s: iter(["a"])\n    __getitem__ = lambda s, k: 5\nvalue = A(b=1)',
+      a(
+        'dict',
+        'items = lambda s: [("a", 5)]\n    __iter__ = lambda s: iter(["a"])\n    __getitem__ = lambda s, k: 5',
+        'b=1',
+      ),
       { $dict: [['b', 1]] },
     ],
     [
       'dict with a default',
-      'import collections\nvalue = collections.defaultdict(lambda: 5, b=1)\nvalue["c"]',
-      {
-        $dict: [
-          ['b', 1],
-          ['c', 5],
-        ],
-      },
+      'import collections\nvalue = collections.defaultdict(lambda: 5)\nvalue["c"]',
+      { $dict: [['c', 5]] },
     ],
-    [
-      'named tuple',
-      'import collections\nvalue = collections.namedtuple("P", "x y")(1, 2)',
-      { $tuple: [1, 2] },
-    ],
+    ['named tuple', named, { $tuple: [1, 2] }],
     ['whole enum', 'import enum\nclass E(enum.IntEnum):\n    A = 3\nvalue = E.A', 3],
   ])('encodes a subclass of %s as its bare value, whatever it says', (_name, setup, value) => {
     expect(encoded(setup)).toEqual({ value });
   });
 
+  const notPlain = (type: string): string => `a value of type ${type}, which is not plain data`;
+  const falseName =
+    'class M(type):\n    @property\n    def __name__(c): return "int"\nclass A(metaclass=M): pass\nvalue = A()';
+
   test.each([
-    [
-      'an object',
-      'class A: pass\nvalue = A()',
-      'returned a value of type A, which is not plain data',
-    ],
-    [
-      'a function',
-      'def value(): pass',
-      'returned a value of type function, which is not plain data',
-    ],
-    [
-      'a module',
-      'import math as value',
-      'returned a value of type module, which is not plain data',
-    ],
-    [
-      'an iterator',
-      'value = iter([1])',
-      'returned a value of type list_iterator, which is not plain data',
-    ],
-    [
-      'a type by a false name',
-      'class M(type):\n    @property\n    def __name__(c): return "int"\nclass A(metaclass=M): pass\nvalue = A()',
-      'returned a value of type A, which is not plain data',
-    ],
-    ['itself', 'value = []\nvalue.append([value])', 'returned a value that contains itself'],
-    [
-      'too deep a value',
-      'value = []\nfor _ in range(101): value = [value]',
-      'returned a value nested too deeply',
-    ],
-    ['too long a value', 'value = [0] * 400001', 'returned a value that is too large'],
-    ['too long a text', 'value = "x" * 5000000', 'returned a value that is too large'],
+    ['an object', 'class A: pass\nvalue = A()', notPlain('A')],
+    ['a function', 'def value(): pass', notPlain('function')],
+    ['a module', 'import math as value', notPlain('module')],
+    ['an iterator', 'value = iter([1])', notPlain('list_iterator')],
+    ['a type by a false name', falseName, notPlain('A')],
+    ['itself', 'value = []\nvalue.append([value])', 'a value that contains itself'],
+    ['too deep', 'value = []\nfor _ in range(101): value = [value]', 'a value nested too deeply'],
+    ['too long a value', 'value = [0] * 400001', 'a value that is too large'],
+    ['too long a text', 'value = "x" * 5000000', 'a value that is too large'],
   ])('refuses to encode %s', (_name, setup, error) => {
-    expect(encoded(setup)).toEqual({ error });
+    expect(encoded(setup)).toEqual({ error: `returned ${error}` });
   });
 
   test('does not believe the __class__ of an object', () => {

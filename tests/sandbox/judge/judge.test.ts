@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { keptOutputBytes, type RunResult } from '#agent_rl/core/services/sandbox.ts';
+import { keptOutputBytes } from '#agent_rl/core/services/sandbox.ts';
 import type { CodeTests } from '#agent_rl/core/tasks/code-task.ts';
 import { judgeCode } from '#agent_rl/sandbox/judge/judge.ts';
 import { nativeLimits } from '#agent_rl/sandbox/native/protocol.ts';
@@ -22,14 +22,14 @@ const printing = (...cases: [input: string, output: string][]): CodeTests => ({
   kind: 'stdin',
   cases: cases.map(([input, output]) => ({ input, output })),
 });
-const statements: CodeTests = {
+const statements = {
   kind: 'asserts',
   setup: 'y = 2',
   code: ['assert f(y) == 4', 'assert f(3) == 9', 'assert f(4) == 16'],
   public: ['assert f(1) == 1'],
   entry: 'f',
   names: ['f'],
-};
+} as const satisfies CodeTests;
 const large = 'x'.repeat(keptOutputBytes);
 
 describe('The judge with a real sandbox', () => {
@@ -39,27 +39,14 @@ describe('The judge with a real sandbox', () => {
 
   test('passes a right function on its hidden cases, and on the public ones when requested', async () => {
     const code = 'def f(x):\n    return x * x + 1';
-    expect(await judge(code, squarePlusOne)).toMatchObject({
-      status: 'judged',
-      passed: 3,
-      total: 3,
-      statuses: ['passed', 'passed', 'passed'],
-      failures: [],
-    });
+    const all3 = { status: 'judged', passed: 3, total: 3, failures: [] };
+    expect(await judge(code, squarePlusOne)).toMatchObject(all3);
     const all = await judge(code, squarePlusOne, { includePublic: true });
     expect(all).toMatchObject({ passed: 4, total: 4 });
   });
 
   test('compares what a program prints, case by case', async () => {
-    const tests: CodeTests = {
-      kind: 'stdin',
-      cases: [
-        { input: '1 2', output: '3', public: true },
-        { input: '2 3', output: '5' },
-        { input: '0 0', output: '0' },
-        { input: 'a b', output: 'none' },
-      ],
-    };
+    const tests = printing(['2 3', '5'], ['0 0', '0'], ['a b', 'none']);
     const code = 'a, b = map(int, input().split())\nprint(a + b if a else 7)';
     expect(await judge(code, tests)).toMatchObject({
       passed: 1,
@@ -117,26 +104,28 @@ async function judgedBy(
 const pass = { passed: true };
 
 describe('The judge of what a program prints', () => {
-  const run = (result: Partial<RunResult>, output = result.stdout ?? '') =>
-    judgedBy({ truncated: true, ...result }, printing(['', output]));
+  const run = (stdout: string, stdoutBytes: number) => {
+    const answer = { truncated: true, stdout, stdoutBytes, stderrBytes: 200_000 };
+    return judgedBy(answer, printing(['', stdout]));
+  };
 
-  test.each<[string, Partial<RunResult>]>([
-    ['short', { stdout: '1\n', stdoutBytes: 2 }],
-    ['as long as what is kept', { stdout: large, stdoutBytes: keptOutputBytes }],
-    ['made of bytes that are not text', { stdout: '\ufffd\ufffd', stdoutBytes: 2 }],
-  ])('passes a stdout that is %s, whatever was cut of stderr', async (_, result) => {
-    expect(await run({ ...result, stderrBytes: 200_000 })).toMatchObject({ passed: 1 });
+  test.each([
+    ['short', '1\n', 2],
+    ['as long as what is kept', large, keptOutputBytes],
+    ['made of bytes that are not text', '\ufffd\ufffd', 2],
+  ])('passes a stdout that is %s, whatever was cut of stderr', async (_, stdout, bytes) => {
+    expect(await run(stdout, bytes)).toMatchObject({ passed: 1 });
   });
 
-  test.each<[string, string, number, number]>([
+  test.each([
     ['at the bound', large, 70_000, keptOutputBytes],
     ['within a character', large.slice(2), 70_000, keptOutputBytes - 2],
     ['earlier, by another sandbox', '1\n', 5, 2],
     ['and is not text', '\ufffd'.repeat(keptOutputBytes), 70_000, keptOutputBytes],
-  ])('fails a stdout that was cut %s', async (_, stdout, stdoutBytes, kept) => {
-    const { passed, failures } = await run({ stdout, stdoutBytes });
+  ])('fails a stdout that was cut %s', async (_, stdout, bytes, kept) => {
+    const { passed, failures } = await run(stdout, bytes);
     expect(passed).toBe(0);
-    expect(failures[0]).toContain(`${stdoutBytes} bytes, of which only the first ${kept} are kept`);
+    expect(failures[0]).toContain(`${bytes} bytes, of which only the first ${kept} are kept`);
   });
 
   test('relies on the native sandbox keeping as much of a stream as every sandbox', () => {
@@ -154,42 +143,34 @@ describe('The judge of statements', () => {
     const judged = await judgedBy({ verdicts }, statements, { limits: { wallS: 2 }, seed: 3 });
     const { setup, code, entry, names } = statements;
     const tests = { setup, statements: code, entry, names };
-    expect(judged).toEqual({
-      status: 'judged',
+    expect(judged).toMatchObject({
       passed: 1,
-      total: 3,
       statuses: ['passed', 'wrong-answer', 'error'],
       failures: [
         '"assert f(3) == 9": "AssertionError: no"',
         '"assert f(4) == 16": "NameError: name"',
       ],
-      level: 'scripted',
       asked: [{ kind: 'judge', code: 'c', tests, limits: { wallS: 2 }, seed: 3 }],
     });
   });
 
   test.each([
-    [
-      { status: 'error', stderr: 'Traceback:\n  f(\nSyntaxError: was never closed\n' } as const,
-      'error "SyntaxError: was never closed"',
-    ],
-    [{ status: 'ok' } as const, 'the program ended before the case'],
-    [{ status: 'error' } as const, 'error'],
-  ])('says why a statement was not reached: %j', async (run, why) => {
+    [{ status: 'error', stderr: 'Traceback:\n  f(\nOdd: not closed\n' }, 'error "Odd: not closed"'],
+    [{ status: 'ok' }, 'the program ended before the case'],
+    [{ status: 'error' }, 'error'],
+  ] as const)('says why a statement was not reached: %j', async (run, why) => {
     const { failures, problem } = await judgedBy({ ...run, verdicts: [] }, statements);
     expect(failures[0]).toBe(`"assert f(y) == 4": ${why}`);
     expect(problem).toBeUndefined();
   });
 
   test('runs the public statements on their own, when requested', async () => {
-    const judged = await judgedBy({ verdicts: [pass, pass, pass] }, statements, {
-      includePublic: true,
-    });
+    const answer = { verdicts: [pass, pass, pass] };
+    const judged = await judgedBy(answer, statements, { includePublic: true });
     expect(judged).toMatchObject({ passed: 4, total: 4 });
-    expect(judged.asked.map((request) => 'tests' in request && request.tests.statements)).toEqual([
-      ['assert f(1) == 1'],
-      ['assert f(y) == 4', 'assert f(3) == 9', 'assert f(4) == 16'],
-    ]);
+    expect(judged.asked).toMatchObject(
+      [statements.public, statements.code].map((code) => ({ tests: { statements: code } })),
+    );
   });
 
   test.each([

@@ -44,20 +44,6 @@ except Done:
   });
 });
 
-withPython('A clone that the kernel refuses', () => {
-  test('is reported with its reason', () => {
-    // CLONE_THREAD without what it needs.
-    const answer = evaluatePython(`
-from walls import kernel
-try:
-    kernel.clone(0x10000)
-except OSError as error:
-    print(json.dumps(error.errno))`);
-    const EINVAL = 22;
-    expect(answer).toBe(EINVAL);
-  });
-});
-
 withPython('The jail', () => {
   const usersOf = (asRoot: boolean, taken: string): unknown =>
     evaluatePython(`
@@ -70,6 +56,18 @@ try:
     print(json.dumps([own.next_user(taken) for _ in range(1000)]))
 except OSError as error:
     print(json.dumps(str(error)))`);
+
+  test('reports why the kernel refuses a clone', () => {
+    // CLONE_THREAD without what it needs.
+    const answer = evaluatePython(`
+from walls import kernel
+try:
+    kernel.clone(0x10000)
+except OSError as error:
+    print(json.dumps(error.errno))`);
+    const EINVAL = 22;
+    expect(answer).toBe(EINVAL);
+  });
 
   test('reuses the users of runs that have ended', () => {
     const users = usersOf(true, '{64002, 64005}') as number[];
@@ -89,35 +87,26 @@ except OSError as error:
 });
 
 withPython('The jail without root', () => {
-  const reportedOn = (release: string): unknown =>
-    evaluatePython(`
-import os, platform
-from walls import jail, kernel, root_folder
-platform.release = lambda: '${release}'
-os.getuid = lambda: 1000
-root_folder.enter_namespaces = lambda *_: None
-kernel.unshare = lambda _flags: None
-root_folder.keep_user = lambda *_: None
-print(json.dumps(jail.NamespaceJail([]).describe()['tasks']))`);
-
   test.each([
     ['5.14.0-1-amd64', 'own'],
     ['6.1.0', 'own'],
     ['5.13.19', 'shared'],
     ['5.4.0-generic', 'shared'],
-  ])('reports that threads on Linux %s are counted as %s', (release, reported) => {
-    expect(reportedOn(release)).toBe(reported);
-  });
-
-  test('reports shared threads when the kernel refuses a namespace', () => {
-    const reported = evaluatePython(`
-import os
+    // Where the kernel refuses a namespace.
+    ['6.1.0', 'shared', 'raise PermissionError()'],
+  ])(
+    'reports that threads on Linux %s are counted as %s',
+    (release, reported, unshare = 'pass') => {
+      const answer = evaluatePython(`
+import os, platform
 from walls import jail, kernel, root_folder
-def refuse(_flags): raise PermissionError()
+def unshare(_flags): ${unshare}
+platform.release = lambda: '${release}'
 os.getuid = lambda: 1000
-root_folder.enter_namespaces = lambda *_: None
-kernel.unshare = refuse
+root_folder.enter_namespaces = root_folder.keep_user = lambda *_: None
+kernel.unshare = unshare
 print(json.dumps(jail.NamespaceJail([]).describe()['tasks']))`);
-    expect(reported).toBe('shared');
-  });
+      expect(answer).toBe(reported);
+    },
+  );
 });

@@ -3,9 +3,16 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, jest, test } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import type { RunResult, Sandbox } from '#agent_rl/core/services/sandbox.ts';
+import type {
+  RequestKind,
+  RunResult,
+  Sandbox,
+  SandboxRequest,
+} from '#agent_rl/core/services/sandbox.ts';
 import { addLimits, layered } from '#agent_rl/sandbox/layers/layer.ts';
 import { NativeSandbox } from '#agent_rl/sandbox/native/native-sandbox.ts';
+import { findSecrets } from '#tests/attacks/find-secrets.ts';
+import { newSecret } from '#tests/attacks/host/secrets.ts';
 import { descendants, readProcess } from '#tests/support/descendants.ts';
 import { killProcess } from '#tests/support/kill-process.ts';
 import { offersLevel } from '#tests/support/python.ts';
@@ -35,32 +42,10 @@ function runsAlike(backend: () => Sandbox, { run, calls, inSession }: Asking): v
   });
 }
 
-/** Half of what earlier runs hold, reversed, so that the scan does not find itself. */
-const half = 'Q7ZQ7ZQ7Z';
+const secrets = { code: newSecret(), input: newSecret(), output: newSecret(), tests: newSecret() };
+const scanMemory = (own = ''): string =>
+  `${own}\n${findSecrets(secrets)}for piece in memory(): look(piece, 'in memory')\nprint('scanned')`;
 const reversed = (text: string): string => text.split('').toReversed().join('');
-const kinds = ['OWNCODE', 'OWNINPUT', 'OWNOUTPUT', 'OWNTESTS'];
-
-/** Reads all memory around known objects through a pipe, which fails on unmapped pages instead of ending the scan. */
-const scanMemory = (own = ''): string => `
-import ctypes, gc, os
-${own}
-libc = ctypes.CDLL(None)
-reader, writer = os.pipe()
-os.set_blocking(reader, False)
-wanted = ${JSON.stringify(kinds.map((kind) => reversed(`${kind}-${half}`)))}
-starts = {id(each) & ~0xfffff for each in gc.get_objects()} | {ctypes.addressof(ctypes.create_string_buffer(8)) & ~0xfffff}
-seen, found, pages = set(), set(), 0
-for start in sorted(starts):
-    for page in range(start - (2 << 20), start + (8 << 20), 4096):
-        if page <= 0 or page in seen: continue
-        seen.add(page)
-        if libc.write(writer, ctypes.c_void_p(page), ctypes.c_size_t(4096)) == 4096:
-            content = os.read(reader, 4096)[::-1]
-            pages += 1
-            for each in wanted:
-                if each.encode() in content: found.add(each[::-1].split('-')[0])
-print(pages > 1000, sorted(found))
-`;
 
 /** Follows everything that its frames, its modules and the interpreter hold, including code objects. */
 const searchObjects = `
@@ -91,16 +76,15 @@ print(len(seen) > 10000, sorted(set(map(str, found)))[:9])
 
 function hides({ run, judge }: Asking): void {
   test("leaves a run no other run's program, input, output or tests in its memory", async () => {
-    const code = `# OWNCODE-${half}\nprint("OWNOUTPUT" + "-" + ${JSON.stringify(half)}, input())`;
-    for (let i = 0; i < 5; i++) await run(code, { stdin: `OWNINPUT-${half}\n` });
+    const { code, input, output, tests } = secrets;
+    for (let i = 0; i < 5; i++)
+      await run(`# ${code}\nprint("${output}", input())`, { stdin: `${input}\n` });
     for (let i = 0; i < 3; i++)
-      await judge(`# OWNCODE-${half}\ndef f(x): return 1`, [
-        `assert f(1) == 2, "OWNTESTS-${half}"`,
-      ]);
-    expect(await run(scanMemory())).toMatchObject({ status: 'ok', stdout: 'True []\n' });
-    // The scan finds what is there.
-    const own = `kept = [str(i) + "OWNINPUT" + "-" + ${JSON.stringify(half)} for i in range(50)]`;
-    expect((await run(scanMemory(own))).stdout).toMatch(/^True \[.*'OWNINPUT'.*\]\n$/);
+      await judge(`# ${code}\ndef f(x): return 1`, [`assert f(1) == 2, "${tests}"`]);
+    expect(await run(scanMemory())).toMatchObject({ status: 'ok', stdout: 'scanned\n' });
+    // The scan finds what is there, put together only when it runs.
+    const own = `kept = "".join(["${input.slice(0, 12)}", "${input.slice(12)}"])`;
+    expect((await run(scanMemory(own))).stdout).toBe('LEAK input in memory\nscanned\n');
   });
 
   test('hides from a program in which folder this package lies', async () => {
@@ -222,26 +206,20 @@ function abortsAtOnce(sandbox: () => Sandbox): void {
     });
 
   describe('aborted at any moment after a call', () => {
-    test.each<[string, (signal: AbortSignal) => Promise<RunResult>]>([
-      ['a program', (signal) => sandbox().execute({ kind: 'run', code: endless }, signal)],
-      [
-        'calls',
-        (signal) =>
-          sandbox().execute({ kind: 'calls', code: endless, entry: 'f', args: [[1]] }, signal),
-      ],
-      [
-        'a judgement',
-        (signal) => {
-          const tests = { statements: ['assert True'] };
-          return sandbox().execute({ kind: 'judge', code: endless, tests }, signal);
-        },
-      ],
-      [
-        'the first program of a session',
-        (signal) => sandbox().openSession().run({ code: endless }, signal),
-      ],
-    ])('ends %s at once', async (_, ask) => {
-      expect(await abortedAtEachTick(ask)).toEqual(reasons);
+    const code = endless;
+
+    test.each<SandboxRequest<RequestKind>>([
+      { kind: 'run', code },
+      { kind: 'calls', code, entry: 'f', args: [[1]] },
+      { kind: 'judge', code, tests: { statements: ['assert True'] } },
+    ])('ends a request of kind $kind at once', async (request) => {
+      const ended = await abortedAtEachTick((signal) => sandbox().execute(request, signal));
+      expect(ended).toEqual(reasons);
+    });
+
+    test('ends the first program of a session at once', async () => {
+      const first = (signal: AbortSignal) => sandbox().openSession().run({ code }, signal);
+      expect(await abortedAtEachTick(first)).toEqual(reasons);
     });
 
     test('ends a later program of a session at once, and the session goes on', async () => {

@@ -1,16 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 
@@ -26,6 +16,16 @@ import { descendants } from '#tests/support/descendants.ts';
 import { killProcess } from '#tests/support/kill-process.ts';
 import { evaluatePython, hasNativePython, offersLevel } from '#tests/support/python.ts';
 import { unhurriedLimits } from '#tests/support/sandbox-limits.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+
+// Programs pass through it as other users of the machine.
+const top = temporaryFolder();
+chmodSync(top, 0o755);
+const newFolder = (): string => {
+  const folder = mkdtempSync(join(top, 'in-'));
+  chmodSync(folder, 0o755);
+  return folder;
+};
 
 const limits = nativeLimits(unhurriedLimits);
 const program = (code: string) =>
@@ -46,64 +46,49 @@ const processesWith = (text: string): number[] =>
     })
     .map(Number);
 
-/** A folder that other users of the machine can pass through, as programs do. */
-function openFolder(parent: string, name: string): string {
-  chmodSync(parent, 0o755);
-  const folder = join(parent, name);
-  mkdirSync(folder);
-  chmodSync(folder, 0o755);
-  return folder;
-}
-
 const level = offersLevel('ns') ? 'ns' : offersLevel('lite') ? 'lite' : undefined;
 const native = level === undefined ? describe.skip : describe;
+const options = { python: '/usr/bin/python3', level: level ?? 'ns', preload: [] } as const;
+
+async function killed(keeper: SupervisorKeeper) {
+  const supervisor = await keeper.current();
+  killProcess(supervisor.pid);
+  return supervisor;
+}
 
 native('A supervisor that dies', () => {
   const incidents: SandboxIncident[] = [];
   let keeper: SupervisorKeeper;
-  const started = async (): Promise<SupervisorKeeper> => {
+  beforeEach(async () => {
     incidents.length = 0;
-    const options = { python: '/usr/bin/python3', level: level ?? 'ns', preload: [] } as const;
     keeper = new SupervisorKeeper(options, (incident) => incidents.push(incident));
     await keeper.first();
-    return keeper;
-  };
-  const kill = async (): Promise<void> => {
-    const { pid } = await keeper.current();
-    killProcess(pid);
-  };
+  });
   afterEach(() => keeper.close());
 
   test('is restarted, and its programs are run once more', async () => {
-    await started();
     const running = Array.from({ length: 3 }, (_, i) =>
       keeper.ask(program(`import time\ntime.sleep(0.6)\nprint(${i})`)),
     );
     await wait(150);
-    await kill();
+    await killed(keeper);
     expect((await Promise.all(running)).map(printed)).toEqual(['0\n', '1\n', '2\n']);
-    expect(incidents.map(({ kind }) => kind).toSorted()).toEqual([
-      'replay',
-      'replay',
-      'replay',
-      'restart',
-    ]);
+    const kinds = incidents.map(({ kind }) => kind).toSorted();
+    expect(kinds).toEqual(['replay', 'replay', 'replay', 'restart']);
   });
 
   test('fails its program if the next one dies as well, and the next program runs', async () => {
-    await started();
     const running = keeper.ask(program('import time\ntime.sleep(30)')).catch(messageOf);
     await wait(150);
-    await kill();
+    await killed(keeper);
     await wait(300);
-    await kill();
+    await killed(keeper);
     expect(await running).toMatch(/supervisor is gone/);
     expect(printed(await keeper.ask(program('print("on")')))).toBe('on\n');
   });
 
   test('is only reported as an incident if no program was running', async () => {
-    await started();
-    await kill();
+    await killed(keeper);
     await wait(100);
     expect(printed(await keeper.ask(program('print(1)')))).toBe('1\n');
     expect(incidents.map(({ kind }) => kind)).toEqual(['restart']);
@@ -122,29 +107,22 @@ native('A session whose supervisor dies', () => {
   let keeper: SupervisorKeeper;
   let session: NativeSession;
   beforeAll(async () => {
-    const options = { python: '/usr/bin/python3', level: level ?? 'ns', preload: [] } as const;
     keeper = new SupervisorKeeper(options, () => undefined);
     await keeper.first();
-    session = new NativeSession(keeper, {
-      limits: unhurriedLimits,
-      seed: 0,
-      totalWallS: 600,
-      level: level ?? 'ns',
-    });
+    const settings = { limits: unhurriedLimits, seed: 0, totalWallS: 600, level: options.level };
+    session = new NativeSession(keeper, settings);
   });
   afterAll(async () => {
     await session.close();
     await keeper.close();
   });
-  const kill = async () => {
-    const supervisor = await keeper.current();
-    killProcess(supervisor.pid);
-    return supervisor;
+  const dead = async () => {
+    const supervisor = await killed(keeper);
+    while (supervisor.death === undefined) await wait(10);
   };
 
   test('begins with the next supervisor if it has run no program yet', async () => {
-    const supervisor = await kill();
-    while (supervisor.death === undefined) await wait(10);
+    await dead();
     expect(await session.run({ code: 'print(1)' })).toMatchObject({ status: 'ok', alive: true });
   });
 
@@ -152,8 +130,7 @@ native('A session whose supervisor dies', () => {
     [
       'between two programs',
       async () => {
-        const supervisor = await kill();
-        while (supervisor.death === undefined) await wait(10);
+        await dead();
         // Another program may have started the next supervisor.
         await keeper.current();
         return session.run({ code: 'print(x)' });
@@ -162,7 +139,7 @@ native('A session whose supervisor dies', () => {
     [
       'just before its next program',
       async () => {
-        await kill();
+        await killed(keeper);
         return session.run({ code: 'print(x)' });
       },
     ],
@@ -171,7 +148,7 @@ native('A session whose supervisor dies', () => {
       async () => {
         const running = session.run({ code: 'import time\ntime.sleep(1000)' });
         await wait(200);
-        await kill();
+        await killed(keeper);
         return running;
       },
     ],
@@ -201,10 +178,8 @@ native('A trainer that is killed', () => {
   const offered = (['ns', 'lite'] as const).filter(offersLevel);
 
   test.each(offered)('leaves no process and no folder behind at level %s', async (of) => {
-    const folder = mkdtempSync(join(tmpdir(), 'agent-rl-killed-'));
-    const work = openFolder(folder, 'work');
-    const mark = join(folder, 'trainer.mjs');
-    writeFileSync(mark, trainer);
+    const work = newFolder();
+    const mark = writeBelow(top, `trainer-${of}.mjs`, trainer);
     const child = spawn(process.execPath, [mark, of], {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: { ...process.env, TMPDIR: work },
@@ -219,34 +194,29 @@ native('A trainer that is killed', () => {
     for (let i = 0; i < 50 && left().length > 0; i++) await wait(100);
     expect(left()).toEqual([]);
     expect(readdirSync(work)).toEqual([]);
-    rmSync(folder, { recursive: true, force: true });
   });
 });
 
 const lite = offersLevel('lite') ? describe : describe.skip;
 
 lite('The working folder of level lite', () => {
-  let parent: string;
   let base: string;
   beforeEach(() => {
-    parent = mkdtempSync(join(tmpdir(), 'agent-rl-parent-'));
-    base = openFolder(parent, 'work');
+    base = newFolder();
   });
-  afterEach(() => rmSync(parent, { recursive: true, force: true }));
-  const options = () => ({ python: '/usr/bin/python3', level: 'lite', preload: [], base }) as const;
+  const inBase = () => ({ ...options, level: 'lite', base }) as const;
 
   test('is removed after a failed start', async () => {
-    const keeper = new SupervisorKeeper({ ...options(), preload: ['no_such_module'] }, () => {});
+    const keeper = new SupervisorKeeper({ ...inBase(), preload: ['no_such_module'] }, () => {});
     await expect(keeper.first()).rejects.toMatchObject({ code: 'SANDBOX_UNAVAILABLE' });
     expect(readdirSync(base)).toEqual([]);
   });
 
   test('is removed at the end if its supervisor died', async () => {
     const kinds: string[] = [];
-    const keeper = new SupervisorKeeper(options(), ({ kind }) => kinds.push(kind));
+    const keeper = new SupervisorKeeper(inBase(), ({ kind }) => kinds.push(kind));
     await keeper.first();
-    const { pid } = await keeper.current();
-    killProcess(pid);
+    await killed(keeper);
     await wait(200);
     expect(readdirSync(base)).toHaveLength(1);
     await keeper.close();
@@ -259,14 +229,10 @@ const withPython = hasNativePython ? describe : describe.skip;
 
 withPython('Sweeping working folders', () => {
   test('removes the folders of dead supervisors and keeps folders in use', () => {
-    const parent = mkdtempSync(join(tmpdir(), 'agent-rl-swept-'));
-    const uid = process.getuid?.() ?? 0;
-    const stale = join(parent, `agent-rl-sandbox-${uid}-old`);
-    mkdirSync(join(stale, 'run-1', ...Array.from({ length: 40 }, () => 'deep')), {
-      recursive: true,
-    });
-    const outside = join(parent, 'outside');
-    writeFileSync(outside, 'kept');
+    const parent = newFolder();
+    const stale = join(parent, `agent-rl-sandbox-${process.getuid?.() ?? 0}-old`);
+    mkdirSync(join(stale, 'run-1', ...Array(40).fill('deep')), { recursive: true });
+    const outside = writeBelow(parent, 'outside', 'kept');
     const answer = evaluatePython(`
 import os
 from walls import work_folder
@@ -277,15 +243,13 @@ print(json.dumps([swept, again, os.path.isdir(base), os.path.isdir(second)]))`);
     expect(answer).toEqual([1, 0, true, true]);
     expect(existsSync(stale)).toBe(false);
     expect(readFileSync(outside, 'utf8')).toBe('kept');
-    rmSync(parent, { recursive: true, force: true });
   });
 
   test('removes folders however deeply a program nested them', () => {
-    const parent = mkdtempSync(join(tmpdir(), 'agent-rl-deep-'));
     const answer = evaluatePython(`
 import os
 from walls import work_folder
-top = os.path.join(${JSON.stringify(parent)}, 'top')
+top = os.path.join(${JSON.stringify(newFolder())}, 'top')
 os.mkdir(top)
 here = os.getcwd()
 os.chdir(top)
@@ -297,6 +261,5 @@ os.chmod(os.path.join(top, 'd'), 0)
 work_folder.remove_tree(top)
 print(json.dumps(os.path.exists(top)))`);
     expect(answer).toBe(false);
-    rmSync(parent, { recursive: true, force: true });
   });
 });

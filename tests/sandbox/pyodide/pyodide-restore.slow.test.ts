@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 
 import { describe, expect, test } from '@jest/globals';
 
+import type { RequestKind, SandboxRequest } from '#agent_rl/core/services/sandbox.ts';
 import { descendants } from '#tests/support/descendants.ts';
 import { startedSandbox } from '#tests/support/started-sandbox.ts';
 
@@ -17,18 +18,6 @@ const stamps =
 
 const traces: readonly Trace[] = [
   {
-    of: 'files and folders that have the name of a property of all objects',
-    leave:
-      'import os\nfor name in ("__proto__", "constructor", "/tmp/__proto__"):\n    os.mkdir(name)\n    open(name + "/__proto__", "w").write("left")\nos.symlink("x", "/__proto__")\nprint(os.listdir("."), os.listdir("/tmp"))',
-    look: 'import os\nprint([(p, os.listdir(p), os.path.lexists(p + "/__proto__"), os.path.exists(p + "/__proto__/__proto__")) for p in (".", "/tmp", "/")])',
-  },
-  {
-    of: 'flags of the standard streams',
-    leave:
-      'import fcntl\nfor i in range(3): fcntl.fcntl(i, fcntl.F_SETFL, 1)\nfor i in (0, 2): fcntl.fcntl(i, fcntl.F_SETFL, 0x7fffffff)',
-    look: 'import fcntl\nprint([fcntl.fcntl(i, fcntl.F_GETFL) for i in range(3)], input())',
-  },
-  {
     of: 'doubled and replaced descriptors',
     leave: 'import os\nos.dup2(0, 9)\nos.dup2(1, 0)\nprint(os.dup(2))',
     look: 'import os\nprint(os.listdir("/proc/self/fd")[:3], os.dup(2), input())',
@@ -43,11 +32,6 @@ const traces: readonly Trace[] = [
     of: 'removed folders',
     leave: 'import os\nos.rmdir("/home/web_user")\nos.chdir("/")\nos.rename("/home", "/house")',
     look: 'import os\nprint(os.listdir("/"), os.listdir("/home"), os.getcwd())',
-  },
-  {
-    of: 'names of hosts',
-    leave: 'import socket\nprint(socket.gethostbyname("the-hidden-input"))',
-    look: 'import socket\nprint(socket.gethostbyaddr("172.29.1.0"), socket.gethostbyname("other"))',
   },
   {
     of: 'names of pipes',
@@ -71,11 +55,8 @@ const sandbox = startedSandbox();
 
 describe('The restored interpreter', () => {
   const printed = async (code: string): Promise<string> => {
-    const { status, stdout, stderr } = await sandbox().execute({
-      kind: 'run',
-      code,
-      stdin: 'hello\n',
-    });
+    const request = { kind: 'run', code, stdin: 'hello\n' } as const;
+    const { status, stdout, stderr } = await sandbox().execute(request);
     expect({ status, stderr }).toEqual({ status: 'ok', stderr: '' });
     return stdout;
   };
@@ -100,10 +81,7 @@ describe('Memory outside of Python', () => {
   test.each([
     ['pipes', 'import os\nfor _ in range(1500): os.write(os.pipe()[1], bytes(1 << 16))'],
     ['a file that is cut to more than it has', 'open("f", "wb").truncate(1 << 30)'],
-    [
-      'a file that grows by cuts',
-      'with open("f", "wb") as f:\n    for i in range(99): f.truncate(i << 20)',
-    ],
+    ['a file that grows by cuts', 'f = open("f", "wb")\nfor i in range(99): f.truncate(i << 20)'],
   ])('is bounded by the quota of files for %s', async (_, code) => {
     const result = await sandbox().execute({ kind: 'run', code });
     expect(result.status).toBe('disk_limit');
@@ -122,30 +100,15 @@ const threads = (): readonly string[] =>
 linux('An interpreter', () => {
   const f = 'def f(x): return [x * 2 ** 0.5, "é€😀", {"a": (x, None)}, b"x"]';
 
-  test.each<[string, () => Promise<{ status: string }>]>([
-    [
-      'an ordinary program',
-      () =>
-        sandbox().execute({
-          kind: 'run',
-          code: 'import json, time, random, datetime\nopen("a", "w").write("é€😀")\nprint(open("a").read(), input(), json.dumps([random.random(), str(datetime.date.today())]))\ntime.sleep(0.01)',
-          stdin: 'ü\n',
-        }),
-    ],
-    [
-      'calls',
-      () => sandbox().execute({ kind: 'calls', code: f, entry: 'f', args: [[1], [2.5], ['ñ']] }),
-    ],
-    [
-      'a judgement',
-      () =>
-        sandbox().execute({
-          kind: 'judge',
-          code: f,
-          tests: { statements: ['assert f(2)[0] > 2'] },
-        }),
-    ],
-  ])('serves on after %s', async (_, ask) => {
+  const ordinary =
+    'import json, time, random, datetime\nopen("a", "w").write("é€😀")\nprint(open("a").read(), input(), json.dumps([random.random(), str(datetime.date.today())]))\ntime.sleep(0.01)';
+
+  test.each<SandboxRequest<RequestKind>>([
+    { kind: 'run', code: ordinary, stdin: 'ü\n' },
+    { kind: 'calls', code: f, entry: 'f', args: [[1], [2.5], ['ñ']] },
+    { kind: 'judge', code: f, tests: { statements: ['assert f(2)[0] > 2'] } },
+  ])('serves on after a request of kind $kind', async (request) => {
+    const ask = () => sandbox().execute(request);
     for (let i = 0; i < 2; i++) expect(await ask()).toMatchObject({ status: 'ok' });
     const before = threads();
     for (let i = 0; i < 3; i++) expect(await ask()).toMatchObject({ status: 'ok' });

@@ -33,16 +33,11 @@ describe('A sandbox that fails', () => {
     expect(inner.requests).toHaveLength(2);
   });
 
-  test.each(['error', 'timeout', 'memory_limit', 'crashed', 'bad_request'] as const)(
-    'is not asked again after %s',
-    async (status) => {
-      const { inner, sandbox, incidents } = retrying([status]);
-      const result = await sandbox.execute({ kind: 'calls', code: '1', entry: 'f', args: [] });
-      expect(result).toMatchObject({ status });
-      expect(inner.requests).toHaveLength(1);
-      expect(incidents).toEqual([]);
-    },
-  );
+  test.each(['error', 'timeout'] as const)('is not asked again after %s', async (status) => {
+    const { inner, sandbox, incidents } = retrying([status]);
+    const result = await sandbox.execute({ kind: 'calls', code: '1', entry: 'f', args: [] });
+    expect([result.status, inner.requests.length, incidents]).toEqual([status, 1, []]);
+  });
 
   test('is not asked again once it is closed', async () => {
     const { inner, sandbox, closing } = retrying(['sandbox_error', 'ok']);

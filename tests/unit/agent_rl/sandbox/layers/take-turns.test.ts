@@ -84,20 +84,6 @@ describe('FairQueue', () => {
     );
   });
 
-  test('gives up the place of a waiting job that is aborted, and starts the rest', async () => {
-    const queue = new FairQueue(1);
-    const bench = new Bench();
-    const abort = new AbortController();
-    const first = queue.run('a', undefined, bench.work('first'));
-    const second = queue.run('a', abort.signal, bench.work('second'));
-    const third = queue.run('b', undefined, bench.work('third'));
-    abort.abort(new Error('no longer wanted'));
-    await expect(second).rejects.toThrow('no longer wanted');
-    await bench.endAll();
-    expect(await Promise.all([first, third])).toEqual(['first', 'third']);
-    expect(bench.started).toEqual(['first', 'third']);
-  });
-
   test('keeps the slot of work that has started until it settles, aborted or not', async () => {
     const queue = new FairQueue(1);
     const bench = new Bench();
@@ -114,10 +100,7 @@ describe('FairQueue', () => {
   test('aborts any of the waiting jobs without losing another', async () => {
     const jobs = fc.array(
       fc.record({ owner: fc.constantFrom('a', 'b', 'c'), drop: fc.boolean() }),
-      {
-        minLength: 1,
-        maxLength: 20,
-      },
+      { minLength: 1, maxLength: 20 },
     );
     await fc.assert(
       fc.asyncProperty(jobs, async (wanted) => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
+import { missingProtections } from '#agent_rl/sandbox/native/native-sandbox.ts';
 import { endingOf, outputOf, readNotes } from '#agent_rl/sandbox/native/outcome.ts';
 import type { ProcessReply } from '#agent_rl/sandbox/native/protocol.ts';
 
@@ -9,7 +10,7 @@ const ready = '{"ready":true}\n';
 interface Ended {
   why?: ProcessReply['why'];
   late?: boolean;
-  /** As waitpid(2) packs it. */
+  /** As waitpid(2) packs it: 256 is an exit with code 1. */
   status?: number | null;
   notes?: string;
   diskFull?: boolean;
@@ -43,58 +44,38 @@ const ending = (ended: Ended) => endingOf(reply(ended), readNotes(ended.notes ??
 const exited = (code: number): number => code << 8;
 
 describe('A process', () => {
+  const interrupted = `${ready}{"interrupted":true}\n`;
+  const full = `${ready}{"memory":true}\n`;
+  const overQuota = { diskFull: true, overQuota: true };
+
   test.each<[string, Ended, object]>([
     ['well', {}, { status: 'ok', exitCode: 0 }],
     ['with a code', { status: exited(7) }, { status: 'error', exitCode: 7 }],
     ['by a crash', { status: 11 }, { status: 'signaled', signal: 'SIGSEGV' }],
-    [
-      'by a crash that would dump core',
-      { status: 11 | 0x80 },
-      { status: 'signaled', signal: 'SIGSEGV' },
-    ],
+    ['by a crash with a core', { status: 11 | 0x80 }, { status: 'signaled', signal: 'SIGSEGV' }],
     ['by its processor time', { status: 24 }, { status: 'timeout' }],
     ['by the size of a file', { status: 25 }, { status: 'file_limit' }],
     ['at its deadline', { status: 9, why: 'timeout' }, { status: 'timeout' }],
     ['by too much output', { status: 9, why: 'output_limit' }, { status: 'output_limit' }],
     ['well, but after its deadline', { late: true }, { status: 'timeout', exitCode: 0 }],
-    [
-      'by the interrupt at its deadline',
-      { status: exited(1), notes: `${ready}{"interrupted":true}\n` },
-      { status: 'timeout', exitCode: 1 },
-    ],
-    [
-      'without memory',
-      { status: exited(1), notes: `${ready}{"memory":true}\n` },
-      { status: 'memory_limit', exitCode: 1 },
-    ],
-    [
-      'on a full disk',
-      { status: exited(1), diskFull: true },
-      { status: 'disk_limit', exitCode: 1 },
-    ],
+    ['by its interrupt', { status: 256, notes: interrupted }, { status: 'timeout', exitCode: 1 }],
+    ['out of memory', { status: 256, notes: full }, { status: 'memory_limit', exitCode: 1 }],
+    ['on a full disk', { status: 256, diskFull: true }, { status: 'disk_limit', exitCode: 1 }],
     ['well, on a disk that it filled', { diskFull: true }, { status: 'ok', exitCode: 0 }],
-    [
-      'well, in a folder that holds too much',
-      { diskFull: true, overQuota: true },
-      { status: 'disk_limit', exitCode: 0 },
-    ],
+    ['well, in a folder that holds too much', overQuota, { status: 'disk_limit', exitCode: 0 }],
     [
       'for its threads',
       { status: 9, overTasks: true },
       { status: 'signaled', signal: 'SIGKILL', message: 'it had more threads than allowed' },
     ],
-    ['for its folder', { status: 9, diskFull: true, overQuota: true }, { status: 'disk_limit' }],
+    ['for its folder', { status: 9, ...overQuota }, { status: 'disk_limit' }],
   ])('is reported with its status if it ended %s', (_, ended, expected) => {
     expect(ending(ended)).toEqual(expected);
   });
 
   test.each<[string, Ended, RegExp]>([
     ['cannot be started', { failed: 'no memory' }, /^no memory$/],
-    [
-      'does not get behind its walls',
-      { status: exited(125), notes: '', stderr: 'no walls' },
-      /no walls/,
-    ],
+    ['gets behind no walls', { status: exited(125), notes: '', stderr: 'no walls' }, /no walls/],
     ['leaves no report of its end', { status: null }, /without a report/],
   ])('is a failure of the sandbox if it %s', (_, ended, message) => {
     expect(ending(ended)).toMatchObject({ status: 'sandbox_error' });
@@ -129,3 +110,18 @@ test('A character cut by the cap is left out, and one that is not text is replac
     peakRssBytes: 2048 * 1024,
   });
 });
+
+test.each([
+  ['ns', 'own', true, []],
+  ['ns', 'own', false, ['addresses']],
+  ['ns', 'shared', false, ['addresses', 'threads']],
+  // Without root it always shares them.
+  ['lite', 'shared', true, []],
+] as const)(
+  'Of level %s with %s threads, fixed addresses %s, the native sandbox reports as missing: %j',
+  (level, tasks, fixedAddresses, missing) => {
+    const walls = { landlock: 7, seccomp: true, user: 'same', tasks } as const;
+    const hello = { level, python: '3.11.2', fixedAddresses, walls, swept: 0 };
+    expect(missingProtections(hello).map(({ kind }) => kind)).toEqual(missing);
+  },
+);

@@ -18,7 +18,7 @@ function sessions(idleMs?: number) {
   return { served: new ServedSessions({ ...sandbox, openSession }, idleMs), closed };
 }
 
-test('A session runs programs until it is ended', async () => {
+test('A session runs programs until it, or its server, is ended', async () => {
   const { served, closed } = sessions();
   const id = served.open({});
   expect(await served.run(id, { code: '' }, never)).toMatchObject({ stdout: 'ran' });
@@ -27,6 +27,10 @@ test('A session runs programs until it is ended', async () => {
   await expect(served.run(id, { code: '' }, never)).rejects.toMatchObject({ status: 404 });
   await served.end(id);
   expect(closed).toHaveLength(1);
+  served.open({});
+  served.open({});
+  await served.close();
+  expect(closed).toHaveLength(3);
 });
 
 test('A session that is idle is ended', async () => {
@@ -34,12 +38,4 @@ test('A session that is idle is ended', async () => {
   served.open({});
   await new Promise((resolve) => setTimeout(resolve, 100));
   expect(closed).toHaveLength(1);
-});
-
-test('All sessions end with the server', async () => {
-  const { served, closed } = sessions();
-  served.open({});
-  served.open({});
-  await served.close();
-  expect(closed).toHaveLength(2);
 });

@@ -1,16 +1,13 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 
 import type { RunResult, Sandbox } from '#agent_rl/core/services/sandbox.ts';
 import { behindLayers } from '#agent_rl/sandbox/open-sandbox.ts';
 import { RemoteSandbox } from '#agent_rl/sandbox/remote/remote-sandbox.ts';
 import { serveSandbox } from '#agent_rl/sandbox/remote/serve-sandbox.ts';
-import { badRequests } from '#tests/support/bad-requests.ts';
+import { closedAfterEach } from '#tests/support/closed-after-each.ts';
 import { type ScriptedSandbox, scriptedSandbox } from '#tests/support/scripted-sandbox.ts';
 
-const opened: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  for (const one of opened.splice(0).toReversed()) await one.close();
-});
+const opened = closedAfterEach();
 
 /** A remote sandbox, and before it a server of this sandbox, which both check their requests. */
 async function remote(backend: Sandbox): Promise<{ sandbox: Sandbox; unchecked: Sandbox }> {
@@ -87,23 +84,12 @@ describe('Between a remote sandbox and its server', () => {
     expect(runs.map(({ stdout }) => stdout)).toEqual(codes);
   });
 
-  test.each(badRequests)('%s is refused before it is sent', async (_name, request, message) => {
-    const backend = scriptedSandbox(() => ({}));
-    const { sandbox } = await remote(backend);
-    const refused = await sandbox.execute(request);
-    expect(refused).toMatchObject({ status: 'bad_request', level: 'remote:scripted', wallMs: 0 });
-    expect(refused.message).toMatch(message);
-    expect(backend.requests).toEqual([]);
-  });
-
   test('the server refuses invalid requests that a client did not check', async () => {
     const backend = scriptedSandbox(() => ({}));
     const { unchecked } = await remote(backend);
-    for (const path of ['/etc/x', '../x', 'a/../../x', '', 'a//b', 'a\0b']) {
-      const files = { [path]: 'eA==' };
-      const refused = await unchecked.execute({ kind: 'run', code: '1', files });
-      expect(refused).toMatchObject({ status: 'bad_request', stdout: '' });
-    }
+    const files = { '../x': 'eA==' };
+    const refused = await unchecked.execute({ kind: 'run', code: '1', files });
+    expect(refused).toMatchObject({ status: 'bad_request', stdout: '' });
     const called = { kind: 'calls', code: '', entry: 'f', args: [[{ $foo: 1 }]] } as const;
     expect(await unchecked.execute(called)).toMatchObject({ status: 'bad_request', results: [] });
     const tests = { statements: [], setup: 'x'.repeat(5 << 20) };
@@ -132,21 +118,16 @@ describe('Between a remote sandbox and its server', () => {
         });
       },
     };
-    const { sandbox } = await remote(hanging);
+    const { sandbox, unchecked } = await remote(hanging);
     const stop = new AbortController();
     const running = sandbox.execute({ kind: 'run', code: 'while True: pass' }, stop.signal);
     setTimeout(() => stop.abort(new Error('enough')), 200);
     await expect(running).rejects.toThrow('enough');
     expect(await sandbox.execute({ kind: 'run', code: '1' })).toMatchObject({ status: 'ok' });
     expect(reached).toEqual(['start', 'abort']);
-  });
-
-  test('a closed sandbox fails every request', async () => {
-    const { sandbox } = await remote(scriptedSandbox(() => ({})));
-    await sandbox.close();
-    expect(await sandbox.execute({ kind: 'run', code: '1' })).toMatchObject({
-      status: 'sandbox_error',
-    });
+    await unchecked.close();
+    const late = await sandbox.execute({ kind: 'run', code: '1' });
+    expect(late.status).toBe('sandbox_error');
   });
 });
 
@@ -180,6 +161,7 @@ describe('A session on a server', () => {
     const { sandbox } = await remote(backend);
     const request = { ...common, totalWallS: 60 };
     const [one, other] = [sandbox.openSession(request), sandbox.openSession()];
+    expect(backend.sessions).toBe(0);
     const program = { code: odd, stdin: odd, limits: { wallS: 2 } };
     await one.run(program);
     const second = await one.run({ code: 'end' });
@@ -192,13 +174,6 @@ describe('A session on a server', () => {
     await one.close();
     await other.close();
     expect(backend.openSessions).toBe(0);
-  });
-
-  test('costs the server nothing until its first program', async () => {
-    const backend = counting();
-    const { sandbox } = await remote(backend);
-    await sandbox.openSession().close();
-    expect(backend.sessions).toBe(0);
   });
 
   test('fails once it is closed', async () => {

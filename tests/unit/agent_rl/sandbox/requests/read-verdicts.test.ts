@@ -29,7 +29,6 @@ test('A problem before the first statement is the problem of every statement', (
 
 test.each([
   'no JSON\n',
-  'null\n',
   '[{"index":0,"passed":true}]\n',
   '{"passed":true}\n',
   '{"index":1,"passed":true}\n',

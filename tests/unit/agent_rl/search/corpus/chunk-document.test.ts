@@ -1,13 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { makeChunker } from '#agent_rl/search/corpus/chunk-document.ts';
-import {
-  array,
-  assert,
-  constantFrom,
-  property,
-  stringMatching,
-} from '#tests/support/properties.ts';
+import * as fc from '#tests/support/properties.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 
@@ -18,16 +12,9 @@ const document = (text: string) => ({ id: 'd', title: 'T', text, url: 'https://e
 describe('The chunker', () => {
   test('leaves a short document whole and drops a blank one', async () => {
     const chunk = await makeChunker({ tokens: 8 });
-    expect(chunk(document('one two three'))).toEqual([
-      {
-        documentId: 'd',
-        title: 'T',
-        url: 'https://e.org/d',
-        text: 'one two three',
-        start: 0,
-        end: 13,
-      },
-    ]);
+    const text = 'one two three';
+    const whole = { documentId: 'd', title: 'T', url: 'https://e.org/d', text, start: 0, end: 13 };
+    expect(chunk(document(text))).toEqual([whole]);
     expect(chunk(document(' \n '))).toEqual([]);
   });
 
@@ -49,10 +36,10 @@ describe('The chunker', () => {
 
   test('loses and cuts no word and keeps offsets right, for any text', async () => {
     const chunk = await makeChunker({ tokens: 8 });
-    const words = array(stringMatching(/^\S{1,12}$/), { minLength: 1, maxLength: 60 });
-    const gaps = constantFrom(' ', '\n', '\n\n', '  \t');
-    assert(
-      property(words, gaps, (parts, gap) => {
+    const words = fc.array(fc.stringMatching(/^\S{1,12}$/), { minLength: 1, maxLength: 60 });
+    const gaps = fc.constantFrom(' ', '\n', '\n\n', '  \t');
+    fc.assert(
+      fc.property(words, gaps, (parts, gap) => {
         const text = parts.join(gap);
         const pieces = chunk(document(text));
         const found = pieces.flatMap((piece) => piece.text.split(/\s+/));
@@ -67,19 +54,11 @@ describe('The chunker', () => {
   test('counts tokens with the configured tokenizer', async () => {
     // Every character is a token, and a word has one more for the space before it.
     const vocab = Object.fromEntries('▁abcdefgh'.split('').map((token, id) => [token, id]));
-    writeBelow(
-      folder,
-      'tokenizer.json',
-      JSON.stringify({
-        version: '1.0',
-        added_tokens: [],
-        normalizer: { type: 'Replace', pattern: { String: ' ' }, content: '▁' },
-        pre_tokenizer: null,
-        post_processor: null,
-        decoder: null,
-        model: { type: 'BPE', vocab, merges: [], unk_token: null },
-      }),
-    );
+    const nothing = { added_tokens: [], pre_tokenizer: null, post_processor: null, decoder: null };
+    const normalizer = { type: 'Replace', pattern: { String: ' ' }, content: '▁' };
+    const model = { type: 'BPE', vocab, merges: [], unk_token: null };
+    const tokenizer = { version: '1.0', ...nothing, normalizer, model };
+    writeBelow(folder, 'tokenizer.json', JSON.stringify(tokenizer));
     const chunk = await makeChunker({ tokens: 8, tokenizer: folder });
     const pieces = chunk(document('abc def abc defg'));
     // 4 + 4, then 4, then 5 pieces of a word of 4 letters: 4.
@@ -87,11 +66,8 @@ describe('The chunker', () => {
   });
 
   test('refuses an overlap as long as a passage and a tokenizer that does not exist', async () => {
-    expect(await rejectionOf(makeChunker({ tokens: 8, overlap: 8 }))).toMatchObject({
-      code: 'CONFIG_INVALID',
-    });
-    expect(await rejectionOf(makeChunker({ tokenizer: '/nowhere' }))).toMatchObject({
-      code: 'TOKENIZER_INVALID',
-    });
+    const overlapping = await rejectionOf(makeChunker({ tokens: 8, overlap: 8 }));
+    const absent = await rejectionOf(makeChunker({ tokenizer: '/nowhere' }));
+    expect([overlapping.code, absent.code]).toEqual(['CONFIG_INVALID', 'TOKENIZER_INVALID']);
   });
 });

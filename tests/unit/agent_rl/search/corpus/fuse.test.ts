@@ -12,10 +12,8 @@ const row = (rowId: number, score: number): Ranked => ({
   score,
 });
 
-const lists = {
-  dense: [row(1, 0.9), row(2, 0.8), row(3, 0.5)],
-  text: [row(3, 12), row(4, 6), row(1, 2)],
-};
+const text = [row(3, 12), row(4, 6), row(1, 2)];
+const lists = { dense: [row(1, 0.9), row(2, 0.8), row(3, 0.5)], text };
 
 describe('The weighted fusion', () => {
   test('adds weight / rank for ranks, like the retriever with 0.8 and 0.2', () => {

@@ -56,51 +56,37 @@ async function asked(args: object, answer: Answer, more: object = {}): Promise<T
 const line = (): string => `${server.received[0]?.method} ${server.received[0]?.path}`;
 
 describe('An http tool', () => {
-  test('sends escaped values, with its secret in the header', async () => {
+  test('sends escaped values, optional ones too, with its secret in the header', async () => {
     const result = await asked({ city: 'São/Paulo?' }, json({ sky: 'clear' }));
     expect(result).toEqual({ content: '{"sky":"clear"}', data: { status: 200 } });
     expect(line()).toBe('GET /v1/S%C3%A3o%2FPaulo%3F/now?units=metric');
     expect(server.received[0]?.headers.authorization).toBe(`Bearer ${secret}`);
-  });
-
-  test('sends optional values when they are given', async () => {
     await asked({ city: 'Bern', days: 3 }, json({}));
     expect(line()).toBe('GET /v1/Bern/now?units=metric&days=3');
   });
 
-  test('sends a JSON body whose values keep their types', async () => {
-    const post = {
-      method: 'POST',
-      url: 'SERVER/v1',
-      query: {},
-      body: { where: 'city: {city}', days: '{days}', deep: ['{city}', 1] },
-    };
-    await asked({ city: 'Bern', days: 3 }, json({}), post);
-    expect(JSON.parse(server.received[0]?.body ?? '')).toEqual({
-      where: 'city: Bern',
-      days: 3,
-      deep: ['Bern', 1],
-    });
-  });
+  const post = { method: 'POST', url: 'SERVER/v1', query: {} };
 
-  test('sends the type of its body, which its headers may override', async () => {
-    const post = { method: 'POST', url: 'SERVER/v1', query: {}, body: ['{city}', '{days}'] };
-    await asked({ city: 'Bern' }, json({}), post);
+  test('sends a JSON body whose values keep their types, with a type that its headers may override', async () => {
+    const body = { where: 'city: {city}', days: '{days}', deep: ['{city}', 1] };
+    await asked({ city: 'Bern', days: 3 }, json({}), { ...post, body });
+    const sent = { where: 'city: Bern', days: 3, deep: ['Bern', 1] };
+    expect(JSON.parse(server.received[0]?.body ?? '')).toEqual(sent);
     expect(server.received[0]?.headers['content-type']).toBe('application/json');
     const headers = { 'Content-Type': 'application/vnd.api+json' };
-    await asked({ city: 'Bern' }, json({}), { ...post, headers });
+    await asked({ city: 'Bern' }, json({}), { ...post, body, headers });
     expect(server.received[0]?.headers['content-type']).toBe('application/vnd.api+json');
   });
 
   test('sends no type without a body, as after a redirect', async () => {
-    const post = { method: 'POST', url: 'SERVER/v1', query: {}, body: ['{city}', '{days}'] };
     await asked({ city: 'Bern' }, json({}));
     expect(server.received[0]?.headers).not.toHaveProperty('content-type');
     const away: Answer = ({ path }, response) => {
       if (path === '/there') response.end('there');
       else response.writeHead(303, { location: '/there' }).end();
     };
-    expect((await asked({ city: 'Bern' }, away, post)).content).toBe('there');
+    const body = ['{city}', '{days}'];
+    expect((await asked({ city: 'Bern' }, away, { ...post, body })).content).toBe('there');
     expect(server.received[1]?.headers).not.toHaveProperty('content-type');
   });
 
@@ -117,43 +103,27 @@ describe('An http tool', () => {
   });
 
   test.each(['..', '.', ''])('refuses %j, which leads elsewhere', async (city) => {
-    const result = await asked({ city }, json({}));
-    expect(result).toMatchObject({
-      isError: true,
-      content: `Error: city may not be ${JSON.stringify(city)}.`,
-    });
+    const content = `Error: city may not be ${JSON.stringify(city)}.`;
+    expect(await asked({ city }, json({}))).toMatchObject({ isError: true, content });
     expect(server.received).toHaveLength(0);
   });
 });
 
 describe('The result of an http tool', () => {
-  test.each<[string, Answer, object, string]>([
-    [
-      'a redirect to a host that is not allowed',
-      (_, response) => response.writeHead(302, { location: 'http://localhost:1/' }).end(),
-      {},
-      'Error: the request failed: localhost:1 is not among allowHosts.',
-    ],
-    [
-      'too long an answer',
-      flood(1 << 20),
-      { maxKiB: 16 },
-      'Error: the request failed: the answer is longer than 16384 bytes.',
-    ],
-    [
-      'a status',
-      json({ error: 'no city' }, 404),
-      {},
-      'Error: the server answers 404: {"error":"no city"}',
-    ],
-    [
-      'no text',
-      (_, response) => response.writeHead(200, { 'content-type': 'image/png' }).end('x'),
-      {},
-      'Error: the request failed: the answer is image/png and not text.',
-    ],
-  ])('reports %s', async (_name, answer, more, content) => {
-    expect(await asked({ city: 'Bern' }, answer, more)).toMatchObject({ isError: true, content });
+  const away: Answer = (_, response) =>
+    response.writeHead(302, { location: 'http://localhost:1/' }).end();
+  const picture: Answer = (_, response) =>
+    response.writeHead(200, { 'content-type': 'image/png' }).end('x');
+
+  test.each<[string, Answer, string]>([
+    ['a foreign host', away, 'the request failed: localhost:1 is not among allowHosts.'],
+    ['a flood', flood(1 << 20), 'the request failed: the answer is longer than 16384 bytes.'],
+    ['a status', json({ error: 'no city' }, 404), 'the server answers 404: {"error":"no city"}'],
+    ['no text', picture, 'the request failed: the answer is image/png and not text.'],
+  ])('reports %s', async (_name, answer, problem) => {
+    const content = `Error: ${problem}`;
+    const result = await asked({ city: 'Bern' }, answer, { maxKiB: 16 });
+    expect(result).toMatchObject({ isError: true, content });
   });
 
   test('stops the run when the key is rejected', async () => {
@@ -162,9 +132,8 @@ describe('The result of an http tool', () => {
   });
 
   test('stops the start when the key is not set', async () => {
-    const error = await rejectionOf(
-      asked({ city: 'Bern' }, json({}), { headers: { 'X-Key': '${NOT_SET}' } }),
-    );
+    const headers = { 'X-Key': '${NOT_SET}' };
+    const error = await rejectionOf(asked({ city: 'Bern' }, json({}), { headers }));
     expect(error.message).toContain('The header X-Key of tool weather');
   });
 
@@ -199,30 +168,14 @@ describe('The result of an http tool', () => {
 
 describe('The description of an http tool', () => {
   test.each<[string, object, RegExp]>([
-    [
-      'a placeholder without a parameter',
-      { url: 'http://a.example/{town}' },
-      /\{town\} is not a parameter/,
-    ],
+    ['an unknown placeholder', { url: 'http://a.example/{town}' }, /\{town\} is not a parameter/],
     ['a parameter that is used nowhere', { query: {} }, /days is not used/],
     ['an optional part of the URL', { optional: ['city'] }, /\{city\} is used in url:/],
-    [
-      'an invalid schema',
-      { parameters: { city: { type: 'text' }, days: {} } },
-      /are not a JSON Schema/,
-    ],
+    ['no schema', { parameters: { city: { type: 'text' }, days: {} } }, /not a JSON Schema/],
     ['a host of the model’s', { url: 'http://{city}/' }, /allowHosts/],
     ['a password', { url: 'http://me:pw@a.example/{city}' }, /must not contain a password/],
-    [
-      'a value that no header may hold',
-      { headers: { 'X-A': 'grüße ✓' } },
-      /headers: the header X-A holds "✓"/,
-    ],
-    [
-      'a header of the connection’s own',
-      { headers: { 'Content-Length': '3' } },
-      /headers: the header Content-Length is set by the connection itself/,
-    ],
+    ['a value that no header may hold', { headers: { 'X-A': 'ü ✓' } }, /header X-A holds "✓"/],
+    ['an own header', { headers: { 'Content-Length': '3' } }, /Content-Length is set by the conn/],
     ['a body without POST', { body: {} }, /Use method: POST/],
     ['money without a price', { budget: { maxCost: 1 } }, /budget\.costPerCall/],
   ])('is refused at the start with %s', (_name, more, message) => {

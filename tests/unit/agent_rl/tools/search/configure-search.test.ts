@@ -10,74 +10,57 @@ const configured = (block: object) => configureSearch(settingsOf(block));
 const tavily = { provider: 'tavily', apiKeyEnv: 'TAVILY_API_KEY' };
 
 describe('The check of search settings', () => {
+  const web = (settings: object) => ({ mode: 'web', web: settings });
+  const corpus = (settings: object) => ({ mode: 'corpus', corpus: { path: 'i', ...settings } });
+  const documents = (settings: object) => ({ mode: 'task', documents: settings });
+  const weightless = { type: 'weighted', denseWeight: 0, textWeight: 0 };
+  const embedded = { dense: { type: 'transformers', model: 'm' }, fusion: weightless };
+
   test.each<[string, object, RegExp]>([
-    [
-      'an unknown provider',
-      { mode: 'web', web: { provider: 'altavista' } },
-      /Use one of tavily, serper, brave, exa, searxng, web_iq, custom\./,
-    ],
-    ['bing, with what replaced it', { mode: 'web', web: { provider: 'bing' } }, /provider: web_iq/],
-    ['no key', { mode: 'web', web: { provider: 'exa' } }, /exa needs a key.*web\.apiKeyEnv/],
-    ['no endpoint', { mode: 'web', web: { provider: 'searxng' } }, /needs web\.endpoint/],
+    ['an unknown provider', web({ provider: 'altavista' }), /Use one of tavily, .*custom\./],
+    ['bing, with what replaced it', web({ provider: 'bing' }), /provider: web_iq/],
+    ['no key', web({ provider: 'exa' }), /exa needs a key.*web\.apiKeyEnv/],
+    ['no endpoint', web({ provider: 'searxng' }), /needs web\.endpoint/],
     [
       'a password in the endpoint',
-      { mode: 'web', web: { provider: 'custom', endpoint: 'http://me:pw@a.example' } },
+      web({ provider: 'custom', endpoint: 'http://me:pw@a.example' }),
       /must not contain a password/,
     ],
     [
       'a query of the settings’ own',
-      { mode: 'web', web: { ...tavily, defaultParams: { query: 'x' } } },
+      web({ ...tavily, defaultParams: { query: 'x' } }),
       /web\.defaultParams\.query is set by the tool/,
     ],
-    [
-      'money without a price',
-      { mode: 'web', web: { ...tavily, budget: { maxCost: 5 } } },
-      /budget\.costPerCall/,
-    ],
+    ['money without a price', web({ ...tavily, budget: { maxCost: 5 } }), /budget\.costPerCall/],
     ['no web', { mode: 'web' }, /mode: web needs web\.provider/],
     ['no corpus', { mode: 'corpus' }, /needs corpus\.path/],
     [
       'a fusion without vectors, of a corpus',
-      { mode: 'corpus', corpus: { path: 'i', dense: 'none', fusion: { type: 'reciprocal_rank' } } },
+      corpus({ dense: 'none', fusion: { type: 'reciprocal_rank' } }),
       /corpus\.fusion: has no effect without vectors/,
     ],
     [
       'a fusion without vectors, of documents',
-      { mode: 'task', documents: { fusion: { type: 'reciprocal_rank' } } },
+      documents({ fusion: { type: 'reciprocal_rank' } }),
       /documents\.fusion: has no effect without vectors/,
     ],
-    [
-      'a fusion that weighs nothing',
-      {
-        mode: 'corpus',
-        corpus: {
-          path: 'i',
-          dense: { type: 'transformers', model: 'm' },
-          fusion: { type: 'weighted', denseWeight: 0, textWeight: 0 },
-        },
-      },
-      /corpus\.fusion: denseWeight and textWeight are both 0/,
-    ],
+    ['a weightless fusion', corpus(embedded), /fusion: denseWeight and textWeight are both 0/],
     [
       'a language that the index does not know',
-      { mode: 'task', documents: { text: { language: 'german' } } },
+      documents({ text: { language: 'german' } }),
       /documents\.text\.language.*Did you mean "German"/s,
     ],
     [
       'stop words of a language that has none',
-      { mode: 'task', documents: { text: { language: 'Greek' } } },
+      documents({ text: { language: 'Greek' } }),
       /documents\.text\.removeStopWords.*false/,
     ],
     [
       'passages that share more than they hold',
-      { mode: 'task', documents: { chunking: { tokens: 8, overlap: 8 } } },
+      documents({ chunking: { tokens: 8, overlap: 8 } }),
       /documents\.chunking\.overlap is 8/,
     ],
-    [
-      'what the mode does not read',
-      { mode: 'task', web: tavily },
-      /web: has no effect in mode task/,
-    ],
+    ['what the mode does not read', { ...documents({}), web: tavily }, /web: has no effect in/],
   ])('refuses %s', (_name, block, message) => expect(() => configured(block)).toThrow(message));
 
   test('names the current spelling of a setting of an older system', () => {

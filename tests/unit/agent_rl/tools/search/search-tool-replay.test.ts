@@ -7,7 +7,7 @@ import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import type { ToolResult } from '#agent_rl/core/plugins/tool.ts';
 import { openSearch } from '#agent_rl/tools/search/open-search.ts';
 import { SearchTool } from '#agent_rl/tools/search/search-tool.ts';
-import type { SearchSettings } from '#agent_rl/tools/search/settings.ts';
+import { searching } from '#tests/support/searching.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 import { json, webServer } from '#tests/support/web-server.ts';
 
@@ -15,27 +15,13 @@ const server = webServer();
 const path = join(temporaryFolder(), 'cassette.jsonl');
 const secret = 'exa-secret-5550123';
 
-const settingsOf = (mode: 'record' | 'replay', endpoint: string): SearchSettings => ({
-  mode: 'web',
-  topK: 3,
-  maxSnippetChars: 80,
-  web: {
-    provider: 'exa',
-    endpoint,
-    apiKeyEnv: 'KEY_OF_TEST',
-    defaultParams: {},
-    timeoutS: 20,
-    deadlineS: 60,
-    maxRetries: 0,
-    backoffFactor: 0,
-    maxKiB: 64,
-    cassette: { mode, path },
-  },
-});
+const { settingsOf } = searching(server, {});
 
 /** Two turns of 64 episodes over 16 questions, all at once. */
-async function played(mode: 'record' | 'replay', endpoint: string, environment = {}) {
-  const settings = settingsOf(mode, endpoint);
+async function played(mode: 'record' | 'replay', environment = {}) {
+  const cassette = { mode, path };
+  const web = { provider: 'exa', apiKeyEnv: 'KEY_OF_TEST', maxRetries: 0, cassette };
+  const settings = settingsOf(web, { topK: 3 });
   const shared = await openSearch(settings, { environment });
   try {
     const episode = async (index: number): Promise<ToolResult[]> => {
@@ -64,7 +50,7 @@ test('a replay of 64 episodes at once gives the same results without a call to t
     const found = { title: query, url: 'https://a.example', text: `${secret} ${request}` };
     json({ results: [found] }, request % 3 === 0 ? 500 : 200)(received, response);
   };
-  const recorded = await played('record', `${server.origin}/search`, { KEY_OF_TEST: secret });
+  const recorded = await played('record', { KEY_OF_TEST: secret });
   const failures = recorded.results.flat().filter(({ isError }) => isError === true).length;
   const calls = server.received.length;
   expect(failures).toBeGreaterThan(0);
@@ -73,7 +59,7 @@ test('a replay of 64 episodes at once gives the same results without a call to t
   expect(recorded.report).toMatchObject({ requests: 128, networkCalls: calls });
 
   // Without a key: a replay needs none.
-  const replayed = await played('replay', `${server.origin}/search`);
+  const replayed = await played('replay');
   expect(replayed.results).toEqual(recorded.results);
   expect(replayed.report).toEqual({
     requests: 128,

@@ -11,22 +11,14 @@ const documents = [
   { id: 'd2', title: 'Lake Merrow', text: 'The lake freezes every winter.' },
 ];
 
-const settings: SearchSettings = {
-  mode: 'corpus',
-  topK: 2,
-  maxSnippetChars: 60,
-};
+const settings: SearchSettings = { mode: 'corpus', topK: 2, maxSnippetChars: 60 };
 
 const asked: SearchRequest[] = [];
 const backend: SearchBackend = {
   search: async (request) => {
     asked.push(request);
-    return documents.map(({ id, title, text }, index) => ({
-      documentId: id,
-      title,
-      text,
-      score: 1 - index,
-    }));
+    const score = 1;
+    return documents.map(({ id, title, text }) => ({ documentId: id, title, text, score }));
   },
   close: async () => {},
 };
@@ -90,10 +82,8 @@ describe('The search tool in mode: task', () => {
   const close = async () => {};
 
   test('searches the documents of the environment, separately for each episode', async () => {
-    const [one, other] = [
-      new SearchTool({ shared: { close }, settings: alone }),
-      new SearchTool({ shared: { close }, settings: alone }),
-    ];
+    const one = new SearchTool({ shared: { close }, settings: alone });
+    const other = new SearchTool({ shared: { close }, settings: alone });
     const ask = async (tool: SearchTool, given: typeof documents) =>
       (await tool.call({ query: 'Aurel bridge' }, contextOf(0, { documents: given }))).content;
     expect(await ask(one, documents)).toContain('[1] Aurel Bridge\nIna Kost');

@@ -1,23 +1,15 @@
-import {
-  appendFileSync,
-  cpSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, cpSync, existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { findDistribution } from '#agent_rl/sandbox/pyodide/boot/distribution.ts';
 import { builtFolder } from '#agent_rl/sandbox/pyodide/boot/restricted-node.ts';
+import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 
 const { folder, key } = findDistribution();
-const top = mkdtempSync(join(tmpdir(), 'agent-rl-programs-'));
+const top = temporaryFolder();
 const copy = join(top, 'programs');
 const keyOfCopy = (): string => findDistribution(folder, copy).key;
 
@@ -36,7 +28,6 @@ describe('The key of the snapshot', () => {
       cpSync(join(builtFolder(), room), join(copy, room), { recursive: true });
     }
   });
-  afterAll(() => rmSync(top, { recursive: true, force: true }));
 
   test.each(sources)('changes with %s', (name) => {
     expect(existsSync(join(copy, name))).toBe(true);
@@ -46,10 +37,11 @@ describe('The key of the snapshot', () => {
 
   test('changes when a program is renamed or added', () => {
     const [first = ''] = sources;
-    renameSync(join(copy, first), join(copy, 'pyodide', 'another.js'));
+    const another = join(copy, 'pyodide', 'another.js');
+    renameSync(join(copy, first), another);
     expect(keyOfCopy()).not.toBe(key);
-    renameSync(join(copy, 'pyodide', 'another.js'), join(copy, first));
-    appendFileSync(join(copy, 'pyodide', 'another.js'), '');
+    renameSync(another, join(copy, first));
+    appendFileSync(another, '');
     expect(keyOfCopy()).not.toBe(key);
   });
 

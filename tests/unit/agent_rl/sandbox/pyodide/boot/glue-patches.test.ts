@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
@@ -9,7 +8,9 @@ import { expect, test } from '@jest/globals';
 import { findDistribution } from '#agent_rl/sandbox/pyodide/boot/distribution.ts';
 import { patchGlue, patchLoader } from '#agent_rl/sandbox/pyodide/boot/glue-patches.ts';
 import { lineReader } from '#agent_rl/sandbox/pyodide/protocol.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 
+const other = temporaryFolder();
 const { folder } = findDistribution();
 const glue = readFileSync(join(folder, 'pyodide.asm.mjs'), 'utf8');
 const loader = readFileSync(join(folder, 'pyodide.mjs'), 'utf8');
@@ -22,15 +23,12 @@ test('Patched glue imports nothing and evaluates no text that a program gives', 
 });
 
 test('Glue that does not match the patches exactly is refused by the patch that does not match', () => {
-  expect(() => patchGlue(`${glue}import('x')`)).toThrow(
-    '"dynamic imports" matched 16 times, expected 15',
-  );
-  expect(() => patchGlue(glue.replace('getHeapMax=()=>4294901760', 'getHeapMax=()=>1'))).toThrow(
-    '"memory limit" matched 0 times',
-  );
-  expect(() => patchGlue(glue.replace('function raw_call_js(', 'function other('))).toThrow(
-    'doors from Python to JavaScript',
-  );
+  for (const [changed, problem] of [
+    [`${glue}import('x')`, '"dynamic imports" matched 16 times, expected 15'],
+    [glue.replace('getHeapMax=()=>4294901760', 'x'), '"memory limit" matched 0 times'],
+    [glue.replace('function raw_call_js(', 'function other('), 'doors from Python to JavaScript'],
+  ] as const)
+    expect(() => patchGlue(changed)).toThrow(problem);
   expect(() => patchLoader(`${loader}import('x')`)).toThrow('"dynamic imports" matched 14 times');
 });
 
@@ -64,12 +62,9 @@ test('An interrupt is not lost while patched glue checks for one', async () => {
 });
 
 test('Another version of pyodide is refused by name', () => {
-  const other = mkdtempSync(join(tmpdir(), 'agent-rl-pyodide-'));
-  writeFileSync(join(other, 'package.json'), '{"version": "0.29.0"}');
-  expect(() => findDistribution(other)).toThrow(
-    /pyodide 0\.29\.0 is installed .* exactly 314\.0\.7/,
-  );
-  rmSync(other, { recursive: true });
+  writeBelow(other, 'package.json', '{"version": "0.29.0"}');
+  const refused = /pyodide 0\.29\.0 is installed .* exactly 314\.0\.7/;
+  expect(() => findDistribution(other)).toThrow(refused);
 });
 
 test('Lines are joined from any pieces, and only a line feed ends one', () => {

@@ -15,7 +15,7 @@ function deadlineOfOneSecond(): { deadline: Deadline; pass: (wall: number, cpu: 
 
 test('A program that has the processor is interrupted at its time and killed a second later', () => {
   const { deadline, pass } = deadlineOfOneSecond();
-  pass(999, 999);
+  pass(999, 2000);
   expect([deadline.step(), deadline.passed]).toEqual(['continue', false]);
   pass(1, 1);
   expect([deadline.step(), deadline.passed]).toEqual(['interrupt', true]);
@@ -23,12 +23,6 @@ test('A program that has the processor is interrupted at its time and killed a s
   expect(deadline.step()).toBe('continue');
   pass(1, 1);
   expect(deadline.step()).toBe('kill');
-});
-
-test('A program with much processor time is not ended early', () => {
-  const { deadline, pass } = deadlineOfOneSecond();
-  pass(600, 2000);
-  expect(deadline.step()).toBe('continue');
 });
 
 test('A program that is starved is interrupted at its time, and has longer to end', () => {

@@ -6,22 +6,15 @@ import { expect, test } from '@jest/globals';
 
 import { filesProblemText, thrownText } from '#agent_rl/sandbox/pyodide/realm/thrown-text.ts';
 
-const unreadable = new Proxy(
-  {},
-  {
-    get: () => {
-      throw new Error('no');
-    },
+const unreadable = {
+  get message(): never {
+    throw new Error('no');
   },
-);
+};
 
 test.each<[string, unknown, string]>([
   ['an error', new Error('no file x'), 'no file x'],
-  [
-    'an error of the file system',
-    { name: 'ErrnoError', errno: 54 },
-    "ENOTDIR (Emscripten's errno 54)",
-  ],
+  ['an error of files', { name: 'ErrnoError', errno: 54 }, "ENOTDIR (Emscripten's errno 54)"],
   ['one without a name', { errno: 7 }, "an error of the file system (Emscripten's errno 7)"],
   ['an error with a number and a message', { errno: 51, message: 'own' }, 'own'],
   ['a text', 'oh', 'oh'],

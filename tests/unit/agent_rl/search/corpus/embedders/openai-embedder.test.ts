@@ -4,7 +4,7 @@ import { openOpenAiEmbedder } from '#agent_rl/search/corpus/embedders/openai-emb
 import type { OpenAiSettings } from '#agent_rl/search/corpus/settings.ts';
 import { closedAfterEach } from '#tests/support/closed-after-each.ts';
 import { type GotRequest, httpDouble } from '#tests/support/http-double.ts';
-import { rejectionOf, thrownBy } from '#tests/support/thrown.ts';
+import { errorOf, rejectionOf, thrownBy } from '#tests/support/thrown.ts';
 
 const open = closedAfterEach();
 
@@ -12,13 +12,20 @@ const open = closedAfterEach();
 async function serve(answer: Parameters<typeof httpDouble>[0]) {
   const server = await httpDouble(answer);
   open.push(server);
+  const baseUrl = `${server.url}/v1`;
   const settings = (more: Partial<OpenAiSettings> = {}): OpenAiSettings => ({
     type: 'openai',
-    baseUrl: `${server.url}/v1`,
+    baseUrl,
     model: 'm',
     ...more,
   });
   return { asked: server.requests, settings };
+}
+
+function opened(settings: OpenAiSettings) {
+  const embedder = openOpenAiEmbedder(settings);
+  open.push(embedder);
+  return embedder;
 }
 
 /** Vectors (length of the text, 1), last text first: the index says which is whose. */
@@ -31,10 +38,9 @@ const wellBehaved = ({ body }: GotRequest) => {
 describe('The embedder of an OpenAI server', () => {
   test('sends batches with prefixes, and orders and scales the vectors', async () => {
     const { asked, settings } = await serve(wellBehaved);
-    const embedder = openOpenAiEmbedder(settings({ queryPrefix: 'q: ' }));
+    const embedder = opened(settings({ queryPrefix: 'q: ' }));
     const texts = ['', 'aa', 'a', ...Array.from({ length: 30 }, () => 'b')];
     const vectors = await embedder.embed(texts, 'query');
-    await embedder.close();
     expect(asked.map(({ path }) => path)).toEqual(['/v1/embeddings', '/v1/embeddings']);
     expect(asked.map(({ body }) => body['input'])).toEqual([
       texts.slice(0, 32).map((text) => `q: ${text}`),
@@ -50,12 +56,11 @@ describe('The embedder of an OpenAI server', () => {
   test('sends the key of the variable, which must be set', async () => {
     const { asked, settings } = await serve(wellBehaved);
     process.env['S2_TEST_KEY'] = 'sk-1234567';
-    const embedder = openOpenAiEmbedder(settings({ apiKeyEnv: 'S2_TEST_KEY' }));
+    const embedder = opened(settings({ apiKeyEnv: 'S2_TEST_KEY' }));
     await embedder.embed(['a'], 'passage');
-    await embedder.close();
     delete process.env['S2_TEST_KEY'];
     expect(asked[0]?.headers.authorization).toBe('Bearer sk-1234567');
-    const error = thrownBy(() => openOpenAiEmbedder(settings({ apiKeyEnv: 'S2_TEST_KEY' })));
+    const error = thrownBy(() => opened(settings({ apiKeyEnv: 'S2_TEST_KEY' })));
     expect(error.code).toBe('EMBEDDER_UNAVAILABLE');
   });
 
@@ -65,9 +70,8 @@ describe('The embedder of an OpenAI server', () => {
       response.writeHead(401).end(`bad ${key} ${'.'.repeat(262)} ${key}`);
     });
     process.env['S2_TEST_EMB'] = 'emb-secret-123';
-    const embedder = openOpenAiEmbedder(settings({ apiKeyEnv: 'S2_TEST_EMB' }));
+    const embedder = opened(settings({ apiKeyEnv: 'S2_TEST_EMB' }));
     const { message } = await rejectionOf(embedder.embed(['a'], 'passage'));
-    await embedder.close();
     delete process.env['S2_TEST_EMB'];
     expect(message).toContain('answered 401: bad Bearer [redacted] ...');
     expect(message).not.toContain('emb-');
@@ -79,19 +83,14 @@ describe('The embedder of an OpenAI server', () => {
       return (response) =>
         response.writeHead(count === 1 ? 503 : 429, { 'retry-after': '0' }).end('busy');
     });
-    const embedder = openOpenAiEmbedder(settings());
+    const embedder = opened(settings());
     expect(await embedder.embed(['a'], 'query')).toHaveLength(1);
-    await embedder.close();
     expect(asked).toHaveLength(3);
 
     const refusing = await serve(() => (response) => response.writeHead(400).end('no such model'));
-    const other = openOpenAiEmbedder(refusing.settings());
+    const other = opened(refusing.settings());
     const error = await rejectionOf(other.embed(['a'], 'query'));
-    await other.close();
-    expect(error).toMatchObject({
-      code: 'EMBEDDING_FAILED',
-      message: expect.stringContaining('answered 400: no such model'),
-    });
+    expect(error).toMatchObject(errorOf('EMBEDDING_FAILED', 'answered 400: no such model'));
     expect(refusing.asked).toHaveLength(1);
   });
 
@@ -101,35 +100,26 @@ describe('The embedder of an OpenAI server', () => {
     ['vectors of two widths', '{"data": [{"embedding": [1]}, {"embedding": [1, 2]}]}'],
     ['words for numbers', '{"data": [{"embedding": ["1"]}, {"embedding": ["1"]}]}'],
     ['a vector of zeros', '{"data": [{"embedding": [0, 0]}, {"embedding": [1, 2]}]}'],
-    [
-      'one vector twice',
-      '{"data": [{"index": 0, "embedding": [1]}, {"index": 0, "embedding": [1]}]}',
-    ],
+    ['one twice', '{"data": [{"index": 0, "embedding": [1]}, {"index": 0, "embedding": [1]}]}'],
   ])('fails when the server returns %s', async (_, text) => {
     const { settings } = await serve(() => (response) => response.end(text));
-    const embedder = openOpenAiEmbedder(settings());
+    const embedder = opened(settings());
     const error = await rejectionOf(embedder.embed(['a', 'b'], 'query'));
-    await embedder.close();
     expect(error.code).toBe('EMBEDDING_FAILED');
   });
 
   test('fails in time when the server is silent or unreachable', async () => {
     const { settings } = await serve(() => undefined);
-    const silent = openOpenAiEmbedder(settings({ timeoutS: 0.2, maxRetries: 0 }));
-    expect(await rejectionOf(silent.embed(['a'], 'query'))).toMatchObject({
-      code: 'EMBEDDING_FAILED',
-    });
-    const absent = openOpenAiEmbedder(
-      settings({ baseUrl: 'http://127.0.0.1:9/v1', maxRetries: 0 }),
-    );
-    expect(await rejectionOf(absent.embed(['a'], 'query'))).toMatchObject({
-      code: 'EMBEDDING_FAILED',
-    });
+    for (const more of [{ timeoutS: 0.2 }, { baseUrl: 'http://127.0.0.1:9/v1' }]) {
+      const embedder = opened(settings({ ...more, maxRetries: 0 }));
+      const { code } = await rejectionOf(embedder.embed(['a'], 'query'));
+      expect(code).toBe('EMBEDDING_FAILED');
+    }
   });
 
   test('stops waiting when the caller aborts', async () => {
     const { settings } = await serve(() => undefined);
-    const embedder = openOpenAiEmbedder(settings());
+    const embedder = opened(settings());
     const caller = new AbortController();
     const reason = new Error('too late');
     const vectors = embedder.embed(['a'], 'query', caller.signal);

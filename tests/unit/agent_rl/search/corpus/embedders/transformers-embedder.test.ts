@@ -6,7 +6,7 @@ import { describe, expect, test } from '@jest/globals';
 import { openTransformersEmbedder } from '#agent_rl/search/corpus/embedders/transformers-embedder.ts';
 import { openTaskDocuments } from '#agent_rl/search/corpus/index.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
-import { rejectionOf } from '#tests/support/thrown.ts';
+import { errorOf, rejectionOf } from '#tests/support/thrown.ts';
 import { writeTinyEmbeddingModel } from '#tests/support/tiny-embedding-model.ts';
 
 const folder = temporaryFolder();
@@ -57,24 +57,17 @@ describe('An embedding model in a folder', () => {
   });
 
   test('finds a passage that shares no word with the question', async () => {
-    const backend = await openTaskDocuments(
-      [
-        { id: 'a', title: '', text: 'dog dog' },
-        { id: 'b', title: '', text: 'sun sun' },
-      ],
-      { dense: { ...settings, queryPrefix: '', passagePrefix: '' } },
-    );
+    const documents = ['dog dog', 'sun sun'].map((text) => ({ id: text, title: '', text }));
+    const dense = { ...settings, queryPrefix: '', passagePrefix: '' };
+    const backend = await openTaskDocuments(documents, { dense });
     const [hit] = await backend.search({ query: 'puppy', topK: 1 });
     await backend.close();
-    expect(hit?.documentId).toBe('a');
+    expect(hit?.documentId).toBe('dog dog');
   });
 });
 
 describe('The error for a missing part', () => {
-  const unavailable = (message: string) => ({
-    code: 'EMBEDDER_UNAVAILABLE',
-    message: expect.stringContaining(message),
-  });
+  const unavailable = (message: string) => errorOf('EMBEDDER_UNAVAILABLE', message);
 
   test('names missing files', async () => {
     const part = join(folder, 'part');
@@ -83,9 +76,8 @@ describe('The error for a missing part', () => {
     const error = await rejectionOf(openTransformersEmbedder({ ...settings, model: part }));
     expect(error).toMatchObject(unavailable('has no onnx/model.onnx'));
     const quantized = { ...settings, dtype: 'q8' } as const;
-    expect(await rejectionOf(openTransformersEmbedder(quantized))).toMatchObject(
-      unavailable('onnx/model_quantized.onnx'),
-    );
+    const absent = await rejectionOf(openTransformersEmbedder(quantized));
+    expect(absent).toMatchObject(unavailable('onnx/model_quantized.onnx'));
   });
 
   test('names the missing package', async () => {
@@ -97,9 +89,7 @@ describe('The error for a missing part', () => {
 
   test('never replaces a search by meaning with one by words', async () => {
     const dense = { ...settings, model: join(folder, 'nowhere') };
-    const error = await rejectionOf(
-      openTaskDocuments([{ id: 'a', title: '', text: 'a' }], { dense }),
-    );
-    expect(error).toMatchObject(unavailable('dense: none'));
+    const opening = openTaskDocuments([{ id: 'a', title: '', text: 'a' }], { dense });
+    expect(await rejectionOf(opening)).toMatchObject(unavailable('dense: none'));
   });
 });

@@ -21,10 +21,8 @@ test('the thread of a slow page is ended, and the next page is read', async () =
   const signal = unending();
   const late = rejectionOf(readInThread(endless, { signal, seconds: 0.5 }));
   const next = readInThread(page, { signal });
-  expect(await late).toMatchObject({
-    kind: 'timeout',
-    message: 'the page could not be parsed within 0.5 s',
-  });
+  const message = 'the page could not be parsed within 0.5 s';
+  expect(await late).toMatchObject({ kind: 'timeout', message });
   expect(await next).toMatchObject({ title: 'T' });
 });
 
