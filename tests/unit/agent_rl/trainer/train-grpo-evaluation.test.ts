@@ -10,18 +10,12 @@ import {
 } from '#tests/support/grpo-trainer-setup.ts';
 import { played } from '#tests/support/rollouts.ts';
 
-const taskOf = (taskId: string) => ({ taskId, prompt: '', metadata: { family: 'sums' } });
-
 /** Answers the attempts at task `e`, held out, and `s`, of the selection, with these rewards in order. */
-const rewarded = (rewards: Readonly<Record<string, readonly number[]>>): Script => {
-  const made: Record<string, number> = {};
+const rewarded = (rewards: Readonly<Record<string, number[]>>): Script => {
+  const left = structuredClone(rewards);
   return (request) => {
-    const { taskId } = request.task;
-    const ofTask = rewards[taskId];
-    if (ofTask === undefined) return mixed(request);
-    const place = made[taskId] ?? 0;
-    made[taskId] = place + 1;
-    return played({ reward: ofTask[place] ?? 0 });
+    const ofTask = left[request.task.taskId];
+    return ofTask === undefined ? mixed(request) : played({ reward: ofTask.shift() ?? 0 });
   };
 };
 
@@ -31,9 +25,9 @@ test('a run evaluates before, during and after training', async () => {
   const { metrics, checkpoints, result } = await trained(
     rewarded({ e: [0, 1, 1, 0] }),
     {
-      train: { ...options.train, iterations: 3 },
-      eval: { ...options.eval, before: true, after: true, every: 1 },
-      checkpoint: { every: 2, keepBest: false },
+      train: { iterations: 3 },
+      eval: { before: true, after: true, every: 1 },
+      checkpoint: { every: 2 },
     },
     {
       evaluation: ({ when, iteration, evaluation: { successRate } }) =>
@@ -53,13 +47,18 @@ test('a run evaluates before, during and after training', async () => {
   });
   expect(result.before?.successRate).toBe(0);
   expect(result.difference).toMatchObject({ tasks: 1, difference: 0 });
+  // None is kept as the best unless that is asked for.
+  expect(result.state.best).toBe(null);
 });
 
 const keepsBest = {
-  train: { ...options.train, iterations: 3 },
-  eval: { ...options.eval, before: true, after: true, every: 2 },
-  checkpoint: { every: 0, keepBest: true },
+  train: { iterations: 3 },
+  eval: { before: true, after: true, every: 2 },
+  checkpoint: { keepBest: true },
 };
+const selecting = (...taskIds: string[]) => ({
+  selectionTasks: taskIds.map((taskId) => ({ taskId, prompt: '', metadata: {} })),
+});
 
 test('the best checkpoint is chosen by the selection tasks only', async () => {
   const seen: string[] = [];
@@ -68,7 +67,7 @@ test('the best checkpoint is chosen by the selection tasks only', async () => {
     rewarded({ e: [0, 1, 0], s: [0, 1] }),
     keepsBest,
     { evaluation: ({ when, iteration }) => seen.push(`${when} ${iteration}`) },
-    { selectionTasks: [taskOf('s')] },
+    selecting('s'),
   );
   expect(seen).toEqual(['before 0', 'during 2', 'selection 2', 'selection 3', 'after 3']);
   expect(checkpoints).toEqual(['best 2', 'best 3', 'last 3']);
@@ -80,31 +79,18 @@ test('the best checkpoint is chosen by the selection tasks only', async () => {
 });
 
 test('the earlier of two equal checkpoints stays the best', async () => {
-  const { checkpoints, state } = await trained(
-    rewarded({ e: [0, 0, 0], s: [1, 1] }),
-    keepsBest,
-    {},
-    { selectionTasks: [taskOf('s')] },
-  );
+  const script = rewarded({ e: [0, 0, 0], s: [1, 1] });
+  const { checkpoints, state } = await trained(script, keepsBest, {}, selecting('s'));
   expect(checkpoints).toEqual(['best 2', 'last 3']);
   expect(state.best).toEqual({ iteration: 2, successRate: 1 });
 });
 
 test('a run with keepBest needs held-out tasks, the same ones on resume', async () => {
-  await expect(setUp(mixed, keepsBest).trainer.train(never)).rejects.toThrow(
-    'needs held-out tasks',
-  );
-  const { state } = await trained(mixed, keepsBest, {}, { selectionTasks: [taskOf('s')] });
-  const goesOn = setUp(mixed, keepsBest, {}, { selectionTasks: [taskOf('s'), taskOf('u')] });
+  await expect(trained(mixed, keepsBest)).rejects.toThrow('needs held-out tasks');
+  const { state } = await trained(mixed, keepsBest, {}, selecting('s'));
+  const goesOn = setUp(mixed, keepsBest, {}, selecting('s', 'u'));
   goesOn.trainer.restore(state);
   await expect(goesOn.trainer.train(never)).rejects.toThrow('holds out 1 tasks');
-});
-
-test('a run keeps no best checkpoint by default', async () => {
-  const { checkpoints, state } = await trained(mixed, {
-    eval: { ...options.eval, every: 1, after: true },
-  });
-  expect([checkpoints, state.best]).toEqual([['last 2'], null]);
 });
 
 test('a run discards an interrupted evaluation', async () => {
@@ -112,41 +98,34 @@ test('a run discards an interrupted evaluation', async () => {
   const seen: string[] = [];
   const { trainer, checkpoints } = setUp(
     mixed,
-    { eval: { ...options.eval, before: true } },
+    { eval: { before: true } },
     { 'evaluation-rollout': () => stop.abort(), evaluation: ({ when }) => seen.push(when) },
   );
-  const result = await trainer.train(stop.signal);
-  expect(result.before).toBeUndefined();
-  expect(result.state.before).toBeNull();
+  const { before, state } = await trainer.train(stop.signal);
+  expect([before, state.before]).toEqual([undefined, null]);
   expect([seen, checkpoints]).toEqual([[], ['interrupted 0']]);
 });
 
 test('a run makes the baseline once, also when it is resumed', async () => {
-  const evaluation = { eval: { ...options.eval, before: true } };
-  const first = setUp(mixed, evaluation);
-  const { state, before } = await first.trainer.train(never);
+  const changes = { eval: { before: true } };
+  const { state, before } = await trained(mixed, changes);
   expect(before?.rollouts).toHaveLength(1);
-  const goesOn = (from: typeof state) => {
-    const { trainer, rollouts } = setUp(mixed, evaluation);
+  const goesOn = async (from: typeof state) => {
+    const { trainer, rollouts } = setUp(mixed, changes);
     trainer.restore(from);
-    return trainer.train(never).then((result) => ({ result, rollouts }));
+    const result = await trainer.train(never);
+    expect(rollouts.requests).toEqual([]);
+    return result.before;
   };
-  const kept = await goesOn(state);
-  expect(kept.result.before).toEqual({ ...before, rollouts: [] });
-  const none = await goesOn({ ...state, before: null });
-  expect(none.result.before).toBeUndefined();
-  expect([...kept.rollouts.requests, ...none.rollouts.requests]).toEqual([]);
+  expect(await goesOn(state)).toEqual({ ...before, rollouts: [] });
+  expect(await goesOn({ ...state, before: null })).toBeUndefined();
 });
 
 test('a run reports its activities', async () => {
   const phases: string[] = [];
   await trained(
     mixed,
-    {
-      train: { ...options.train, iterations: 2 },
-      eval: { ...options.eval, before: true },
-      checkpoint: { every: 1, keepBest: false },
-    },
+    { train: { iterations: 2 }, eval: { before: true }, checkpoint: { every: 1 } },
     {
       phase: ({ type: _type, iteration, ...phase }) =>
         phases.push(`${iteration} ${Object.values(phase).join(' ')}`),
