@@ -16,22 +16,17 @@ import { rolloutMetrics } from '#agent_rl/trainer/collect/rollout-metrics.ts';
 import { learnedParts } from '#agent_rl/trainer/learned-parts.ts';
 import { takeSteps } from '#agent_rl/trainer/steps/take-steps.ts';
 import { FakeLearner } from '#tests/support/fake-learner.ts';
-import { options } from '#tests/support/grpo-trainer-setup.ts';
+import { options, optionsWith } from '#tests/support/grpo-trainer-setup.ts';
 import { groupOf, member } from '#tests/support/rollouts.ts';
 
 /** Sampled tokens have the log-probability -0.25, as the learner of these tests gives it. */
-function sequence(
-  ...pieces: [source: TokenSource, tokens: number[], version?: number][]
-): TranscriptRecord {
+function sequence(...pieces: [source: TokenSource, tokens: number[], version?: number][]) {
   const transcript = new Transcript();
-  for (const [source, tokens, version = 0] of pieces)
-    if (source === 'sampled')
-      transcript.appendSampled(
-        tokens,
-        tokens.map(() => -0.25),
-        version,
-      );
+  for (const [source, tokens, version = 0] of pieces) {
+    const logProbs = tokens.map(() => -0.25);
+    if (source === 'sampled') transcript.appendSampled(tokens, logProbs, version);
     else transcript.append(source, tokens);
+  }
   return transcript.record();
 }
 
@@ -57,33 +52,23 @@ const other = member({
 });
 const collection = { groups: [[groupOf([branched, short])], [groupOf([other])]], discarded: [] };
 
-const built = (aggregation: Aggregation) =>
-  buildData(
-    collection,
-    { ...options.algorithm, aggregation },
-    // At most 20 tokens, which "constant" divides by.
-    { ...options.rollout, maxTurns: 3, maxTurnTokens: 8, maxEpisodeTokens: 20 },
-  );
+const built = (aggregation: Aggregation) => {
+  // At most 20 tokens, which "constant" divides by.
+  const limits = { maxTurns: 3, maxTurnTokens: 8, maxEpisodeTokens: 20 };
+  const { algorithm, rollout } = optionsWith({ algorithm: { aggregation }, rollout: limits });
+  return buildData(collection, algorithm, rollout);
+};
 
 describe('A part with two sequences of a common prefix', () => {
   test('trains each token once, in the first sequence that contains it', () => {
     const { data } = built('token-mean');
-    expect(data.map(({ datum }) => [datum.from?.key.sample, datum.from?.sequence])).toEqual([
-      [0, 0],
-      [0, 1],
-      [1, 0],
-      [0, 0],
-    ]);
-    expect(
-      data.map(({ datum }) => Array.from(datum.tokens).filter((_, at) => datum.weights[at] !== 0)),
-    ).toEqual([
-      [10, 11, 12],
-      [20, 21, 22],
-      [10, 11],
-      [30, 31, 32, 33],
-    ]);
+    const rows = data.map(({ datum: { from, tokens, weights } }) => {
+      const trainedTokens = [...tokens].filter((_, at) => weights[at] !== 0);
+      return `${from?.key.sample}/${from?.sequence}: ${trainedTokens.join(' ')}`;
+    });
+    expect(rows).toEqual(['0/0: 10 11 12', '0/1: 20 21 22', '1/0: 10 11', '0/0: 30 31 32 33']);
     // The second is still computed from its own beginning.
-    expect(Array.from(data[1]?.datum.tokens ?? [])).toEqual([1, 2, 10, 11, 6, 7, 20, 21, 22]);
+    expect([...data[1]!.datum.tokens]).toEqual([1, 2, 10, 11, 6, 7, 20, 21, 22]);
   });
 
   test.each([
@@ -115,10 +100,8 @@ describe('A part with two sequences of a common prefix', () => {
   });
 
   test('records a column for each sequence that was sent', async () => {
-    const again = member({
-      reward: 1,
-      sequences: [sequence(...begun), sequence(...begun, ['tool', [5]])],
-    });
+    const sequences = [sequence(...begun), sequence(...begun, ['tool', [5]])];
+    const again = member({ reward: 1, sequences });
     const both = { groups: [[groupOf([branched, again])]], discarded: [] };
     const { algorithm, rollout } = options;
     const training = buildData(both, algorithm, rollout);
@@ -142,11 +125,8 @@ describe('A part with two sequences of a common prefix', () => {
     const learner = new FakeLearner();
     learner.ofPolicy = -0.75;
     const kl = { kind: 'k1', weight: 0.1, temperature: 1 } as const;
-    const [[group] = []] = await withKlRewards(
-      { learner, reference: referenceOf(learner) },
-      collection.groups,
-      kl,
-    );
+    const scorers = { learner, reference: referenceOf(learner) };
+    const [[group] = []] = await withKlRewards(scorers, collection.groups, kl);
     // -0.5 nats a token: six of one part and two of the other.
     expect(group?.kl?.nats).toBeCloseTo(-0.5 * 8, 12);
     expect(group?.rewards[0]).toBeCloseTo(1 + 0.1 * 0.5 * 6, 12);
@@ -160,22 +140,18 @@ describe('The common prefix of two sequences', () => {
     );
 
   test('ends within a turn if they differ there', () => {
-    expect(
-      drawn(
-        sequence(['user', [1]], ['sampled', [10, 11, 12]]),
-        sequence(['user', [1]], ['sampled', [10, 30]]),
-      ),
-    ).toEqual([[10, 11, 12], [30]]);
+    const first = sequence(['user', [1]], ['sampled', [10, 11, 12]]);
+    const second = sequence(['user', [1]], ['sampled', [10, 30]]);
+    expect(drawn(first, second)).toEqual([[10, 11, 12], [30]]);
   });
 
-  test('excludes tokens of other weights or other sources', () => {
+  test.each([
+    ['weights', sequence(['user', [1]], ['sampled', [10], 1]), [10]],
+    ['source', sequence(['system', [1]], ['sampled', [10]]), [10]],
+    ['source', sequence(['user', [1]], ['tool', [10]], ['sampled', [2]]), [2]],
+  ])('excludes tokens of other %s', (_, second, expected) => {
     const first = sequence(['user', [1]], ['sampled', [10]], ['tool', [2]], ['sampled', [11]]);
-    expect(drawn(first, sequence(['user', [1]], ['sampled', [10], 1]))).toEqual([[10, 11], [10]]);
-    expect(drawn(first, sequence(['system', [1]], ['sampled', [10]]))).toEqual([[10, 11], [10]]);
-    expect(drawn(first, sequence(['user', [1]], ['tool', [10]], ['sampled', [2]]))).toEqual([
-      [10, 11],
-      [2],
-    ]);
+    expect(drawn(first, second)).toEqual([[10, 11], expected]);
   });
 
   test('is searched in all earlier sequences', () => {
