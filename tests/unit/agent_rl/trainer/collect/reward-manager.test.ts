@@ -4,38 +4,23 @@ import type { JudgedGroup } from '#agent_rl/core/plugins/reward-manager.ts';
 import type { Member } from '#agent_rl/core/rollout.ts';
 import { ranking } from '#agent_rl/rewards/managers/ranking.ts';
 import type { GroupRewarding } from '#agent_rl/trainer/collect/group-rewards.ts';
-import type { GrpoOptions } from '#agent_rl/trainer/training-options.ts';
 import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
-import { never, options, type Script, setUp } from '#tests/support/grpo-trainer-setup.ts';
+import { failing } from '#tests/support/grpo-trainer-setup.ts';
 import { played } from '#tests/support/rollouts.ts';
 
-const terms = [{ name: 'environment', weight: 1 }];
-const rewards = [8, 1, 0];
-const script: Script = ({ key: { sample } }) => played({ reward: rewards[sample] ?? 0 });
-
-/** One iteration of two groups of three under a manager. */
-async function trainOne(
-  assign: GroupRewarding['manager']['assign'],
-  changes: Partial<GrpoOptions['rollout']> = {},
-) {
+/** One iteration of two groups of three under a manager, which may fail. */
+async function trainOne(assign: GroupRewarding['manager']['assign'], maxInARow = 1000) {
   const members: Member[] = [];
-  const set = setUp(
-    script,
-    {
-      rollout: { ...options.rollout, groupSize: 3, ...changes },
-      train: { ...options.train, iterations: 1 },
-    },
+  const terms = [{ name: 'environment', weight: 1 }];
+  const { error, trainer, learner } = await failing(
+    ({ key: { sample } }) => played({ reward: [8, 1, 0][sample] ?? 0 }),
+    { rollout: { groupSize: 3, failures: { maxInARow } }, train: { iterations: 1 } },
     { iteration: ({ learned }) => members.push(...learned) },
     { rewarding: { name: 'mine', manager: { assign }, terms } },
   );
-  const ended = await set.trainer.train(never).then(
-    () => undefined,
-    (thrown: unknown) => String(thrown),
-  );
-  const totals = set.trainer.state().totals;
-  const advantages = set.learner.batches.flat().map((datum) => datum.advantages[2]);
-  const recorded = members.map(({ part }) => part);
-  return { members, recorded, advantages, totals, ended };
+  const { totals } = trainer.state();
+  const advantages = learner.batches.flat().map((datum) => datum.advantages[2]);
+  return { members, recorded: members.map(({ part }) => part), advantages, totals, error };
 }
 
 /** Rewards of the first task, and a failure for the second. */
@@ -48,13 +33,8 @@ test("a group is trained on its manager's rewards, which the records have beside
   const { members, recorded, advantages } = await trainOne(ranking);
   // 8, 1 and 0 become 1, 1/2 and 0; the middle one has no advantage and is not sent.
   expect(advantages).toEqual([0.5, -0.5, 0.5, -0.5]);
-  expect(
-    recorded.slice(0, 3).map(({ reward, groupReward }) => [reward, groupReward?.reward]),
-  ).toEqual([
-    [8, 1],
-    [1, 0.5],
-    [0, 0],
-  ]);
+  const rewards = recorded.map(({ reward, groupReward }) => `${reward} ${groupReward?.reward}`);
+  expect(rewards.slice(0, 3)).toEqual(['8 1', '1 0.5', '0 0']);
   const [first] = members;
   expect(first && trajectoryLine(first)).toMatchObject({
     reward: 8,
@@ -63,28 +43,23 @@ test("a group is trained on its manager's rewards, which the records have beside
 });
 
 test('a failing manager makes its group grader errors, and the others learn', async () => {
-  const { members, recorded, advantages, totals, ended } = await trainOne(failingOnce);
-  expect(ended).toBeUndefined();
+  const { members, recorded, advantages, totals, error } = await trainOne(failingOnce);
+  expect(error).toBeUndefined();
   expect(advantages).toEqual([0.5, -0.5]);
-  expect(
-    recorded.slice(3).map(({ outcome, reward, success }) => [outcome, reward, success]),
-  ).toEqual([0, 1, 2].map(() => ['grader-error', undefined, false]));
-  expect(recorded[3]?.unjudged).toEqual({
+  const unjudged = {
     problem: expect.stringMatching(/^Reward manager "mine" failed.*: no comparison$/),
     failure: { owner: 'plugin', retryable: false },
-  });
-  expect(members[3] && trajectoryLine(members[3])).toMatchObject({
-    problem: recorded[3]?.unjudged?.problem,
-    failure: recorded[3]?.unjudged?.failure,
-  });
+  };
+  const failed = { outcome: 'grader-error', reward: undefined, success: false, unjudged };
+  expect(recorded.slice(3)).toMatchObject([failed, failed, failed]);
+  expect(trajectoryLine(members[3]!)).toMatchObject(unjudged);
   expect(totals.outcomes).toMatchObject({ 'grader-error': 3, completed: 3 });
   expect(totals.ledger).toMatchObject({ grader: 9, trained: 6, 'zero-advantage': 3 });
 });
 
 test('failures of a manager count as failed episodes, and end the run if too many are consecutive', async () => {
-  const failures = { ...options.rollout.failures, maxInARow: 3 };
-  const { ended } = await trainOne(failingOnce, { failures });
-  expect(ended).toMatch(/3 consecutive episodes failed .*no comparison/);
+  const { error } = await trainOne(failingOnce, 3);
+  expect(String(error)).toMatch(/3 consecutive episodes failed .*no comparison/);
 });
 
 test('an episode that the manager leaves out is not compared', async () => {
