@@ -62,13 +62,10 @@ describe('The watch on a run', () => {
   });
 
   test('warns of an effect where no cause is found', () => {
-    const longer = { 'rollout/lengthMean': 450 };
-    const changes = learning(6).map((change) =>
-      Object.assign(change, { 'rollout/successRate': 0.4 }),
-    );
-    expect(watched([...changes, ...times(12, { ...changes.at(-1), ...longer })])).toEqual([
-      [11, 'lengths'],
-    ]);
+    const level = { 'rollout/successRate': 0.4 };
+    const changes = learning(6).map((change) => Object.assign(change, level));
+    const longer = times(12, { ...changes.at(-1), 'rollout/lengthMean': 450 });
+    expect(watched([...changes, ...longer])).toEqual([[11, 'lengths']]);
   });
 
   test('does not miss tools in a run without any', () => {
@@ -78,11 +75,7 @@ describe('The watch on a run', () => {
   });
 
   test('compares with its first iterations however long it trains', () => {
-    const falls = {
-      'rollout/successRate': 0.05,
-      'rollout/rewardMean': 0,
-      'rollout/entropyEstimate': 0.3,
-    };
+    const falls = { 'rollout/successRate': 0.05, 'rollout/entropyEstimate': 0.3 };
     const told = watched([...learning(60), ...times(10, falls)]);
     expect(told[0]).toEqual([expect.any(Number), 'success']);
   });
@@ -98,10 +91,8 @@ test('a warning names the case, its check and what to try, and leaves names of s
 
 test('a run that begins to repeat itself warns once, with the iteration', () => {
   const warned: string[] = [];
-  const warn = warningsOf(
-    { settings: new RunSettings({}), tools: true, prompt: 'in the prompt' },
-    { warn: (text) => warned.push(text) },
-  );
+  const run = { settings: new RunSettings({}), tools: true, prompt: 'in the prompt' };
+  const warn = warningsOf(run, { warn: (text) => warned.push(text) });
   for (let iteration = 1; iteration <= 20; iteration++) {
     const metrics = { 'rollout/repetition': iteration > 5 ? 0.4 : 0.02 };
     warn({ type: 'iteration', iteration, metrics, learned: [] });
