@@ -40,9 +40,7 @@ function datum(length: number, from: number, advantage = 1): TrainDatum {
 
 function open(microBatchTokens = 256) {
   const parameters = initialParameters(tinyModelConfig, new KeyedRng(3));
-  const learner = new LocalLearner(engine, tinyModelConfig, parameters, {
-    microBatchTokens,
-  });
+  const learner = new LocalLearner(engine, tinyModelConfig, parameters, { microBatchTokens });
   return { learner, parameters };
 }
 
@@ -156,7 +154,5 @@ describe('LocalLearner', () => {
 });
 
 function open2(parameters: ReadonlyMap<string, Float32Array>): LocalLearner {
-  return new LocalLearner(engine, tinyModelConfig, parameters, {
-    microBatchTokens: 256,
-  });
+  return new LocalLearner(engine, tinyModelConfig, parameters, { microBatchTokens: 256 });
 }

@@ -119,12 +119,7 @@ const norm = (values: Iterable<number>): number =>
 
 async function expectSame(
   model: TinyModel,
-  options: {
-    loss: LossSpec;
-    memory?: typeof noRecompute;
-    on?: Engine;
-    microBatchTokens?: number;
-  },
+  options: { loss: LossSpec; memory?: typeof noRecompute; on?: Engine; microBatchTokens?: number },
   data = groups(1),
 ): Promise<void> {
   const apart = await gradients(model, { ...options, prefixTrees: false }, data);

@@ -31,11 +31,7 @@ const layOut = (
   }).shape;
 
 test('one sequence as long as a micro-batch is laid out without padding', () => {
-  expect(layOut([1024], 1024)).toEqual({
-    sequences: 1,
-    length: 1024,
-    trained: 1024,
-  });
+  expect(layOut([1024], 1024)).toEqual({ sequences: 1, length: 1024, trained: 1024 });
 });
 
 test('batches for an engine that compiles nothing are padded only to the longest sequence', () => {

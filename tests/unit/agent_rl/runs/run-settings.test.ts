@@ -27,22 +27,10 @@ const sourcesFor = (config: Config) =>
 
 /** Folder and log of a run in which an episode was played and something was said at every level. */
 async function runWith(...overrides: string[]) {
-  const { config } = loadConfig({
-    file,
-    overrides: [`run.outputDir=${outputDir}`, ...overrides],
-  });
-  const record = await OpenRun.open({
-    config,
-    file,
-    origins: {},
-    sources: sourcesFor(config),
-  });
+  const { config } = loadConfig({ file, overrides: [`run.outputDir=${outputDir}`, ...overrides] });
+  const record = await OpenRun.open({ config, file, origins: {}, sources: sourcesFor(config) });
   const { folder, log } = record;
-  const records = new RunRecords({
-    folder,
-    log,
-    logRollouts: config.run.logRollouts,
-  });
+  const records = new RunRecords({ folder, log, logRollouts: config.run.logRollouts });
   records.on({ type: 'rollout', rollout: played({ taskId: 'task-of-this-episode' }) });
   log.debug('said at level debug');
   log.info('said at level info');

@@ -25,10 +25,7 @@ const session = (more: Partial<RunUsage> = {}): RunUsage => ({
 });
 
 test('what sessions used adds up, and memory is the highest of them', () => {
-  const later = session({
-    wallSeconds: 2.5,
-    memory: { peakRssBytes: 400, scope: 'process-tree' },
-  });
+  const later = session({ wallSeconds: 2.5, memory: { peakRssBytes: 400, scope: 'process-tree' } });
   expect(addUsage(session({ sessions: 2 }), later)).toEqual({
     sessions: 3,
     wallSeconds: 12.5,

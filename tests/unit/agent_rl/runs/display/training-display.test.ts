@@ -152,9 +152,7 @@ describe('The panel of a training', () => {
 
 describe('The display without a panel', () => {
   test('is a plain line for each iteration and each whole evaluation', async () => {
-    const { terminal, display, wait, expectEnd } = setUp(80, {
-      environment: { NO_COLOR: '1' },
-    });
+    const { terminal, display, wait, expectEnd } = setUp(80, { environment: { NO_COLOR: '1' } });
     wait(2);
     display.on(attempted(2));
     display.on(attempted(2));

@@ -165,10 +165,7 @@ describe('The diagnosis of a run', () => {
     [
       'success: wrong',
       /fell: from 40\.0 % .* to 10\.0 % .*, but the reward did not fall/,
-      {
-        metrics: { 'rollout/rewardMean': 0.2 },
-        late: { ...falls, 'rollout/rewardMean': 0.3 },
-      },
+      { metrics: { 'rollout/rewardMean': 0.2 }, late: { ...falls, 'rollout/rewardMean': 0.3 } },
     ],
     [
       'held-out: wrong',

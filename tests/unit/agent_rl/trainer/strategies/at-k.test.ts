@@ -91,15 +91,17 @@ describe('The figures pass@k and avg@k', () => {
   });
 
   test('both figures have the known bounds and extreme values for any attempts', () => {
-    const texts = fc.integer({ min: 1, max: 6 }).chain((samples) =>
-      fc.record({
-        samples: fc.constant(samples),
-        texts: fc.array(fc.stringMatching(new RegExp(`^[01]{${samples}}$`)), {
-          minLength: 1,
-          maxLength: 6,
+    const texts = fc
+      .integer({ min: 1, max: 6 })
+      .chain((samples) =>
+        fc.record({
+          samples: fc.constant(samples),
+          texts: fc.array(fc.stringMatching(new RegExp(`^[01]{${samples}}$`)), {
+            minLength: 1,
+            maxLength: 6,
+          }),
         }),
-      }),
-    );
+      );
     fc.assert(
       fc.property(texts, ({ samples, texts: given }) => {
         const { passAtK, avgAtK, intervalsAtK } = at(given, samples);
