@@ -12,6 +12,7 @@ import { cpuEngine } from '#tests/support/cpu-engine.ts';
 import { request } from '#tests/support/generation-request.ts';
 import { tinyQuantizedModel } from '#tests/support/quantized-model.ts';
 import { tinyAdapter, tinyAdapterWeights } from '#tests/support/tiny-adapter.ts';
+import { errorOf } from '#tests/support/thrown.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
 const engine = cpuEngine();
@@ -95,10 +96,7 @@ describe('A quantised model', () => {
   test('cannot be trained without an adapter', async () => {
     const { config, weights } = await tinyQuantizedModel();
     const learner = learnerOn(config, weights);
-    const refused = {
-      code: 'CONFIG_INVALID',
-      message: expect.stringMatching(/quantised to four bits.*model\.lora/),
-    };
+    const refused = errorOf('CONFIG_INVALID', /quantised to four bits.*model\.lora/);
     await expect(learner.forwardBackward(batchOf(data), loss)).rejects.toMatchObject(refused);
     expect(() => learner.freezeReference()).toThrow(expect.objectContaining(refused));
   });

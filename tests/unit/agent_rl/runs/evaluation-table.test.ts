@@ -8,33 +8,23 @@ import { compare, successRateOf, type TaskAttempts } from '#agent_rl/trainer/suc
 const tasksOf = (count: number, solved: number, failed = 0): TaskAttempts[] =>
   Array.from({ length: count }, (_, i) => {
     const judged = i < count - failed;
-    return {
-      taskId: `t${i}`,
-      n: Number(judged),
-      successes: Number(judged && i < solved),
-      failed: Number(!judged),
-      groups: ['sums'],
-      ofSlice: false,
-    };
+    const [n, successes] = [Number(judged), Number(judged && i < solved)];
+    return { taskId: `t${i}`, n, successes, failed: 1 - n, groups: ['sums'], ofSlice: false };
   });
 
+/** What the tables show of an evaluation. */
 function evaluation(perTask: readonly TaskAttempts[]): Evaluation {
   const rate = successRateOf(perTask, { seed: 1, of: 'total' });
-  return {
+  const atK = { passAtK: {}, avgAtK: {}, intervalsAtK: {} };
+  const systemFailures = rate.failed ?? 0;
+  const shown: Partial<Evaluation> = {
     ...rate,
-    tasks: perTask.length,
-    systemFailures: rate.failed ?? 0,
-    rewardMean: 0.25,
+    ...atK,
+    systemFailures,
     groups: { sums: rate },
-    passAtK: {},
-    avgAtK: {},
-    intervalsAtK: {},
-    environment: {},
-    environmentByGroup: {},
-    scores: {},
     perTask,
-    rollouts: [],
   };
+  return shown as Evaluation;
 }
 
 const cells = (line = '') => line.trim().split(/ {2,}/);
@@ -42,12 +32,9 @@ const cells = (line = '') => line.trim().split(/ {2,}/);
 describe('The table at the end of a run', () => {
   test('has before, after and the change on the same tasks, and names the intervals', () => {
     const [before, after] = [tasksOf(40, 10), tasksOf(40, 20)];
-    const difference = compare(before, after, 1);
-    const table = beforeAfterTable({
-      before: evaluation(before),
-      after: evaluation(after),
-      ...(difference && { difference }),
-    }).split('\n');
+    const rates = { before: evaluation(before), after: evaluation(after) };
+    const difference = compare(before, after, 1)!;
+    const table = beforeAfterTable({ ...rates, difference }).split('\n');
     expect(cells(table[0])).toEqual(['held-out success', 'before', 'after', 'change, points']);
     const [name, was, is, change] = cells(table[1]);
     expect(name).toBe('total (without slices)');
@@ -64,26 +51,15 @@ describe('The table at the end of a run', () => {
     const table = beforeAfterTable({ before: evaluation(before), after: evaluation(after) });
     const rows = table.split('\n').map(cells);
     expect(rows[1]?.[2]).toMatch(/^20 of 30 = 66\.7 % \[.*\], 10 failed \(25\.0 %\)$/);
-    expect(rows[3]).toEqual([
-      'failed episodes, not scored',
-      '0 of 40 = 0.0 %',
-      '10 of 40 = 25.0 %',
-    ]);
+    expect(rows[3]?.slice(1)).toEqual(['0 of 40 = 0.0 %', '10 of 40 = 25.0 %']);
     // 20 of 40, and 30 of 40.
-    expect(rows[4]).toEqual([
-      'total if those are wrong / right',
-      '25.0 to 25.0 %',
-      '50.0 to 75.0 %',
-    ]);
+    expect(rows[4]?.slice(1)).toEqual(['25.0 to 25.0 %', '50.0 to 75.0 %']);
   });
 
   test('counts solved tasks instead of rates where tasks are very few', () => {
     const before = evaluation(tasksOf(9, 1, 1));
     const table = beforeAfterTable({ before, after: evaluation(tasksOf(9, 3)) });
-    expect(cells(table)).toEqual([
-      'held-out success',
-      '1 of 8 before, 3 of 9 after: too few tasks for rates',
-    ]);
+    expect(cells(table)[1]).toBe('1 of 8 before, 3 of 9 after: too few tasks for rates');
     expect(beforeAfterTable({ after: before })).toContain('- before, 1 of 8 after');
     expect(beforeAfterTable({ before: evaluation(tasksOf(10, 1)) })).toContain('10.0 %');
   });

@@ -2,16 +2,23 @@ import { describe, expect, test } from '@jest/globals';
 
 import { failedText, failureReporter } from '#agent_rl/runs/failed-episodes.ts';
 import type { Outcome } from '#agent_rl/core/outcome.ts';
+import type { Rollout } from '#agent_rl/core/rollout.ts';
 import { played } from '#tests/support/rollouts.ts';
 
 const judged = played({ taskId: 'sum-1', outcome: 'wrong-answer' });
 const failed = (problem?: string, outcome: Outcome = 'grader-error') =>
   played({ taskId: 'sum-2', outcome, problem, failure: undefined });
-const withBrokenTool = played({
-  taskId: 'sum-1',
-  outcome: 'wrong-answer',
-  calls: [{ problem: 'Tool "look" failed: no index' } as never],
-});
+const calls = [{ problem: 'Tool "look" failed: no index' } as never];
+const withBrokenTool = played({ taskId: 'sum-1', outcome: 'wrong-answer', calls });
+
+/** What is reported of these at once. */
+const reportedOf = (...all: readonly Rollout[]): string[] => {
+  const reported: string[] = [];
+  const onRollout = failureReporter((text) => reported.push(text));
+  all.forEach((one) => onRollout(one));
+  return reported;
+};
+const eight = Array.from({ length: 8 }, (_, index) => failed(`reason ${index}`));
 
 describe('The log of failed episodes', () => {
   test('counts them by reason, the most frequent first', () => {
@@ -27,20 +34,19 @@ describe('The log of failed episodes', () => {
   });
 
   test('shows five reasons and counts the others', () => {
-    const all = Array.from({ length: 8 }, (_, index) => failed(`reason ${index}`));
-    const lines = failedText(all)?.split('\n') ?? [];
+    const lines = failedText(eight)?.split('\n') ?? [];
     expect([lines.length, lines.at(-1)]).toEqual([7, '  3 x other reasons']);
+    const reported = reportedOf(...eight);
+    expect(reported).toHaveLength(6);
+    expect(reported.at(-1)).toMatch(/^Further failures are not logged one by one/);
   });
 
   test('reports a failure immediately, once for each reason, unless the episode was aborted', () => {
-    const reported: string[] = [];
-    const onRollout = failureReporter((text) => reported.push(text));
-    [judged, failed('no key'), failed('no key'), failed('stop', 'aborted'), failed()].forEach(
-      onRollout,
-    );
-    expect(reported).toEqual([
-      'An episode of task sum-2 failed and has no reward. grader-error: no key',
-      'An episode of task sum-2 failed and has no reward. grader-error: its environment returned no reward',
+    const all = [judged, failed('no key'), failed('no key'), failed('stop', 'aborted'), failed()];
+    const begin = 'An episode of task sum-2 failed and has no reward. grader-error: ';
+    expect(reportedOf(...all)).toEqual([
+      `${begin}no key`,
+      `${begin}its environment returned no reward`,
     ]);
   });
 
@@ -48,31 +54,14 @@ describe('The log of failed episodes', () => {
     expect(failedText([judged, withBrokenTool])).toBe(
       'in 1 of 2 episodes a tool failed; the model received an error message:\n  1 x Tool "look" failed: no index',
     );
-    const reported: string[] = [];
-    failureReporter((text) => reported.push(text))(withBrokenTool);
-    expect(reported).toEqual([
+    expect(reportedOf(withBrokenTool)).toEqual([
       'An episode of task sum-1 continues after a tool failed. Tool "look" failed: no index',
     ]);
   });
 
-  test('says once that there are more reasons than it shows', () => {
-    const reported: string[] = [];
-    const onRollout = failureReporter((text) => reported.push(text));
-    for (let index = 0; index < 8; index++) onRollout(failed(`reason ${index}`));
-    expect(reported).toHaveLength(6);
-    expect(reported.at(-1)).toBe(
-      'Further failures are not logged one by one; a summary follows each iteration.',
-    );
-  });
-
-  test('says whose failure it was', () => {
+  test('says whose failure it was, and does not let it set the colours of the terminal', () => {
     const failure = { owner: 'plugin', retryable: false } as const;
-    expect(failedText([{ ...failed('no key'), failure }])).toContain(
-      '1 x grader-error (plugin): no key',
-    );
-  });
-
-  test('does not let a failure set the colours of the terminal', () => {
-    expect(failedText([failed('\u001b[31mred')])).toContain('grader-error: \\x1b[31mred');
+    const text = failedText([{ ...failed('\u001b[31mred'), failure }]);
+    expect(text).toContain('1 x grader-error (plugin): \\x1b[31mred');
   });
 });

@@ -36,28 +36,17 @@ describe('The report of tools on a run', () => {
 });
 
 test('adds up counts and money of the web, with shares over all requests', () => {
-  const earlier = {
-    requests: 30,
-    networkCalls: 25,
-    cassetteHits: 6,
-    cassetteHitRate: 0.2,
-    cost: 0.5,
-  };
-  const session = {
-    requests: 10,
-    networkCalls: 1,
-    cassetteHits: 9,
-    cassetteHitRate: 0.9,
-    cost: 0.25,
-  };
-  expect(joinWebReports(earlier, session)).toEqual({
-    requests: 40,
-    networkCalls: 26,
-    cassetteHits: 15,
-    // 15 of 40, and neither 1.1 nor the mean of the two shares.
-    cassetteHitRate: 0.375,
-    cost: 0.75,
-  });
-  const none = { requests: 0, networkCalls: 0, cassetteHits: 0, cassetteHitRate: 0, cost: 0 };
+  const report = (
+    requests: number,
+    networkCalls: number,
+    hits: number,
+    rate: number,
+    cost: number,
+  ) => ({ requests, networkCalls, cassetteHits: hits, cassetteHitRate: rate, cost });
+  const earlier = report(30, 25, 6, 0.2, 0.5);
+  // 15 of 40, and neither 1.1 nor the mean of the two shares.
+  const both = report(40, 26, 15, 0.375, 0.75);
+  expect(joinWebReports(earlier, report(10, 1, 9, 0.9, 0.25))).toEqual(both);
+  const none = report(0, 0, 0, 0, 0);
   expect(joinWebReports(none, none)).toEqual(none);
 });

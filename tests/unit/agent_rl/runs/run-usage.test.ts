@@ -2,6 +2,16 @@ import { expect, test } from '@jest/globals';
 
 import { addUsage, type RunUsage, SessionUsage } from '#agent_rl/runs/run-usage.ts';
 
+const spent = { steps: 1, sampledTokens: 2, fedTokens: 3, prefilledTokens: 4, runS: 5, totalS: 6 };
+const twice = {
+  steps: 2,
+  sampledTokens: 4,
+  fedTokens: 6,
+  prefilledTokens: 8,
+  runS: 10,
+  totalS: 12,
+};
+const unused = { sharedTokens: 0, draftedTokens: 0, acceptedTokens: 0 };
 const session = (more: Partial<RunUsage> = {}): RunUsage => ({
   sessions: 1,
   wallSeconds: 10,
@@ -9,17 +19,7 @@ const session = (more: Partial<RunUsage> = {}): RunUsage => ({
   evaluationCpuSeconds: 4,
   memory: { peakRssBytes: 500, scope: 'process-tree' },
   tokens: { read: 100, sampled: 20, trained: 60 },
-  generation: {
-    steps: 1,
-    sampledTokens: 2,
-    fedTokens: 3,
-    prefilledTokens: 4,
-    sharedTokens: 0,
-    draftedTokens: 0,
-    acceptedTokens: 0,
-    runS: 5,
-    totalS: 6,
-  },
+  generation: { ...spent, ...unused },
   sandbox: { requests: 7, repeats: 1, incidents: 0 },
   ...more,
 });
@@ -33,17 +33,7 @@ test('what sessions used adds up, and memory is the highest of them', () => {
     evaluationCpuSeconds: 8,
     memory: { peakRssBytes: 500, scope: 'process-tree' },
     tokens: { read: 200, sampled: 40, trained: 120 },
-    generation: {
-      steps: 2,
-      sampledTokens: 4,
-      fedTokens: 6,
-      prefilledTokens: 8,
-      sharedTokens: 0,
-      draftedTokens: 0,
-      acceptedTokens: 0,
-      runS: 10,
-      totalS: 12,
-    },
+    generation: { ...twice, ...unused },
     sandbox: { requests: 14, repeats: 2, incidents: 0 },
   });
 });

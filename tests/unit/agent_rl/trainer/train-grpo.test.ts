@@ -215,8 +215,8 @@ describe('trainGrpo', () => {
       const names = Object.keys(values);
       expect(names.filter((name) => metricDefinition(name) === undefined)).toEqual([]);
       expect(Object.values(values).every(Number.isFinite)).toBe(true);
-      const booked = names.filter((name) => name.startsWith('ledger/'));
-      const sum = booked.reduce((all, name) => all + (values[name] ?? NaN), 0);
+      const booked = Object.entries(values).filter(([name]) => name.startsWith('ledger/'));
+      const sum = booked.reduce((all, [, count = NaN]) => all + count, 0);
       expect(sum).toBe(values['rollout/sampledTokens']);
     }
   });

@@ -28,7 +28,7 @@ const attempted = (episodes: number): TrainingEvent => ({
   episodes,
 });
 
-function setUp(columns: number, options: { environment?: object; quiet?: boolean } = {}) {
+function setUp(columns: number, options: Partial<Parameters<typeof openTrainingDisplay>[0]> = {}) {
   const terminal = new EmulatedTerminal({ columns });
   let time = 0;
   let ends: number | undefined;

@@ -5,7 +5,7 @@ import { describe, expect, test } from '@jest/globals';
 import { batchSchema } from '#agent_rl/core/services/batch.ts';
 import { readEpisodes, requireReadable } from '#agent_rl/runs/episodes/read-episodes.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { rejectionOf } from '#tests/support/thrown.ts';
+import { errorOf, rejectionOf } from '#tests/support/thrown.ts';
 
 const folder = temporaryFolder();
 
@@ -13,11 +13,8 @@ async function tasksRead(...schemas: unknown[]): Promise<string[]> {
   const lines = schemas.map((schema, index) => JSON.stringify({ schema, taskId: `t${index}` }));
   writeBelow(folder, 'trajectories/train.jsonl', `${lines.join('\n')}\n`);
   const tasks: string[] = [];
-  for await (const { taskId } of readEpisodes(
-    { trajectories: join(folder, 'trajectories') },
-    'train',
-  ))
-    tasks.push(taskId);
+  const trajectories = join(folder, 'trajectories');
+  for await (const { taskId } of readEpisodes({ trajectories }, 'train')) tasks.push(taskId);
   return tasks;
 }
 
@@ -41,10 +38,8 @@ describe('The reader of episodes', () => {
 
   test('finds another schema before a run is continued', async () => {
     const file = writeBelow(folder, 'old/trajectories/eval.jsonl', '{"schema":2,"taskId":"t"}\n');
-    const { code, message } = await rejectionOf(
-      requireReadable({ trajectories: join(folder, 'old', 'trajectories') }),
-    );
-    expect(code).toBe('DATASET_INVALID');
-    expect(message).toContain(`(schema 2; this version reads 3): ${file}:1. `);
+    const reading = requireReadable({ trajectories: join(folder, 'old', 'trajectories') });
+    const refused = errorOf('DATASET_INVALID', `(schema 2; this version reads 3): ${file}:1. `);
+    await expect(reading).rejects.toMatchObject(refused);
   });
 });

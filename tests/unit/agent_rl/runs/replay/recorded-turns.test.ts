@@ -30,36 +30,26 @@ function cut(tokens: number, spans: number) {
   };
 }
 
-const episode = (version: number, outcome = 'completed', sequence = sequenceOf(version)) => ({
-  schema: 3,
-  iteration: 1,
-  taskId: 't',
-  agent: 'policy',
-  sample: 1,
-  seed: 9,
-  step: version,
-  sequences: [sequence],
-  outcome,
-});
+const episode = (version: number, outcome = 'completed', sequence = sequenceOf(version)) => {
+  const place = { schema: 3, iteration: 1, taskId: 't', agent: 'policy', sample: 1, seed: 9 };
+  return { ...place, step: version, sequences: [sequence], outcome };
+};
 
-function written(name: string, lines: readonly object[]): string {
-  const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
-  writeBelow(root, `${name}/trajectories/train.jsonl`, text);
-  return join(root, name);
+/** The turns of a run that recorded these episodes. */
+function read(...episodes: readonly object[]): Promise<RecordedTurns> {
+  const text = episodes.map((line) => `${JSON.stringify(line)}\n`).join('');
+  writeBelow(root, 'run/trajectories/train.jsonl', text);
+  return RecordedTurns.read(join(root, 'run'));
 }
 
-const asked = (tokens: readonly number[], more: Partial<GenerationRequest> = {}) => ({
-  episode: 'e',
-  tokens,
-  maxTokens: 8,
-  stopTokens: [60],
-  sampling: unbiased,
-  key: { seed: 9, taskId: 't', sample: 1, turn: 0 },
-  ...more,
-});
+const asked = (tokens: readonly number[], more: Partial<GenerationRequest> = {}) => {
+  const key = { seed: 9, taskId: 't', sample: 1, turn: 0 };
+  const limits = { maxTokens: 8, stopTokens: [60] };
+  return { episode: 'e', tokens, ...limits, sampling: unbiased, key, ...more };
+};
 
 test('a turn is what was sampled after its context, by the weights that are asked for', async () => {
-  const turns = await RecordedTurns.read(written('two', [episode(0), episode(4)]));
+  const turns = await read(episode(0), episode(4));
   expect(turns.find(asked([1, 2]), 4)).toEqual({
     turn: { tokens: [54, 60], logProbs: [-0.5, -0.25], stop: 'stop-token', version: 4 },
   });
@@ -70,14 +60,11 @@ test('a turn is what was sampled after its context, by the weights that are aske
 });
 
 test('no more tokens are given than are asked for, and a turn may be asked for in pieces', async () => {
-  const turns = await RecordedTurns.read(written('pieces', [episode(0)]));
+  const turns = await read(episode(0));
   const one = { maxTokens: 1 };
-  expect(turns.find(asked([1, 2], one), 0)).toMatchObject({
-    turn: { tokens: [50], stop: 'max-tokens' },
-  });
-  expect(turns.find(asked([1, 2, 50], one), 0)).toMatchObject({
-    turn: { tokens: [60], stop: 'stop-token' },
-  });
+  const found = (...tokens: number[]) => turns.find(asked(tokens, one), 0);
+  expect(found(1, 2)).toMatchObject({ turn: { tokens: [50], stop: 'max-tokens' } });
+  expect(found(1, 2, 50)).toMatchObject({ turn: { tokens: [60], stop: 'stop-token' } });
 });
 
 test.each([
@@ -86,19 +73,14 @@ test.each([
   ['not-sampled', asked([1, 2]), 3],
   ['not-sampled', asked([1, 2, 50, 60]), 0],
 ])('%s is the answer for a turn that the run did not record', async (why, request, version) => {
-  const turns = await RecordedTurns.read(written('missing', [episode(0)]));
+  const turns = await read(episode(0));
   expect(turns.find(request, version)).toEqual({ why });
 });
 
-test('a turn fails where the system failed in the run', async () => {
-  const failed = episode(0, 'infrastructure-error', cut(5, 3));
-  const turns = await RecordedTurns.read(written('failed', [failed]));
-  expect(turns.find(asked([1, 2, 50, 60, 3]), 0)).toEqual({ why: 'failed' });
-});
-
-test('an episode fails where a tool failed in the run, whatever the tool answers now', async () => {
-  const failed = episode(0, 'infrastructure-error', cut(4, 2));
-  const turns = await RecordedTurns.read(written('tool-failed', [failed]));
+test('an episode fails where the system or a tool failed in the run, whatever the tool answers now', async () => {
+  const system = await read(episode(0, 'infrastructure-error', cut(5, 3)));
+  expect(system.find(asked([1, 2, 50, 60, 3]), 0)).toEqual({ why: 'failed' });
+  const turns = await read(episode(0, 'infrastructure-error', cut(4, 2)));
   expect(turns.find(asked([1, 2, 50, 60, 3]), 0)).toEqual({ why: 'failed' });
   expect(turns.find(asked([1, 2, 50, 61, 3]), 0)).toEqual({ why: 'other-context' });
 });
@@ -106,14 +88,11 @@ test('an episode fails where a tool failed in the run, whatever the tool answers
 test('each sequence of a part is looked through', async () => {
   const { sequences, ...one } = episode(0);
   const other = { ...cut(2, 1), tokens: [9, 9] };
-  const turns = await RecordedTurns.read(
-    written('several', [{ ...one, sequences: [other, ...sequences] }]),
-  );
+  const turns = await read({ ...one, sequences: [other, ...sequences] });
   expect(turns.find(asked([1, 2]), 0)).toMatchObject({ turn: { tokens: [50, 60] } });
 });
 
 test('a folder that is no run is refused', async () => {
-  expect(await rejectionOf(RecordedTurns.read(join(root, 'nothing')))).toMatchObject({
-    code: 'CHECKPOINT_INVALID',
-  });
+  const { code } = await rejectionOf(RecordedTurns.read(join(root, 'nothing')));
+  expect(code).toBe('CHECKPOINT_INVALID');
 });

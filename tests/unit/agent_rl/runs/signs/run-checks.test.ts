@@ -105,7 +105,7 @@ describe('The diagnosis of a run', () => {
     expectFinding(finding, { late }, says);
   });
 
-  test.each<[string, Sketch['episodes'], RegExp]>([
+  test.each<[string, NonNullable<Sketch['episodes']>, RegExp]>([
     ['unread-calls: wrong', { unread: 70 }, /70\.0 % .* looks like a call/],
     ['constant-reward: wrong', { reward: constant(0.5) }, /0\.5, in all 100 episodes/],
     ['constant-part: suspicious', { scores: new Map([['format', constant(0)]]) }, /never earned/],

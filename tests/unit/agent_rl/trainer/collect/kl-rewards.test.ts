@@ -28,7 +28,7 @@ test('each reward loses weight times the KL of its episode, and episodes without
   expect(learner.forwards.map(({ which }) => which)).toEqual(['policy', 'reference']);
   const { temperature, wanted } = learner.forwards[0]!;
   expect(temperature).toBe(0.8);
-  const masks = wanted?.map((mask) => mask.join(' '));
+  const masks = wanted?.map((mask) => Array.from(mask).join(' '));
   expect(masks).toEqual(['0 0 1 1 1', '0 0 1 1 1 1 1', '0 0 1 1']);
   const compared = shaped.map((agents) =>
     agents.map((one) => Object.assign({ ...one }, { advantages: one.rewards })),
