@@ -1,14 +1,25 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 
-import { runWithEpisodes } from '#agent_rl/runs/episodes/read-episodes.ts';
+import {
+  readEpisodes,
+  requireReadable,
+  runWithEpisodes,
+} from '#agent_rl/runs/episodes/read-episodes.ts';
 import { readMetrics } from '#agent_rl/runs/query/metrics.ts';
 import { recordedRun } from '#agent_rl/runs/query/recorded-run.ts';
 import { runFolderAt } from '#agent_rl/runs/run-folder.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { errorOf, thrownBy } from '#tests/support/thrown.ts';
+import { errorOf, rejectionOf, thrownBy } from '#tests/support/thrown.ts';
+import { Transcript } from '#agent_rl/core/transcript.ts';
+import { episodeText } from '#agent_rl/jobs/show/episode-text.ts';
+import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
+import { batchesOf, type RecordedPart } from '#agent_rl/runs/query/parts.ts';
+import { JsonlWriter } from '#agent_rl/telemetry/index.ts';
+import { member } from '#tests/support/rollouts.ts';
+import { batchSchema } from '#agent_rl/core/services/batch.ts';
 
 const root = temporaryFolder();
 const invalid = 'CHECKPOINT_INVALID';
@@ -61,4 +72,72 @@ test('an invalid line between others is refused with its place', async () => {
   const message = `${root}/bad/metrics.jsonl:2 cannot be read: it holds no metrics.`;
   const refused = errorOf('DATASET_INVALID', message);
   await expect(readMetrics(runFolderAt(`${root}/bad`))).rejects.toMatchObject(refused);
+});
+
+const trajectories = temporaryFolder();
+
+test('the record of an agent with a loop of its own is read as it was written, and shown', async () => {
+  const asked = new Transcript();
+  asked.append('user', [1, 2]);
+  asked.appendSampled([10, 11], [-0.5, -0.5], 3);
+  const counts = { turns: 3, replayed: 1, delivered: 2 };
+  const requests = { ...counts, drift: { thoughts: 2 }, ignored: { temperature: 3 } };
+  const sequences = [asked.beginning(4, 2).record()];
+  const lines = new JsonlWriter(join(trajectories, 'train.jsonl'));
+  lines.write(trajectoryLine(member({ when: 'train', sequences, undelivered: 6, requests })));
+  lines.write(trajectoryLine(member({ when: 'train', slot: 1 })));
+  lines.close();
+
+  const read: RecordedPart[] = [];
+  for await (const parts of batchesOf({ trajectories }, { file: 'train' })) read.push(...parts);
+  const [own, plain] = read.map(({ episode }) => episode);
+  expect(own).toMatchObject({ sequences, undelivered: 6, requests });
+  expect(own?.sequences[0]?.spans[1]).toMatchObject({ source: 'sampled', version: 3, turn: 2 });
+  expect(plain).toMatchObject({ undelivered: 0 });
+  expect(plain).not.toHaveProperty('requests');
+
+  const [text, plainText] = [own!, plain!].map((episode) =>
+    episodeText({ episode }, { hidden: false }),
+  );
+  expect(text).toContain(
+    '  requests: 2 of 3 answers reached the agent; 1 sent again; 1 sequence; changed by the client: thoughts 2; without effect: temperature 3; never reached the agent: 6 sampled tokens',
+  );
+  expect(plainText).not.toMatch(/requests:|never reached/);
+});
+
+const folder = temporaryFolder();
+
+async function tasksRead(...schemas: unknown[]): Promise<string[]> {
+  const lines = schemas.map((schema, index) => JSON.stringify({ schema, taskId: `t${index}` }));
+  writeBelow(folder, 'trajectories/train.jsonl', `${lines.join('\n')}\n`);
+  const tasks: string[] = [];
+  const trajectories = join(folder, 'trajectories');
+  for await (const { taskId } of readEpisodes({ trajectories }, 'train')) tasks.push(taskId);
+  return tasks;
+}
+
+describe('The reader of episodes', () => {
+  test('reads this schema', async () => {
+    expect(await tasksRead(batchSchema, batchSchema, batchSchema)).toEqual(['t0', 't1', 't2']);
+  });
+
+  test.each([batchSchema + 1, batchSchema - 1, 1.5, '2', undefined])(
+    'refuses schema %j with its place, also in the last line',
+    async (schema) => {
+      const { code, message } = await rejectionOf(tasksRead(batchSchema, schema));
+      expect(code).toBe('DATASET_INVALID');
+      const age = schema === batchSchema + 1 ? 'a newer' : 'an older';
+      expect(message).toMatch(new RegExp(`^The run was recorded by ${age} version`));
+      expect(message).toContain(
+        `this version reads ${batchSchema}): ${join(folder, 'trajectories', 'train.jsonl')}:2. `,
+      );
+    },
+  );
+
+  test('finds another schema before a run is continued', async () => {
+    const file = writeBelow(folder, 'old/trajectories/eval.jsonl', '{"schema":2,"taskId":"t"}\n');
+    const reading = requireReadable({ trajectories: join(folder, 'old', 'trajectories') });
+    const refused = errorOf('DATASET_INVALID', `(schema 2; this version reads 3): ${file}:1. `);
+    await expect(reading).rejects.toMatchObject(refused);
+  });
 });

@@ -74,7 +74,9 @@ const healthyEpisodes: EpisodeTally = {
   ]),
 };
 
-const healthyConfig = { train: { control: 'none',
+const healthyConfig = {
+  train: {
+    control: 'none',
     learningRate: 1e-4,
     warmupSteps: 5,
     maxGradNorm: 1,
@@ -103,7 +105,8 @@ export interface Sketch {
 export function evidenceOf(sketch: Sketch = {}): RunEvidence {
   const { metrics = {}, late = {}, iterations = 12, episodes = {}, config = {} } = sketch;
   const { heldOut, trainedParameters = 1e6, tools = true } = sketch;
-  const all = Array.from({ length: iterations }, (_, index) => ({ iteration: index + 1,
+  const all = Array.from({ length: iterations }, (_, index) => ({
+    iteration: index + 1,
     metrics: Object.assign(
       {},
       healthyMetrics,
@@ -112,7 +115,8 @@ export function evidenceOf(sketch: Sketch = {}): RunEvidence {
       index >= 0.75 * iterations ? late : {},
     ) as Metrics,
   }));
-  return { settings: new RunSettings({ ...healthyConfig, ...config }),
+  return {
+    settings: new RunSettings({ ...healthyConfig, ...config }),
     series: new Series(all),
     ...(episodes !== 'none' && { episodes: { ...healthyEpisodes, ...episodes } }),
     hasSummary: true,

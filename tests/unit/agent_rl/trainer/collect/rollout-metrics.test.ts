@@ -19,7 +19,9 @@ const drawnWith = (logProb: number, count: number) => {
 
 const calls = (...statuses: ExecutedCall['status'][]): { calls: ExecutedCall[] } => {
   const call = { id: 'call_0_0', name: 'echo', arguments: {} };
-  return { calls: statuses.map((status) => ({ call, result: { content: '' }, status, wallMs: 1 })) };
+  return {
+    calls: statuses.map((status) => ({ call, result: { content: '' }, status, wallMs: 1 })),
+  };
 };
 
 test('means cover the episodes with a reward, counts cover all', () => {
@@ -67,7 +69,9 @@ test('a component that an episode lacks counts as 0 in its mean', () => {
 
 test('undecided answers are counted if answers are compared', () => {
   const told = (...undecided: (number | undefined)[]) =>
-    metricsOf(undecided.map((one) => member({ metrics: one === undefined ? {} : { undecided: one } })));
+    metricsOf(
+      undecided.map((one) => member({ metrics: one === undefined ? {} : { undecided: one } })),
+    );
   expect(told(1, 0, 1)).toMatchObject({ 'answer/undecided': 2 });
   expect(told(0, undefined)).toMatchObject({ 'answer/undecided': 0 });
   expect(told(undefined)['answer/undecided']).toBeUndefined();
@@ -128,7 +132,11 @@ test('agents that do not learn only count in token counts and in metrics by agen
 test('the share of failed episodes is a metric, and a failed group is neither right nor wrong', () => {
   const broken = () => member({ outcome: 'grader-error' });
   const right = () => member({ reward: 1 });
-  const groups = [[broken(), broken()], [broken(), right()], [right(), member()]];
+  const groups = [
+    [broken(), broken()],
+    [broken(), right()],
+    [right(), member()],
+  ];
   expect(metricsOf(...groups)).toMatchObject({
     'rollout/failedShare': 0.5,
     'group/count': 3,
