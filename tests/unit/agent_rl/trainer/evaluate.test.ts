@@ -85,6 +85,7 @@ describe('evaluate', () => {
     // What was cancelled was not attempted, and has not failed.
     const cancelled = { ...options, signal: AbortSignal.abort() };
     expect(await evaluate(rollouts, tasks, cancelled)).toMatchObject({
+      ...{ wilson95: null, interval95: null, narrower95: null, worstCase: null },
       n: 0,
       successRate: null,
       failed: 0,

@@ -64,20 +64,6 @@ describe('A success rate', () => {
       interval95: { clusters: 6 },
     });
   });
-
-  test('is null without attempts', () => {
-    expect(successRateOf([], key)).toEqual({
-      n: 0,
-      successes: 0,
-      successRate: null,
-      wilson95: null,
-      interval95: null,
-      narrower95: null,
-      failed: 0,
-      failedShare: null,
-      worstCase: null,
-    });
-  });
 });
 
 describe('A comparison of evaluations', () => {

@@ -116,8 +116,6 @@ describe('The panel of a training', () => {
 
   test.each([
     [{ name: 'update' }, 'updating: waiting for the learner, 2 s'],
-    [{ name: 'publish' }, 'publishing: waiting for the samplers to load the weights, 2 s'],
-    [{ name: 'checkpoint' }, 'checkpoint: waiting for the disk, 2 s'],
     [
       { name: 'evaluate', when: 'before', episodes: 4 },
       'evaluating before training: waiting for 3 of 4 episodes, 2 s',

@@ -115,8 +115,8 @@ describe('The figures pass@k and avg@k', () => {
 /** An attempt whose two sampled tokens have this log-probability each. */
 const attempt = (logProb: number, more: Partial<Part> = {}): Rollout =>
   played({ sequences: [{ ...sequence(1, 2), logProbs: [0, logProb, logProb] }], ...more });
-const answering = (answer: string | undefined, logProb: number): Rollout =>
-  attempt(logProb, { answer });
+const voting = (...told: readonly (readonly [string | undefined, number])[]): Rollout[] =>
+  told.map(([answer, logProb]) => attempt(logProb, { answer }));
 
 describe('The mean log-probability', () => {
   test('covers sampled tokens only', () => {
@@ -139,69 +139,54 @@ const likeliest = { name: 'best-of-n', selector: 'log-probability' } as const;
 const byJudge = { name: 'best-of-n', selector: 'judge' } as const;
 const long = { ...sequence(0, 4), logProbs: [-0.2, -0.2, -0.2, -0.2] };
 
+const scored = (scores: Part['scores'], more: Partial<Part> = {}) => ({ scores, ...more });
+
 test.each([
+  // The most frequent answer, and its likeliest attempt.
+  ['the votes', majority, voting(['7', -0.1], ['8', -0.9], ['8', -0.5], [undefined, -0.01]), 2],
+  ['a tie of votes by the log-probability', majority, voting(['7', -0.4], ['8', -0.2]), 1],
+  ['a tie of log-probabilities by the order', majority, voting(['7', -0.4], ['8', -0.4]), 0],
   [
-    'majority takes the most frequent answer, and its likeliest attempt',
+    'the likelihood without answers',
     majority,
-    [answering('7', -0.1), answering('8', -0.9), answering('8', -0.5), answering(undefined, -0.01)],
-    { index: 2, undecided: false },
+    voting([undefined, -0.9], [undefined, -0.5]),
+    1,
+    true,
   ],
   [
-    'majority breaks a tie by the log-probability',
-    majority,
-    [answering('7', -0.4), answering('8', -0.2), answering('9', -0.3)],
-    { index: 1 },
-  ],
-  [
-    'majority breaks a tie of log-probabilities by the order',
-    majority,
-    [answering('7', -0.4), answering('8', -0.4)],
-    { index: 0 },
-  ],
-  [
-    'majority reports if no attempt answered',
-    majority,
-    [answering(undefined, -0.9), answering(undefined, -0.5)],
-    { index: 1, undecided: true },
-  ],
-  [
-    'best-of-n takes the likeliest attempt by mean log-probability',
+    'the mean log-probability',
     likeliest,
     [attempt(-0.3), played({ sequences: [long] }), attempt(-0.25)],
-    { index: 1, undecided: false },
+    1,
   ],
   [
-    'best-of-n takes the highest unweighted score of a reward',
+    'the unweighted score of a reward',
     byJudge,
     [
-      attempt(-0.1, { scores: { environment: 1, judge: 0.2 } }),
-      attempt(-0.9, { scores: { environment: 0, judge: 0.8 } }),
+      attempt(-0.1, scored({ environment: 1, judge: 0.2 })),
+      attempt(-0.9, scored({ environment: 0, judge: 0.8 })),
     ],
-    { index: 1 },
+    1,
   ],
   [
-    'best-of-n ranks an attempt without a score below negative scores',
+    'negative scores before none',
     byJudge,
-    [attempt(-0.1), attempt(-0.9, { scores: { judge: -3 } })],
-    { index: 1, undecided: false },
+    [attempt(-0.1), attempt(-0.9, scored({ judge: -3 }))],
+    1,
   ],
+  ['the likelihood without scores', byJudge, [attempt(-0.5), attempt(-0.1)], 1, true],
   [
-    'best-of-n takes the likeliest attempt if none has a score',
-    byJudge,
-    [attempt(-0.5), attempt(-0.1)],
-    { index: 1, undecided: true },
-  ],
-  [
-    'best-of-n counts withheld scores, since forfeiting would reveal the verdict',
+    // Forfeiting would reveal the verdict.
+    'withheld scores too',
     byJudge,
     [
-      attempt(-0.1, { scores: { judge: 0.5 } }),
-      attempt(-0.9, { scores: { judge: 0 }, unpaid: { judge: 0.9 } }),
+      attempt(-0.1, scored({ judge: 0.5 })),
+      attempt(-0.9, scored({ judge: 0 }, { unpaid: { judge: 0.9 } })),
     ],
-    { index: 1 },
+    1,
   ],
-])('%s', (_, strategy, attempts, chosen) => {
-  expect(chooseAttempt(attempts, strategy)).toMatchObject(chosen);
+] as const)('a strategy decides by %s', (_, strategy, attempts, index, undecided = false) => {
+  expect(chooseAttempt(attempts, strategy)).toMatchObject({ index, undecided });
 });
 
 test('no strategy depends on the verdict', () => {
