@@ -137,11 +137,10 @@ const layOut = (
   lengths: readonly number[],
   microBatchTokens: number,
   kind: { hasTrees?: boolean; compiles?: boolean } = {},
-) =>
-  trainBatch(rowsOf(lengths.map((length) => datumOf(length))), {
-    ...{ microBatchTokens, rowsAtOnce: 10, hasTrees: false, compiles: true },
-    ...kind,
-  }).shape;
+) => {
+  const options = { microBatchTokens, rowsAtOnce: 10, hasTrees: false, compiles: true, ...kind };
+  return trainBatch(rowsOf(lengths.map((length) => datumOf(length))), options).shape;
+};
 
 test('one sequence as long as a micro-batch is laid out without padding', () => {
   expect(layOut([1024], 1024)).toEqual({ sequences: 1, length: 1024, trained: 1024 });

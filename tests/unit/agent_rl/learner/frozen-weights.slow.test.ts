@@ -113,9 +113,7 @@ describe('A quantised model', () => {
 
 const { plain, copying } = plainAndCopying();
 
-const dropping = tinyAdapter;
-const kept: Adapter = { ...tinyAdapter, dropout: 0 };
-const overAdapter = withTinyAdapter(wholeTinyModel, { ...kept, name: 'under', rank: 2 });
+const overAdapter = withTinyAdapter(wholeTinyModel, { ...adapter, name: 'under', rank: 2 });
 
 const klLoss = policyLossSpec({ kl: { kind: 'k3', weight: 0.1 } });
 /** Of a group: they begin alike. */
@@ -129,11 +127,11 @@ const alike: readonly TrainDatum[] = [41, 33].map((length, at) => ({
 
 /** All that is learned of the data: gradients, and log-probabilities of policy and reference. */
 async function learnedOn(
-  engine: OnnxEngine,
+  on: OnnxEngine,
   { config, weights }: TinyModel,
   recompute: 'none' | 'blocks',
 ) {
-  const learner = new LocalLearner(engine, config, weights, {
+  const learner = new LocalLearner(on, config, weights, {
     microBatchTokens: 256,
     memory: { ...noRecompute, recompute },
     adapter: { baseModel: 'base', seed: 4 },
@@ -143,7 +141,7 @@ async function learnedOn(
   const scores = (which: 'policy' | 'reference') =>
     learner.forward(tokens, { temperature: 1, which });
   const { logProbs } = await learner.forwardBackward(batchOf(alike), klLoss);
-  const names = [...tinyAdapterWeights(tinyModelConfig, kept).keys()];
+  const names = [...adapterWeights.keys()];
   const gradients = names.map((name) => learner.gradientOf(name)!);
   const found = [
     ...gradients,
@@ -161,16 +159,16 @@ const gapOf = (one: Float32Array, other: Float32Array): number =>
 
 describe('A learner that copies its inputs', () => {
   test.each([
-    { over: 'float32, in trees', of: wholeTinyModel, adapter: kept, recompute: 'none' },
-    { over: 'float32, with dropout', of: wholeTinyModel, adapter: dropping, recompute: 'none' },
-    { over: 'float32, recomputed', of: wholeTinyModel, adapter: kept, recompute: 'blocks' },
-    { over: 'an adapter', of: overAdapter, adapter: kept, recompute: 'none' },
-    { over: 'four bits', of: undefined, adapter: kept, recompute: 'none' },
+    { over: 'float32, in trees', of: wholeTinyModel, trained: adapter, recompute: 'none' },
+    { over: 'float32, with dropout', of: wholeTinyModel, trained: tinyAdapter, recompute: 'none' },
+    { over: 'float32, recomputed', of: wholeTinyModel, trained: adapter, recompute: 'blocks' },
+    { over: 'an adapter', of: overAdapter, trained: adapter, recompute: 'none' },
+    { over: 'four bits', of: undefined, trained: adapter, recompute: 'none' },
   ] as const)(
     'holds the frozen weights under an adapter in $over and learns the same',
-    async ({ of, adapter, recompute }) => {
+    async ({ of, trained, recompute }) => {
       const base = of ?? (await tinyQuantizedModel());
-      const model = withTinyAdapter(base, adapter);
+      const model = withTinyAdapter(base, trained);
       const own = await learnedOn(copying, model, recompute);
       const expected = await learnedOn(plain, model, recompute);
       expect(own).toHaveLength(expected.length);
@@ -188,8 +186,8 @@ describe('A learner that copies its inputs', () => {
     const { config, weights } = wholeTinyModel;
     const options = { microBatchTokens: 256, trains: false };
     const tokens = alike.map((one) => one.tokens);
-    const scoresOn = async (engine: OnnxEngine) => {
-      const learner = new LocalLearner(engine, config, weights, options);
+    const scoresOn = async (on: OnnxEngine) => {
+      const learner = new LocalLearner(on, config, weights, options);
       const scores = await learner.forward(tokens, { temperature: 1, which: 'policy' });
       await learner.close();
       return scores;

@@ -172,7 +172,7 @@ const twice = {
   totalS: 12,
 };
 const unused = { sharedTokens: 0, draftedTokens: 0, acceptedTokens: 0 };
-const session = (more: Partial<RunUsage> = {}): RunUsage => ({
+const usageOf = (more: Partial<RunUsage> = {}): RunUsage => ({
   sessions: 1,
   wallSeconds: 10,
   cpuSeconds: 15,
@@ -185,8 +185,8 @@ const session = (more: Partial<RunUsage> = {}): RunUsage => ({
 });
 
 test('what sessions used adds up, and memory is the highest of them', () => {
-  const later = session({ wallSeconds: 2.5, memory: { peakRssBytes: 400, scope: 'process-tree' } });
-  expect(addUsage(session({ sessions: 2 }), later)).toEqual({
+  const later = usageOf({ wallSeconds: 2.5, memory: { peakRssBytes: 400, scope: 'process-tree' } });
+  expect(addUsage(usageOf({ sessions: 2 }), later)).toEqual({
     sessions: 3,
     wallSeconds: 12.5,
     cpuSeconds: 30,
@@ -199,9 +199,9 @@ test('what sessions used adds up, and memory is the highest of them', () => {
 });
 
 test('the first session stands alone, and a sandbox counts if either had one', () => {
-  expect(addUsage(undefined, session())).toEqual(session());
-  const without = session({ sandbox: null });
-  expect(addUsage(without, session()).sandbox).toEqual({ requests: 7, repeats: 1, incidents: 0 });
+  expect(addUsage(undefined, usageOf())).toEqual(usageOf());
+  const without = usageOf({ sandbox: null });
+  expect(addUsage(without, usageOf()).sandbox).toEqual({ requests: 7, repeats: 1, incidents: 0 });
   expect(addUsage(without, without).sandbox).toBeNull();
 });
 
@@ -261,13 +261,9 @@ describe('The report of tools on a run', () => {
 });
 
 test('adds up counts and money of the web, with shares over all requests', () => {
-  const report = (
-    requests: number,
-    networkCalls: number,
-    hits: number,
-    rate: number,
-    cost: number,
-  ) => ({ requests, networkCalls, cassetteHits: hits, cassetteHitRate: rate, cost });
+  const names = ['requests', 'networkCalls', 'cassetteHits', 'cassetteHitRate', 'cost'];
+  const report = (...values: number[]) =>
+    Object.fromEntries(names.map((name, at) => [name, values[at]!]));
   const earlier = report(30, 25, 6, 0.2, 0.5);
   // 15 of 40, and neither 1.1 nor the mean of the two shares.
   const both = report(40, 26, 15, 0.375, 0.75);

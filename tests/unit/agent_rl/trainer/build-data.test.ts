@@ -115,14 +115,14 @@ describe('updatesPerBatch', () => {
   });
 
   test('divides groups evenly, in order, and weights the tokens of a step within the step', () => {
-    const groups = [...'abcde'].map((name, index) => group(name, [1, -1], 2 + index));
+    const groups = ['a', 'b', 'c', 'd', 'e'].map((name, index) => group(name, [1, -1], 2 + index));
     const { updates } = built(groups, { algorithm });
     expect(updates.map((data) => data.map(({ rollout: { taskId } }) => taskId).join(''))).toEqual([
       'aabbcc',
       'ddee',
     ]);
     for (const data of updates) {
-      const weights = data.flatMap(({ datum }) => [...datum.weights]);
+      const weights = data.flatMap(({ datum }) => Array.from(datum.weights));
       expect(weights.reduce((a, b) => a + b, 0)).toBeCloseTo(1, 6);
     }
   });

@@ -83,9 +83,10 @@ describe('evaluate', () => {
       message: 'None of 6 episodes has a reward. The first (task a) ended as aborted: it broke',
     });
     // What was cancelled was not attempted, and has not failed.
+    const nothing = { wilson95: null, interval95: null, narrower95: null, worstCase: null };
     const cancelled = { ...options, signal: AbortSignal.abort() };
     expect(await evaluate(rollouts, tasks, cancelled)).toMatchObject({
-      ...{ wilson95: null, interval95: null, narrower95: null, worstCase: null },
+      ...nothing,
       n: 0,
       successRate: null,
       failed: 0,

@@ -38,9 +38,8 @@ describe('trainGrpo', () => {
     });
     expect([learner.published, checkpoints]).toEqual([3, ['last 2']]);
     expect(learner.batches.map((batch) => batch.length)).toEqual([4, 4]);
-    expect(learner.steps).toMatchObject(
-      Array(2).fill({ learningRate: 1, maxGradNorm: Infinity }) as object[],
-    );
+    const step = { learningRate: 1, maxGradNorm: Infinity };
+    expect(learner.steps).toMatchObject([step, step]);
     const settings = { clipLow: 0.2, clipHigh: 0.3 };
     expect(learner.losses[0]).toMatchObject({ type: 'clipped', settings, temperature: 0.8 });
   });

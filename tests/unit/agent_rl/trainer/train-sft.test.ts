@@ -58,11 +58,11 @@ describe('trainSft', () => {
     const weights = learner.batches.map((batch) =>
       batch.map((one) => Array.from(one.weights)).toSorted((a, b) => b.length - a.length),
     );
-    const [long, short] = [
+    const step = [
       [0, 0.25, 0.25, 0.25, 0],
       [0, 0.25, 0],
     ];
-    expect(weights).toEqual(Array(3).fill([long, short]));
+    expect(weights).toEqual([step, step, step]);
     expect(learner.losses[0]).toEqual({ name: 'cross_entropy' });
     expect(learner.steps.map(({ learningRate }) => learningRate)).toEqual([0.5, 1, 1]);
     // The loss of this learner is the weight it was sent.

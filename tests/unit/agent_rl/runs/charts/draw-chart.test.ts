@@ -138,10 +138,10 @@ describe('A chart', () => {
   });
 
   test.each([
-    ['a log scale cannot show', [0, -1, 2], true, [null, null, 2], /^2 values at or below 0 /],
-    ['are not finite', ['NaN', 2], false, [null, 2], /^all: 1 non-finite value omitted \(NaN\)$/],
-  ] as const)('names values that %s', (_, values, isLog, ys, note) => {
-    const { curves, notes } = curvesOf(chartOf([line(values)]), { ...plainLook, isLog });
+    ['a log scale cannot show', [0, -1, 2], [null, null, 2], /^2 values at or below 0 /],
+    ['are not finite', ['NaN', 2], [null, 2], /^all: 1 non-finite value omitted \(NaN\)$/],
+  ] as const)('names values that %s', (_, values, ys, note) => {
+    const { curves, notes } = curvesOf(chartOf([line(values)]), { ...plainLook, isLog: true });
     expect(curves[0]?.points.map(({ y }) => y)).toEqual(ys);
     expect(notes).toEqual([expect.stringMatching(note)]);
   });

@@ -29,8 +29,8 @@ const metrics = { 'train/updatedTokens': 46, 'seconds/total': 5, 'seconds/collec
 /** A session with a clock of its own, and 4 attempts an evaluation, 2 of them for the choice of the best checkpoint. */
 function session(more: string) {
   let time = 0;
-  const attempts = { heldOut: 4, selection: 2 };
-  const costs = new RunCosts({ config: configOf(more), attempts, clock: () => time });
+  const given = { config: configOf(more), attempts: { heldOut: 4, selection: 2 } };
+  const costs = new RunCosts({ ...given, clock: () => time });
   const wait = (seconds: number) => (time += 1000 * seconds);
   const play = (rollout: Rollout) => costs.on({ type: 'rollout', rollout });
   const evaluate = (attempts: number, seconds: number) => {

@@ -111,8 +111,8 @@ async function tasksRead(...schemas: unknown[]): Promise<string[]> {
   const lines = schemas.map((schema, index) => JSON.stringify({ schema, taskId: `t${index}` }));
   writeBelow(folder, 'trajectories/train.jsonl', `${lines.join('\n')}\n`);
   const tasks: string[] = [];
-  const trajectories = join(folder, 'trajectories');
-  for await (const { taskId } of readEpisodes({ trajectories }, 'train')) tasks.push(taskId);
+  const from = { trajectories: join(folder, 'trajectories') };
+  for await (const { taskId } of readEpisodes(from, 'train')) tasks.push(taskId);
   return tasks;
 }
 

@@ -251,16 +251,16 @@ describe('The timeline of an iteration', () => {
       tid,
       args: { name },
     });
-    const span = (tid: number, name: string, start: number, lasting: number, more = {}) =>
+    const span = (tid: number, name: string, [start, lasting]: [number, number], more = {}) =>
       Object.assign({ name, ph: 'X', tid, ts: 1e6 * start, dur: 1e6 * lasting }, more);
     const [first, second] = [1, 2].map((at) => ({ args: { of: `iteration ${at}` } }));
     const traceEvents = [
       thread(1, 'trainer'),
       thread(2, 'sandbox'),
-      span(1, 'collect', 1, 2, first),
-      span(1, 'collect', 9, 1, second),
-      span(2, 'program', 2, 0.5),
-      span(2, 'program', 5, 0.5),
+      span(1, 'collect', [1, 2], first),
+      span(1, 'collect', [9, 1], second),
+      span(2, 'program', [2, 0.5]),
+      span(2, 'program', [5, 0.5]),
     ];
     writeFileSync(folder.profile, JSON.stringify({ traceEvents }));
     const { tracks } = await run.timeline(1);

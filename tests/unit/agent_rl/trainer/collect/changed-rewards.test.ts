@@ -51,10 +51,10 @@ describe('Shuffled rewards', () => {
     };
     // Dealing two ones over four places leaves them together in 2 of 6 cases, so 20 seeds show a mixed group.
     const seeds = Array.from({ length: 20 }, (_, seed) => seed);
-    const mixed = await Promise.all(seeds.map(groupsWith));
-    expect(mixed.some((groups) => Math.abs(groups[0]?.[0]?.advantages[0] ?? 0) === 0.5)).toBe(true);
+    const dealt = await Promise.all(seeds.map(groupsWith));
+    expect(dealt.some((groups) => Math.abs(groups[0]?.[0]?.advantages[0] ?? 0) === 0.5)).toBe(true);
     // What is recorded of an episode is still its own reward.
-    const ofEasy = mixed.flatMap((groups) => groups[0]?.[0]?.members ?? []);
+    const ofEasy = dealt.flatMap((groups) => groups[0]?.[0]?.members ?? []);
     expect(ofEasy.map(({ part }) => part.reward)).toEqual(Array(40).fill(1));
   });
 

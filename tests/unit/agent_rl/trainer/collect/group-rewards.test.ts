@@ -149,16 +149,16 @@ describe('A reward manager', () => {
 /** One iteration of two groups of three under a manager, which may fail. */
 async function trainOne(assign: GroupRewarding['manager']['assign'], maxInARow = 1000) {
   const members: Member[] = [];
-  const terms = [{ name: 'environment', weight: 1 }];
+  const ownTerms = [{ name: 'environment', weight: 1 }];
   const { error, trainer, learner } = await failing(
     ({ key: { sample } }) => played({ reward: [8, 1, 0][sample] ?? 0 }),
     { rollout: { groupSize: 3, failures: { maxInARow } }, train: { iterations: 1 } },
     { iteration: ({ learned }) => members.push(...learned) },
-    { rewarding: { name: 'mine', manager: { assign }, terms } },
+    { rewarding: { name: 'mine', manager: { assign }, terms: ownTerms } },
   );
   const { totals } = trainer.state();
   const advantages = learner.batches.flat().map((datum) => datum.advantages[2]);
-  return { members, recorded: members.map(({ part }) => part), advantages, totals, error };
+  return { members, recorded: members.map((one) => one.part), advantages, totals, error };
 }
 
 /** Rewards of the first task, and a failure for the second. */
@@ -188,8 +188,8 @@ test('a failing manager makes its group grader errors, and the others learn', as
     problem: expect.stringMatching(/^Reward manager "mine" failed.*: no comparison$/),
     failure: { owner: 'plugin', retryable: false },
   };
-  const failed = { outcome: 'grader-error', reward: undefined, success: false, unjudged };
-  expect(recorded.slice(3)).toMatchObject([failed, failed, failed]);
+  const unscored = { outcome: 'grader-error', reward: undefined, success: false, unjudged };
+  expect(recorded.slice(3)).toMatchObject([unscored, unscored, unscored]);
   expect(trajectoryLine(members[3]!)).toMatchObject(unjudged);
   expect(totals.outcomes).toMatchObject({ 'grader-error': 3, completed: 3 });
   expect(totals.ledger).toMatchObject({ grader: 9, trained: 6, 'zero-advantage': 3 });
