@@ -143,35 +143,20 @@ const scored = (scores: Part['scores'], more: Partial<Part> = {}) => ({ scores, 
 
 test.each([
   // The most frequent answer, and its likeliest attempt.
-  [
-    'the votes',
-    majority,
-    voting(['7', -0.1], ['8', -0.9], ['8', -0.5], [undefined, -0.01]),
-    { index: 2 },
-  ],
-  [
-    'a tie of votes by the log-probability',
-    majority,
-    voting(['7', -0.4], ['8', -0.2]),
-    { index: 1 },
-  ],
-  [
-    'a tie of log-probabilities by the order',
-    majority,
-    voting(['7', -0.4], ['8', -0.4]),
-    { index: 0 },
-  ],
+  ['the votes', majority, voting(['7', -0.1], ['8', -0.9], ['8', -0.5], [undefined, -0.01]), '2'],
+  ['a tie of votes by the log-probability', majority, voting(['7', -0.4], ['8', -0.2]), '1'],
+  ['a tie of log-probabilities by the order', majority, voting(['7', -0.4], ['8', -0.4]), '0'],
   [
     'the likelihood without answers',
     majority,
     voting([undefined, -0.9], [undefined, -0.5]),
-    { index: 1, undecided: true },
+    '1, undecided',
   ],
   [
     'the mean log-probability',
     likeliest,
     [attempt(-0.3), played({ sequences: [long] }), attempt(-0.25)],
-    { index: 1 },
+    '1',
   ],
   [
     'the unweighted score of a reward',
@@ -180,20 +165,15 @@ test.each([
       attempt(-0.1, scored({ environment: 1, judge: 0.2 })),
       attempt(-0.9, scored({ environment: 0, judge: 0.8 })),
     ],
-    { index: 1 },
+    '1',
   ],
   [
     'negative scores before none',
     byJudge,
     [attempt(-0.1), attempt(-0.9, scored({ judge: -3 }))],
-    { index: 1 },
+    '1',
   ],
-  [
-    'the likelihood without scores',
-    byJudge,
-    [attempt(-0.5), attempt(-0.1)],
-    { index: 1, undecided: true },
-  ],
+  ['the likelihood without scores', byJudge, [attempt(-0.5), attempt(-0.1)], '1, undecided'],
   [
     // Forfeiting would reveal the verdict.
     'withheld scores too',
@@ -202,11 +182,11 @@ test.each([
       attempt(-0.1, scored({ judge: 0.5 })),
       attempt(-0.9, scored({ judge: 0 }, { unpaid: { judge: 0.9 } })),
     ],
-    { index: 1 },
+    '1',
   ],
-] as const)('a strategy decides by %s', (_, strategy, attempts, chosen) => {
-  const expected = { undecided: false, ...chosen };
-  expect(chooseAttempt(attempts, strategy)).toMatchObject(expected);
+] as const)('a strategy decides by %s', (_, strategy, attempts, expected) => {
+  const { index, undecided } = chooseAttempt(attempts, strategy);
+  expect(`${index}${undecided ? ', undecided' : ''}`).toBe(expected);
 });
 
 test('no strategy depends on the verdict', () => {
