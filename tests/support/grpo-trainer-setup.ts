@@ -96,9 +96,30 @@ export type Listener = {
   save?: (reason: CheckpointReason, state: TrainerState) => Promise<unknown>;
 };
 
+type Some<Block> = {
+  [Name in keyof Block]?: Name extends 'outcomes' | 'failures' ? Partial<Block[Name]> : Block[Name];
+};
+
+/** Some settings of some blocks. */
+export type Changes = { [Block in keyof GrpoOptions]?: Some<GrpoOptions[Block]> };
+
+export const optionsWith = ({ rollout, algorithm, train, ...more }: Changes = {}): GrpoOptions => ({
+  ...options,
+  rollout: {
+    ...options.rollout,
+    ...rollout,
+    outcomes: { ...options.rollout.outcomes, ...rollout?.outcomes },
+    failures: { ...options.rollout.failures, ...rollout?.failures },
+  },
+  algorithm: { ...options.algorithm, ...algorithm },
+  train: { ...options.train, ...train },
+  eval: { ...options.eval, ...more.eval },
+  checkpoint: { ...options.checkpoint, ...more.checkpoint },
+});
+
 export const setUp = (
   script: Script,
-  changes: Partial<GrpoOptions> = {},
+  changes: Changes = {},
   { save, ...heard }: Listener = {},
   parts: Partial<GrpoRun> = {},
 ) => {
@@ -109,7 +130,7 @@ export const setUp = (
   let from: TrainerState | undefined;
   let saved: TrainerState | undefined;
   const run: GrpoRun = {
-    options: { ...options, ...changes },
+    options: optionsWith(changes),
     learner,
     weights: learner,
     rollouts,
@@ -144,4 +165,14 @@ export const trained = async (...settings: Parameters<typeof setUp>) => {
   const setting = setUp(...settings);
   const result = await setting.trainer.train(never);
   return { ...setting, ...result, result };
+};
+
+/** The same after a training that fails. */
+export const failing = async (...settings: Parameters<typeof setUp>) => {
+  const setting = setUp(...settings);
+  const error: unknown = await setting.trainer.train(never).then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  return { ...setting, error };
 };

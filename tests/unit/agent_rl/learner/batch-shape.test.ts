@@ -12,11 +12,22 @@ import {
   worstShapes,
   type BatchShape,
 } from '#agent_rl/learner/batch-shape.ts';
+import { packMicroBatches } from '#agent_rl/algorithms/pack-micro-batches.ts';
 import { dividedFrom } from '#agent_rl/engine/ops.ts';
 import { microBatches } from '#agent_rl/learner/micro-batches.ts';
-import { trainBatch } from '#agent_rl/learner/train-batch.ts';
+import { prefixTree } from '#agent_rl/learner/prefix-tree.ts';
+import { trainBatch, type TrainRow } from '#agent_rl/learner/train-batch.ts';
 import { array, assert, integer, option, property, record } from '#tests/support/properties.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
+
+const several = array(integer({ min: 2, max: 300 }), { minLength: 1, maxLength: 12 });
+/** The same token, but for the last of each. */
+const datumOf = (length: number, index = 0): TrainDatum => ({
+  tokens: new Int32Array(length).fill(7).fill(8 + index, length - 1),
+  weights: new Float32Array(length).fill(1, 1),
+  advantages: new Float32Array(length),
+  oldLogProbs: new Float32Array(length),
+});
 
 test('a length is padded to few values: 16 and then a quarter more each time, in sixteens', () => {
   const lengths = [1, 16, 17, 33, 49, 65, 81, 113, 449];
@@ -49,12 +60,10 @@ test('trees are shorter than what attention divides, unless the longest sequence
 });
 
 test('micro-batches of trees that attention does not divide share one kind', () => {
-  const shapeOf = (sequences: number, length: number): BatchShape => ({
-    sequences,
-    length,
-    trained: 30,
-    trees: { sequences: 2 * sequences, trained: 40 },
-  });
+  const shapeOf = (sequences: number, length: number): BatchShape => {
+    const trees = { sequences: 2 * sequences, trained: 40 };
+    return { sequences, length, trained: 30, trees };
+  };
   expect(kindOf(shapeOf(5, 504), 100)).toEqual(kindOf(shapeOf(1, 16), 100));
   expect(kindOf(shapeOf(1, 608), 100)).toMatchObject({ length: 608 });
   expect(kindOf(shapeOf(1, 16), 10)).toMatchObject({ pieces: 3 });
@@ -81,37 +90,19 @@ test('a kind and its open sizes restore the shape', () => {
 test('the worst shapes are as many rows as fit, and one more, of the longest length and of the longest undivided one', () => {
   const rows = (longestTokens: number, microBatchTokens: number, trees = false, rowsAtOnce = 1e6) =>
     worstShapes({ longestTokens, microBatchTokens, trees }, rowsAtOnce).map(
-      ({ sequences, length, trained }) => [sequences, length, trained],
+      ({ sequences, length, trained }) => `${sequences} x ${length}: ${trained}`,
     );
   // Two rows of 512 are more tokens than one of 1,023.
-  expect(rows(1024, 1024)).toEqual([
-    [1, 1024, 1024],
-    [2, 512, 1024],
-    [1, 1023, 1023],
-  ]);
-  expect(rows(728, 1024)).toEqual([
-    [1, 768, 768],
-    [2, 512, 1024],
-  ]);
-  expect(rows(512, 1024, false, 300)).toEqual([
-    [2, 512, 1024],
-    [2, 512, 300],
-  ]);
+  expect(rows(1024, 1024)).toEqual(['1 x 1024: 1024', '2 x 512: 1024', '1 x 1023: 1023']);
+  expect(rows(728, 1024)).toEqual(['1 x 768: 768', '2 x 512: 1024']);
+  expect(rows(512, 1024, false, 300)).toEqual(['2 x 512: 1024', '2 x 512: 300']);
   // Three rows of 960 are compared whole, and are more than two of 1,023.
-  expect(rows(3000, 3000)).toContainEqual([3, 1000, 3000]);
+  expect(rows(3000, 3000)).toContain('3 x 1000: 3000');
   // Twice the same: once is enough.
-  expect(rows(600, 1022, true).filter(([, length]) => length === 511)).toEqual([[2, 511, 1022]]);
+  expect(rows(600, 1022, true).filter((row) => row.includes('511'))).toEqual(['2 x 511: 1022']);
 });
 
 test('some worst shape has at least the tokens and comparisons of any micro-batch, by the same attention', () => {
-  const several = array(integer({ min: 2, max: 300 }), { minLength: 1, maxLength: 12 });
-  /** The same token, but for the last of each. */
-  const datumOf = (length: number, index: number): TrainDatum => ({
-    tokens: new Int32Array(length).fill(7).fill(8 + index, length - 1),
-    weights: new Float32Array(length).fill(1, 1),
-    advantages: new Float32Array(length),
-    oldLogProbs: new Float32Array(length),
-  });
   const budget = integer({ min: 2, max: 3500 });
   const longer = integer({ min: 1, max: 12 });
   const kinds = { sequences: dividedFrom.sequences, trees: dividedFrom.trees };
@@ -121,7 +112,7 @@ test('some worst shape has at least the tokens and comparisons of any micro-batc
       const lengths = some.map((length, index) => (index % 3 === 0 ? factor * length : length));
       const longestTokens = Math.max(...lengths);
       const options = { microBatchTokens, compiles: true };
-      const data = lengths.map(datumOf);
+      const data = lengths.map((length, index) => datumOf(length, index));
       for (const model of [{}, { treesOf: tinyModelConfig }])
         for (const { rows, hasTrees } of microBatches(data, { ...options, ...model })) {
           const { shape } = trainBatch(rows, { ...options, hasTrees, rowsAtOnce: 1e6 });
@@ -134,6 +125,47 @@ test('some worst shape has at least the tokens and comparisons of any micro-batc
               one.sequences * one.length ** 2 >= shape.sequences * shape.length ** 2,
           );
           expect([shape, covered]).toEqual([shape, true]);
+        }
+    }),
+  );
+});
+
+const rowsOf = (data: readonly TrainDatum[]): TrainRow[] =>
+  data.map((datum) => ({ data: [datum], tree: prefixTree([datum.tokens]) }));
+
+const layOut = (
+  lengths: readonly number[],
+  microBatchTokens: number,
+  kind: { hasTrees?: boolean; compiles?: boolean } = {},
+) => {
+  const options = { microBatchTokens, rowsAtOnce: 10, hasTrees: false, compiles: true, ...kind };
+  return trainBatch(rowsOf(lengths.map((length) => datumOf(length))), options).shape;
+};
+
+test('one sequence as long as a micro-batch is laid out without padding', () => {
+  expect(layOut([1024], 1024)).toEqual({ sequences: 1, length: 1024, trained: 1024 });
+});
+
+test('batches for an engine that compiles nothing are padded only to the longest sequence', () => {
+  const shape = { sequences: 2, length: 9, trained: 8 + 4 };
+  expect(layOut([9, 5], 4096, { compiles: false })).toEqual(shape);
+});
+
+test('trees are laid out row by row in multiples of eight tokens, with predictions in pieces of one size', () => {
+  // 8 + 4 + 11 tokens are predicted, and logits of 10 are held at once: three pieces of 8.
+  const shape = { sequences: 3, length: 16, trained: 24, trees: { sequences: 3, trained: 23 } };
+  expect(layOut([9, 5, 12], 4096, { hasTrees: true })).toEqual(shape);
+});
+
+test('padded micro-batches stay within their token limit, unless their only sequence is longer', () => {
+  assert(
+    property(several, integer({ min: 2, max: 700 }), (all, budget) => {
+      for (const indices of packMicroBatches(all, budget, paddedLength))
+        for (const hasTrees of [false, true]) {
+          const lengths = indices.map((index) => all[index]!);
+          const shape = layOut(lengths, budget, { hasTrees });
+          const most = Math.max(...lengths) > budget ? shape.length : budget;
+          expect(shape.sequences * shape.length).toBeLessThanOrEqual(most);
         }
     }),
   );

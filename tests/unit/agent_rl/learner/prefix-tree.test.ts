@@ -14,21 +14,13 @@ const options = { attentionAsMuchAt: 20, mostTokens };
 
 describe('A prefix tree', () => {
   test('holds common tokens once, each after its parent', () => {
-    const { tokens, parents, places, nodes } = prefixTree([
-      sequence(5, 6, 7),
-      sequence(5, 6, 1, 2),
-      sequence(5, 6),
-      sequence(5, 6, 7),
-    ]);
-    expect([...tokens]).toEqual([5, 6, 1, 2, 7]);
-    expect([...parents]).toEqual([-1, 0, 1, 2, 1]);
-    expect([...places]).toEqual([0, 1, 2, 3, 2]);
-    expect(nodes.map((own) => Array.from(own))).toEqual([
-      [0, 1, 4],
-      [0, 1, 2, 3],
-      [0, 1],
-      [0, 1, 4],
-    ]);
+    const again = sequence(5, 6, 7);
+    const tree = prefixTree([again, sequence(5, 6, 1, 2), sequence(5, 6), again]);
+    expect([...tree.tokens]).toEqual([5, 6, 1, 2, 7]);
+    expect([...tree.parents]).toEqual([-1, 0, 1, 2, 1]);
+    expect([...tree.places]).toEqual([0, 1, 2, 3, 2]);
+    const nodes = tree.nodes.map((own) => Array.from(own).join(' '));
+    expect(nodes).toEqual(['0 1 4', '0 1 2 3', '0 1', '0 1 4']);
   });
 
   test('restores every sequence from its nodes and from their parents', () => {
@@ -53,11 +45,9 @@ describe('A prefix tree', () => {
 
 describe('The division into trees', () => {
   test('puts equal sequences together and keeps sequences with another beginning apart', () => {
-    const trees = plantTrees(
-      [sequence(1, 2, 3), sequence(4, 5), sequence(1, 2, 3), sequence(1, 2, 3, 9)],
-      options,
-    );
-    expect(trees).toEqual([
+    const again = sequence(1, 2, 3);
+    const sequences = [again, sequence(4, 5), again, sequence(1, 2, 3, 9)];
+    expect(plantTrees(sequences, options)).toEqual([
       { members: [0, 2, 3], tokens: 4 },
       { members: [1], tokens: 2 },
     ]);
@@ -87,18 +77,16 @@ describe('The division into trees', () => {
         const sizeOf = (members: readonly number[]): number =>
           prefixTree(members.map((index) => sequences[index]!)).tokens.length;
         for (const { members, tokens } of trees) expect(tokens).toBe(sizeOf(members));
+        const costOf = (tokens: number) => tokens + tokens ** 2 / options.attentionAsMuchAt;
         const costs = divisions(order).map((division) =>
           division.reduce((sum, members) => {
             const tokens = sizeOf(members);
             const longest = Math.max(...members.map((index) => sequences[index]!.length));
             if (members.length > 1 && tokens > mostTokens(longest)) return Infinity;
-            return sum + tokens + tokens ** 2 / options.attentionAsMuchAt;
+            return sum + costOf(tokens);
           }, 0),
         );
-        const cost = trees.reduce(
-          (sum, { tokens }) => sum + tokens + tokens ** 2 / options.attentionAsMuchAt,
-          0,
-        );
+        const cost = trees.reduce((sum, { tokens }) => sum + costOf(tokens), 0);
         expect(cost).toBeCloseTo(Math.min(...costs), 9);
       }),
     );

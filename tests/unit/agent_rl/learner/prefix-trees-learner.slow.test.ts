@@ -4,13 +4,7 @@ import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { batchOf, type TrainDatum } from '#agent_rl/core/services/batch.ts';
 import type { LossSpec, PolicyLossSpec } from '#agent_rl/core/services/learner.ts';
 import { EagerEngine } from '#agent_rl/engine/eager-engine.ts';
-import type {
-  Engine,
-  SizedBody,
-  SizedOptions,
-  SizedProgram,
-  Sizes,
-} from '#agent_rl/engine/engine.ts';
+import type { Engine } from '#agent_rl/engine/engine.ts';
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
 import type { noRecompute } from '#agent_rl/learner/train-program.ts';
@@ -20,24 +14,19 @@ import { initialParameters } from '#model/config/parameters.ts';
 import { cpuEngine } from '#tests/support/cpu-engine.ts';
 import { policyLossSpec } from '#tests/support/policy-loss-spec.ts';
 import { tinyQuantizedModel } from '#tests/support/quantized-model.ts';
-import {
-  type TinyModel,
-  wholeTinyModel as whole,
-  withTinyAdapter,
-} from '#tests/support/adapted-tiny-model.ts';
+import * as tiny from '#tests/support/adapted-tiny-model.ts';
 import { tinyAdapter } from '#tests/support/tiny-adapter.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
+
+type TinyModel = tiny.TinyModel;
+const whole = tiny.wholeTinyModel;
 
 /** Notes what is compiled. */
 class CountingEngine extends OnnxEngine {
   readonly compiled: (string | undefined)[] = [];
 
-  override compileSized<Name extends string>(
-    of: (sizes: Sizes<Name>) => SizedBody,
-    names: readonly Name[],
-    options: SizedOptions = {},
-  ): Promise<SizedProgram> {
-    this.compiled.push(options.name);
+  override compileSized(...[of, names, options]: Parameters<OnnxEngine['compileSized']>) {
+    this.compiled.push(options?.name);
     return super.compileSized(of, names, options);
   }
 }
@@ -53,11 +42,7 @@ const losses: Readonly<Record<string, LossSpec>> = {
   'cross entropy': { name: 'cross_entropy' },
   'a clipped loss with a KL term': policy({}),
   'an entropy bonus': policy({ entropyBonus: 0.1, kl: { kind: 'none', weight: 0 } }),
-  'a loss per sequence': policy({
-    type: 'gspo',
-    settings: { clipLow: 0.2, clipHigh: 0.3 },
-    kl: { kind: 'none', weight: 0 },
-  }),
+  'a loss per sequence': policy({ type: 'gspo', kl: { kind: 'none', weight: 0 } }),
   'no clipping': policy({ type: 'reinforce', settings: {}, kl: { kind: 'k2', weight: 0.3 } }),
 };
 
@@ -91,15 +76,18 @@ const datumOf = (tokens: readonly number[], rng: KeyedRng): TrainDatum => ({
   refLogProbs: Float32Array.from(tokens, () => -3.1 + 0.2 * rng.normal()),
 });
 
-const adapted = (model: TinyModel): TinyModel => withTinyAdapter(model, adapter);
+const adapted = (model: TinyModel): TinyModel => tiny.withTinyAdapter(model, adapter);
+
+interface Options {
+  loss: LossSpec;
+  memory?: typeof noRecompute;
+  on?: Engine;
+  microBatchTokens?: number;
+}
 
 async function gradients(
   { config, weights }: TinyModel,
-  {
-    loss,
-    on = engine,
-    ...options
-  }: { loss: LossSpec; prefixTrees: boolean; on?: Engine; microBatchTokens?: number },
+  { loss, on = engine, ...options }: Options & { prefixTrees: boolean },
   data: readonly TrainDatum[],
 ) {
   const learner = new LocalLearner(on, config, weights, {
@@ -119,12 +107,7 @@ const norm = (values: Iterable<number>): number =>
 
 async function expectSame(
   model: TinyModel,
-  options: {
-    loss: LossSpec;
-    memory?: typeof noRecompute;
-    on?: Engine;
-    microBatchTokens?: number;
-  },
+  options: { loss: LossSpec; memory?: typeof noRecompute; on?: Engine; microBatchTokens?: number },
   data = groups(1),
 ): Promise<void> {
   const apart = await gradients(model, { ...options, prefixTrees: false }, data);
@@ -153,11 +136,10 @@ describe('A learner with prefix trees', () => {
     expectSame(whole, { loss: policy({}) }, groups(seed)),
   );
 
-  test('computes the same when it recomputes layers and computes logits in pieces', () =>
-    expectSame(whole, {
-      loss: policy({}),
-      memory: { recompute: 'blocks', logitBytes: 4 * tinyModelConfig.vocabSize * 16 },
-    }));
+  test('computes the same when it recomputes layers and computes logits in pieces', () => {
+    const memory = { recompute: 'blocks', logitBytes: 4 * tinyModelConfig.vocabSize * 16 } as const;
+    return expectSame(whole, { loss: policy({}), memory });
+  });
 
   test('computes the same with an adapter, also over a model of four bits', async () => {
     await expectSame(adapted(whole), { loss: policy({}) });
@@ -165,12 +147,10 @@ describe('A learner with prefix trees', () => {
     await expectSame(adapted({ config, weights }), { loss: losses['cross entropy']! });
   });
 
-  test('computes the same on an engine that compiles nothing', async () =>
-    expectSame(
-      whole,
-      { loss: policy({}), on: await EagerEngine.open('cpu') },
-      groups(6).slice(0, 6),
-    ));
+  test('computes the same on an engine that compiles nothing', async () => {
+    const on = await EagerEngine.open('cpu');
+    await expectSame(whole, { loss: policy({}), on }, groups(6).slice(0, 6));
+  });
 
   test('scores like each sequence alone', async () => {
     const tokens = groups(7).map((datum) => datum.tokens);
@@ -194,13 +174,12 @@ describe('A learner with prefix trees', () => {
 
   test('uses one program for all sizes of micro-batches', async () => {
     const counting = new CountingEngine({ device: 'cpu', threads: 1 });
-    const sizes = new Set<number>();
+    const sizes = new Set<number | undefined>();
     const options = { microBatchTokens: 256 };
     const learner = new LocalLearner(counting, whole.config, whole.weights, options);
     for (const seed of [1, 2, 3]) {
-      const batch = batchOf(groups(seed));
-      const { computedTokens } = await learner.forwardBackward(batch, losses['no clipping']!);
-      sizes.add(computedTokens!);
+      const learned = await learner.forwardBackward(batchOf(groups(seed)), losses['no clipping']!);
+      sizes.add(learned.computedTokens);
     }
     expect(sizes.size).toBe(3);
     expect(counting.compiled).toEqual(['training on trees']);
@@ -217,12 +196,11 @@ describe('A learner with prefix trees', () => {
       const prompt = draw(500 + 20 * group);
       return [40, 60, 80].map((more) => datumOf([...prompt, ...draw(more)], rng));
     });
-    for (const recompute of ['none', 'blocks'] as const) {
-      const logitBytes = recompute === 'none' ? 2 ** 28 : 4 * config.vocabSize * 100;
-      const memory = { recompute, logitBytes };
-      const options = { loss: policy({}), memory, microBatchTokens: 2048 };
-      await expectSame(long, options, data);
-    }
+    for (const memory of [
+      { recompute: 'none', logitBytes: 2 ** 28 },
+      { recompute: 'blocks', logitBytes: 4 * config.vocabSize * 100 },
+    ] as const)
+      await expectSame(long, { loss: policy({}), memory, microBatchTokens: 2048 }, data);
   });
 
   test('records no array of rows by vocabulary, also for an entropy bonus', async () => {

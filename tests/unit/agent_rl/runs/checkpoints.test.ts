@@ -14,7 +14,7 @@ import {
 import { FakeLearner } from '#tests/support/fake-learner.ts';
 import { miniMind3Folder } from '#tests/support/minimind3.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { rejectionOf } from '#tests/support/thrown.ts';
+import { errorOf } from '#tests/support/thrown.ts';
 
 const root = temporaryFolder();
 const folder = join(root, 'run', 'checkpoints');
@@ -36,15 +36,15 @@ class WritingLearner extends FakeLearner {
 const save = (
   step: number,
   { name = `step-${step}`, fails = false, textFolder = miniMind3Folder } = {},
-) =>
-  saveCheckpoint({
-    folder,
-    name,
-    step,
-    state: { iteration: step, note: 'ü' },
-    learner: new WritingLearner(fails),
-    textFolder,
-  });
+) => {
+  const state = { iteration: step, note: 'ü' };
+  const learner = new WritingLearner(fails);
+  return saveCheckpoint({ folder, name, step, state, learner, textFolder });
+};
+/** Saves several, one after the other. */
+const saveAll = async (...steps: number[]): Promise<void> => {
+  for (const step of steps) await save(step);
+};
 
 const warnings: string[] = [];
 const warn = (text: string): void => void warnings.push(text);
@@ -88,57 +88,35 @@ describe('A checkpoint', () => {
 
   test('is OUTPUT_UNWRITABLE below a file', async () => {
     writeBelow(root, 'run/checkpoints', 'a file');
-    const { code, message } = await rejectionOf(save(1));
-    expect(code).toBe('OUTPUT_UNWRITABLE');
-    expect(message).toContain('step-1');
+    await expect(save(1)).rejects.toMatchObject(errorOf('OUTPUT_UNWRITABLE', 'step-1'));
   });
 
+  const emptyManifest = '{"schema": 1, "files": {}}';
   test.each([
-    [
-      'has lost a file',
-      (path: string) => rmSync(join(path, 'tokenizer.json')),
-      /^tokenizer.json is missing/,
-    ],
-    [
-      'has another state',
-      (path: string) => writeBelow(path, 'trainer-state.json', '{}'),
-      /^trainer-state.json is/,
-    ],
-    ['has no manifest', (path: string) => rmSync(join(path, 'manifest.json')), /no manifest.json/],
-    [
-      'has half a manifest',
-      (path: string) => writeBelow(path, 'manifest.json', '{"sch'),
-      /^its manifest.json cannot be read/,
-    ],
-    [
-      'has a manifest that names no file',
-      (path: string) => writeBelow(path, 'manifest.json', '{"schema": 1, "files": {}}'),
-      /names no trainer-state.json/,
-    ],
-    [
-      'has a folder instead of a file',
-      (path: string) => {
-        rmSync(join(path, 'tokenizer.json'));
-        mkdirSync(join(path, 'tokenizer.json'));
-      },
-      /^tokenizer.json cannot be read/,
-    ],
-  ])('is torn when it %s', async (_, damage, problem) => {
+    ['has lost a file', 'tokenizer.json', undefined, /^tokenizer.json is missing/],
+    ['has another state', 'trainer-state.json', '{}', /^trainer-state.json is/],
+    ['has no manifest', 'manifest.json', undefined, /no manifest.json/],
+    ['has half a manifest', 'manifest.json', '{"sch', /^its manifest.json cannot be read/],
+    ['names no file', 'manifest.json', emptyManifest, /names no trainer-state.json/],
+    ['has a folder for a file', 'tokenizer.json', 'a folder', /^tokenizer.json cannot be read/],
+  ])('is torn when it %s', async (_, name, text, problem) => {
     const { path } = await save(1);
-    damage(path);
+    rmSync(join(path, name));
+    if (text === 'a folder') mkdirSync(join(path, name));
+    else if (text !== undefined) writeBelow(path, name, text);
     expect(await corruption(path)).toMatch(problem);
   });
 });
 
 describe('the newest checkpoint', () => {
   test('has the highest step, not the last name', async () => {
-    for (const step of [9, 10]) await save(step);
+    await saveAll(9, 10);
     expect(await newestCheckpoint(folder, warn)).toBe(join(folder, 'step-10'));
     expect(warnings).toEqual([]);
   });
 
   test('skips corrupt ones, each with a warning', async () => {
-    for (const step of [1, 2, 3]) await save(step);
+    await saveAll(1, 2, 3);
     rmSync(join(folder, 'step-3', 'manifest.json'));
     writeBelow(folder, 'step-2/model.safetensors', 'other weights');
     expect(await newestCheckpoint(folder, warn)).toBe(join(folder, 'step-1'));
@@ -151,14 +129,13 @@ describe('the newest checkpoint', () => {
   test('is an error where all are corrupt', async () => {
     await save(1);
     rmSync(join(folder, 'step-1', 'manifest.json'));
-    const { code, message } = await rejectionOf(newestCheckpoint(folder, warn));
-    expect(code).toBe('CHECKPOINT_INVALID');
-    expect(message).toContain('has no intact checkpoint (1 checked)');
+    const refused = errorOf('CHECKPOINT_INVALID', 'has no intact checkpoint (1 checked)');
+    await expect(newestCheckpoint(folder, warn)).rejects.toMatchObject(refused);
   });
 });
 
 test('only the newest few are kept, and the best is kept besides', async () => {
-  for (const step of [1, 2, 3]) await save(step);
+  await saveAll(1, 2, 3);
   await save(2, { name: 'best' });
   pruneCheckpoints(folder, 2);
   expect(readdirSync(folder).toSorted()).toEqual(['best', 'step-2', 'step-3']);
@@ -166,16 +143,18 @@ test('only the newest few are kept, and the best is kept besides', async () => {
 
 describe('A path', () => {
   test('may name a checkpoint, or a run, whose newest is taken', async () => {
-    for (const step of [1, 2]) await save(step);
+    await saveAll(1, 2);
     expect(await checkpointAt(join(folder, 'step-1'), warn)).toBe(join(folder, 'step-1'));
     expect(await checkpointAt(join(root, 'run'), warn)).toBe(join(folder, 'step-2'));
   });
 
   test('is refused where it names neither', async () => {
     mkdirSync(join(root, 'run'));
-    const { code, message } = await rejectionOf(checkpointAt(join(root, 'run'), warn));
-    expect(code).toBe('CHECKPOINT_INVALID');
-    expect(message).toContain('neither a checkpoint (no config.json) nor a run folder');
+    const refused = errorOf(
+      'CHECKPOINT_INVALID',
+      'neither a checkpoint (no config.json) nor a run',
+    );
+    await expect(checkpointAt(join(root, 'run'), warn)).rejects.toMatchObject(refused);
     expect(existsSync(folder)).toBe(false);
   });
 });

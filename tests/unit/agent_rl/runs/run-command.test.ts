@@ -1,8 +1,13 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
 import { expect, test } from '@jest/globals';
 
 import { loadConfig, runLength } from '#agent_rl/config/index.ts';
 import { howToContinue, tooShortToLearn } from '#agent_rl/jobs/train/how-to-continue.ts';
+import { runToResume } from '#agent_rl/runs/resume-point.ts';
 import { resumeCommand } from '#agent_rl/runs/run-folder.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 
 const smoke = (...overrides: string[]) => {
   const { config } = loadConfig({ file: 'configs/code_exec_smoke.yaml', overrides });
@@ -35,4 +40,25 @@ test('a run that is planned as a trial says that it was not meant to learn', () 
   );
   expect(tooShortToLearn(smoke('train.iterations=1'))).toContain('1 iteration is too few');
   expect(tooShortToLearn(smoke('train.iterations=4', 'train.maxIterations=2'))).toBeUndefined();
+});
+
+const folder = temporaryFolder();
+const text = `environment: {type: a}\ndatasets: [{dir: x}]\nrun: {outputDir: ${join(folder, 'runs')}, seed: 3}\n`;
+const file = writeBelow(folder, 'small.yaml', text);
+const { config } = loadConfig({ file });
+const found = (resume: string) => runToResume({ resume, config, file });
+
+test('the run to resume has to be there, and is not made', () => {
+  const missing = join(folder, 'runs', 'missing');
+  expect(() => found(missing)).toThrow(`${missing} is not a run folder`);
+  expect(existsSync(missing)).toBe(false);
+  expect(() => found('newest')).toThrow('There is no run "small-seed3" to resume');
+});
+
+test('the run to resume is left as it is', () => {
+  const run = join(folder, 'runs', 'small-seed3');
+  writeBelow(run, 'inputs.json', '{}');
+  const partial = writeBelow(run, 'x.1.partial', 'half');
+  expect([found(run), found('newest')]).toEqual([run, run]);
+  expect([existsSync(partial), existsSync(join(run, 'run.lock'))]).toEqual([true, false]);
 });

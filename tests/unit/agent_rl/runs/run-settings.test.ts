@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 
 import { noFrozen } from '#agent_rl/compose/model/resolve-frozen.ts';
-import { type Config, loadConfig, type SettingOrigins } from '#agent_rl/config/index.ts';
+import { loadConfig, type SettingOrigins } from '#agent_rl/config/index.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { sourcesOf } from '#agent_rl/jobs/train/trainer-options.ts';
 import { OpenRun } from '#agent_rl/runs/open-run.ts';
@@ -17,32 +17,22 @@ const outputDir = temporaryFolder();
 const file = join(packageRoot(), 'configs', 'code_exec_smoke.yaml');
 const model = { layers: { base: join(packageRoot(), 'model', 'starter'), adapters: [] } };
 
-const sourcesFor = (config: Config) =>
-  sourcesOf({
-    config,
-    chosen: { environments: [], taskGenerators: [] },
-    model,
-    frozen: noFrozen,
-  } as unknown as Parameters<typeof sourcesOf>[0]);
+/** What a run with these settings is opened with. */
+const optionsWith = (...overrides: string[]) => {
+  const given = [`run.outputDir=${outputDir}`, ...overrides];
+  const { config } = loadConfig({ file, overrides: given });
+  const chosen = { environments: [], taskGenerators: [] };
+  const parts = { config, chosen, model, frozen: noFrozen };
+  const sources = sourcesOf(parts as unknown as Parameters<typeof sourcesOf>[0]);
+  return { config, file, origins: {}, sources };
+};
 
 /** Folder and log of a run in which an episode was played and something was said at every level. */
 async function runWith(...overrides: string[]) {
-  const { config } = loadConfig({
-    file,
-    overrides: [`run.outputDir=${outputDir}`, ...overrides],
-  });
-  const record = await OpenRun.open({
-    config,
-    file,
-    origins: {},
-    sources: sourcesFor(config),
-  });
+  const options = optionsWith(...overrides);
+  const record = await OpenRun.open(options);
   const { folder, log } = record;
-  const records = new RunRecords({
-    folder,
-    log,
-    logRollouts: config.run.logRollouts,
-  });
+  const records = new RunRecords({ folder, log, logRollouts: options.config.run.logRollouts });
   records.on({ type: 'rollout', rollout: played({ taskId: 'task-of-this-episode' }) });
   log.debug('said at level debug');
   log.info('said at level info');
@@ -59,32 +49,23 @@ test('run.outputDir and run.name say where a run writes, and run.seed where it h
 });
 
 test('a run whose first files cannot be written leaves no folder, so that its name is free again', async () => {
-  const { config } = loadConfig({
-    file,
-    overrides: [`run.outputDir=${outputDir}`, 'run.name=half'],
-  });
   // Read when the last of them is written.
   const origins: SettingOrigins = {
     get 'run.seed'(): never {
       throw new Error('the disk is full');
     },
   };
-  const options = { config, file, sources: sourcesFor(config) };
+  const options = optionsWith('run.name=half');
   await expect(OpenRun.open({ ...options, origins })).rejects.toThrow('the disk is full');
   expect(existsSync(join(outputDir, 'half'))).toBe(false);
-  await (await OpenRun.open({ ...options, origins: {} })).close();
+  await (await OpenRun.open(options)).close();
 });
 
 test('a session that ends early says whether there is a checkpoint, and the command', async () => {
-  const { config } = loadConfig({
-    file,
-    overrides: [`run.outputDir=${outputDir}`, 'run.name=early'],
-  });
-  const record = await OpenRun.open({ config, file, sources: sourcesFor(config), origins: {} });
+  const record = await OpenRun.open(optionsWith('run.name=early'));
   const command = `npx agent-rl train --resume ${join(outputDir, 'early')}`;
-  expect(record.nextStep()).toBe(
-    `There is no checkpoint yet. Start again from the start model: ${command}`,
-  );
+  expect(record.nextStep()).toContain(`There is no checkpoint yet.`);
+  expect(record.nextStep()).toContain(command);
   await record.close();
 });
 

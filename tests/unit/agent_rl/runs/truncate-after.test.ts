@@ -6,7 +6,7 @@ import { expect, test } from '@jest/globals';
 import { truncateAfter } from '#agent_rl/runs/truncate-after.ts';
 import { runFolderAt } from '#agent_rl/runs/run-folder.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { rejectionOf } from '#tests/support/thrown.ts';
+import { errorOf, rejectionOf } from '#tests/support/thrown.ts';
 
 const root = temporaryFolder();
 
@@ -49,22 +49,16 @@ test('all records go before the first iteration, the evaluation before it includ
 });
 
 test.each([
-  ['train', 'learned'],
-  ['learned', 'train'],
-])(
-  'a line of %s.jsonl is to be deleted only with its counterpart in %s.jsonl',
-  async (name, other) => {
-    writeBelow(root, 'metrics.jsonl', '');
-    for (const one of ['train', 'learned']) writeBelow(root, `trajectories/${one}.jsonl`, '');
-    const file = writeBelow(root, `trajectories/${name}.jsonl`, '[]\n{"iteration": 3}\n');
-    const { message } = await rejectionOf(truncateAfter(runFolderAt(root), 5));
-    expect(message).toContain(`${file}:1 is not a record of the run`);
-    expect(message).toContain(
-      `delete the line together with the line of the same episode in ${other}.jsonl`,
-    );
-    writeBelow(root, `trajectories/${name}.jsonl`, '');
-  },
-);
+  ['metrics.jsonl', 'delete the line; the metrics of one iteration are lost.'],
+  ['trajectories/train.jsonl', 'together with the line of the same episode in learned.jsonl'],
+  ['trajectories/learned.jsonl', 'together with the line of the same episode in train.jsonl'],
+])('a line of %s is to be deleted only with its counterpart', async (name, advice) => {
+  const folder = join(root, `damaged-${name.replaceAll('/', '-')}`);
+  const file = writeBelow(folder, name, '[]\n{"iteration": 3}\n');
+  const { message } = await rejectionOf(truncateAfter(runFolderAt(folder), 5));
+  expect(message).toContain(`${file}:1 is not a record of the run`);
+  expect(message).toContain(advice);
+});
 
 test.each([
   ['half a line', '{"iteration": 2, "rollout/e'],
@@ -74,9 +68,7 @@ test.each([
 ])('%s between whole ones is refused with its place, and nothing is cut', async (_, text) => {
   const whole = `{"iteration": 1}\n${text}\n{"iteration": 3}\n`;
   const file = writeBelow(root, 'metrics.jsonl', whole);
-  const { code, message } = await rejectionOf(truncateAfter(runFolderAt(root), 5));
-  expect(code).toBe('CHECKPOINT_INVALID');
-  expect(message).toContain(`${file}:2 is not a record of the run (`);
-  expect(message).toContain('delete the line; the metrics of one iteration are lost.');
+  const refused = errorOf('CHECKPOINT_INVALID', `${file}:2 is not a record of the run (`);
+  await expect(truncateAfter(runFolderAt(root), 5)).rejects.toMatchObject(refused);
   expect(readFileSync(file, 'utf8')).toBe(whole);
 });

@@ -4,7 +4,11 @@ import { chooseTasks, evaluate, evaluationMetrics } from '#agent_rl/trainer/eval
 import { ScriptedRollouts } from '#tests/support/scripted-rollouts.ts';
 import { played } from '#tests/support/rollouts.ts';
 
-const task = (taskId: string, family: string) => ({ taskId, prompt: '', metadata: { family } });
+const task = (taskId: string, family: string, slice?: string) => ({
+  taskId,
+  prompt: '',
+  metadata: { family, ...(slice !== undefined && { slice }) },
+});
 const tasks = [task('a', 'sums'), task('b', 'sums'), task('c', 'words')];
 const options = {
   samples: 2,
@@ -39,15 +43,15 @@ describe('evaluate', () => {
         { taskId: 'b', n: 2, successes: 1, failed: 0 },
         { taskId: 'c', n: 1, successes: 0, failed: 1, groups: ['words'] },
       ],
+      groups: {
+        sums: { n: 4, successes: 3, successRate: 0.75 },
+        words: { n: 1, successes: 0, successRate: 0 },
+      },
+      // Over a and b alone: pass@1 (1 + 1/2) / 2, pass@2 (1 + 1) / 2.
+      passAtK: { 1: 0.75, 2: 1 },
+      // The first attempts at both succeed, the second at a alone.
+      avgAtK: { 1: 1, 2: 0.75 },
     });
-    expect(result.groups).toMatchObject({
-      sums: { n: 4, successes: 3, successRate: 0.75 },
-      words: { n: 1, successes: 0, successRate: 0 },
-    });
-    // Over a and b alone: pass@1 (1 + 1/2) / 2, pass@2 (1 + 1) / 2.
-    expect(result.passAtK).toEqual({ 1: 0.75, 2: 1 });
-    // The first attempts at both succeed, the second at a alone.
-    expect(result.avgAtK).toEqual({ 1: 1, 2: 0.75 });
     expect(result.intervalsAtK[2]?.avg.interval95?.clusters).toBe(2);
     expect(result.wilson95?.[0]).toBeLessThan(0.6);
     // Over the three tasks or the two families, not the five attempts.
@@ -66,16 +70,10 @@ describe('evaluate', () => {
 
   test('reports groups of the caller’s choosing', async () => {
     const rollouts = new ScriptedRollouts(() => played({ reward: 1 }));
-    const { groups } = await evaluate(rollouts, tasks, {
-      ...options,
-      groupsOf: ({ taskId }) => ['all', taskId],
-    });
-    expect(Object.entries(groups).map(([name, { n }]) => [name, n])).toEqual([
-      ['a', 2],
-      ['all', 6],
-      ['b', 2],
-      ['c', 2],
-    ]);
+    const groupsOf = ({ taskId }: { taskId: string }) => ['all', taskId];
+    const { groups } = await evaluate(rollouts, tasks, { ...options, groupsOf });
+    const sizes = Object.entries(groups).map(([name, { n }]) => `${name} ${n}`);
+    expect(sizes).toEqual(['a 2', 'all 6', 'b 2', 'c 2']);
   });
 
   test('fails instead of reporting 0 if every attempt failed, unless it was cancelled', async () => {
@@ -85,12 +83,12 @@ describe('evaluate', () => {
       message: 'None of 6 episodes has a reward. The first (task a) ended as aborted: it broke',
     });
     // What was cancelled was not attempted, and has not failed.
+    const nothing = { wilson95: null, interval95: null, narrower95: null, worstCase: null };
     const cancelled = { ...options, signal: AbortSignal.abort() };
     expect(await evaluate(rollouts, tasks, cancelled)).toMatchObject({
+      ...nothing,
       n: 0,
       successRate: null,
-      wilson95: null,
-      interval95: null,
       failed: 0,
       failedShare: null,
       rewardMean: null,
@@ -109,18 +107,13 @@ describe('evaluate', () => {
   });
 
   test('reports tasks of a slice in their group, outside the totals', async () => {
-    const ofSlice = { ...task('d', 'held out'), metadata: { family: 'new', slice: 'held out' } };
     const rollouts = new ScriptedRollouts(({ task: { taskId } }) =>
       played({ reward: taskId === 'd' ? 1 : 0 }),
     );
-    expect(await evaluate(rollouts, [...tasks, ofSlice], options)).toMatchObject({
-      tasks: 3,
-      n: 6,
-      successes: 0,
-      rewardMean: 0,
-      passAtK: { 1: 0, 2: 0 },
-      groups: { new: { n: 2, successes: 2 } },
-    });
+    const all = [...tasks, task('d', 'new', 'held out')];
+    const totals = { tasks: 3, n: 6, successes: 0, rewardMean: 0, passAtK: { 1: 0, 2: 0 } };
+    const groups = { new: { n: 2, successes: 2 } };
+    expect(await evaluate(rollouts, all, options)).toMatchObject({ ...totals, groups });
   });
 });
 
@@ -142,11 +135,9 @@ describe('A strategy', () => {
   test('counts one attempt at each task, and a task with a failed attempt as failed', async () => {
     const { chosen, successes, n } = await evaluate(rollouts, tasks, voting);
     expect({ successes, n }).toEqual({ successes: 5, n: 8 });
+    const votes = { strategy: 'majority', selector: 'votes', attempts: 3, undecided: 0 };
     expect(chosen).toMatchObject({
-      strategy: 'majority',
-      selector: 'votes',
-      attempts: 3,
-      undecided: 0,
+      ...votes,
       n: 2,
       successes: 1,
       successRate: 0.5,
@@ -166,21 +157,18 @@ describe('A strategy', () => {
     expect(all.chosen).toBeUndefined();
     expect(evaluationMetrics(all)).not.toHaveProperty('eval/strategySuccessRate');
     const one = await evaluate(rollouts, tasks, voting);
-    expect(evaluationMetrics(one)).toMatchObject({
-      'eval/successRate': 5 / 8,
-      'eval/strategySuccessRate': 0.5,
-    });
+    const rates = { 'eval/successRate': 5 / 8, 'eval/strategySuccessRate': 0.5 };
+    expect(evaluationMetrics(one)).toMatchObject(rates);
   });
 });
 
 describe('chooseTasks', () => {
   test('makes a fixed choice in file order, not the first tasks', () => {
     const many = Array.from({ length: 50 }, (_, i) => task(`t${String(i).padStart(2, '0')}`, 'f'));
-    const chosen = chooseTasks(many, 5, 1).map(({ taskId }) => taskId);
-    expect(chosen).toHaveLength(5);
-    expect(chosen).toEqual(chosen.toSorted());
-    expect(chosen).toEqual(chooseTasks(many, 5, 1).map(({ taskId }) => taskId));
-    expect(chosen).not.toEqual(chooseTasks(many, 5, 2).map(({ taskId }) => taskId));
+    const chosen = (seed: number) => chooseTasks(many, 5, seed).map(({ taskId }) => taskId);
+    expect(chosen(1)).toHaveLength(5);
+    expect(chosen(1)).toEqual(chosen(1).toSorted());
+    expect(chosen(1)).not.toEqual(chosen(2));
     expect(chooseTasks(many, undefined, 1)).toEqual(many);
   });
 });

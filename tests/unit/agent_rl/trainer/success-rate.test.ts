@@ -13,30 +13,35 @@ const tasks = (...sketches: readonly Sketch[]): TaskAttempts[] => {
   return alike.map((rest, i) => Object.assign({ taskId: `t${i}` }, plain, rest));
 };
 const key = { seed: 1, of: 'total' };
+/** Ten families of four tasks; every other family has some successes in each task. */
+const tenFamilies = (successes: number) =>
+  tasks(
+    ...Array.from({ length: 10 }, (_, i) => ({
+      count: 4,
+      family: `f${i}`,
+      successes: successes * (i % 2),
+    })),
+  );
 
 describe('A success rate', () => {
   test('has the wider of the intervals over tasks and families, and the other one', () => {
     // Ten families of four tasks that agree: as if there were ten tasks, P(Binomial(10, 1/2) <= 1) = 0.011.
-    const families = Array.from({ length: 10 }, (_, i) => ({
-      count: 4,
-      family: `f${i}`,
-      successes: i % 2,
-    }));
-    const { interval95, narrower95 } = successRateOf(tasks(...families), key);
+    const { interval95, narrower95 } = successRateOf(tenFamilies(1), key);
     expect(interval95).toMatchObject({ over: 'families', low: 0.2, high: 0.8, clusters: 10 });
     expect(narrower95).toMatchObject({ over: 'tasks', low: 0.35, high: 0.65, clusters: 40 });
   });
 
   test('has an interval over tasks if families are equal or absent', () => {
     // Every family has one task right and one wrong.
-    const alike = Array.from({ length: 20 }, (_, i) => [
-      { count: 1, family: `f${i}`, successes: 1 },
-      { count: 1, family: `f${i}` },
-    ]).flat();
-    const none = alike.map(({ count, successes = 0 }) => ({ count, successes }));
-    const one = alike.map(({ count, successes = 0 }) => ({ count, successes, family: 'only' }));
-    for (const some of [alike, none, one])
-      expect(successRateOf(tasks(...some), key)).toMatchObject({
+    const alike = (familyOf: (index: number) => { family?: string }) =>
+      Array.from({ length: 40 }, (_, i) => ({ count: 1, successes: i % 2, ...familyOf(i) }));
+    const families = [
+      (i: number) => ({ family: `f${i >> 1}` }),
+      () => ({}),
+      () => ({ family: 'a' }),
+    ];
+    for (const familyOf of families)
+      expect(successRateOf(tasks(...alike(familyOf)), key)).toMatchObject({
         interval95: { over: 'tasks', clusters: 40 },
         narrower95: null,
       });
@@ -57,20 +62,6 @@ describe('A success rate', () => {
       failedShare: 0.25,
       worstCase: [3 / 8, 5 / 8],
       interval95: { clusters: 6 },
-    });
-  });
-
-  test('is null without attempts', () => {
-    expect(successRateOf([], key)).toEqual({
-      n: 0,
-      successes: 0,
-      successRate: null,
-      wilson95: null,
-      interval95: null,
-      narrower95: null,
-      failed: 0,
-      failedShare: null,
-      worstCase: null,
     });
   });
 });
@@ -100,13 +91,7 @@ describe('A comparison of evaluations', () => {
 
   test('has the interval over families where it is wider', () => {
     // All tasks of five of ten families become right.
-    const family = (successes: number) =>
-      Array.from({ length: 10 }, (_, i) => ({
-        count: 4,
-        family: `f${i}`,
-        successes: successes * (i % 2),
-      }));
-    const found = compare(tasks(...family(0)), tasks(...family(1)), 1);
+    const found = compare(tenFamilies(0), tenFamilies(1), 1);
     expect(found?.interval95).toMatchObject({ over: 'families', clusters: 10 });
     expect(found?.interval95?.low).toBeCloseTo(0.2, 12);
     expect(found?.interval95?.high).toBeCloseTo(0.8, 12);
@@ -114,10 +99,8 @@ describe('A comparison of evaluations', () => {
   });
 
   test('is absent for different tasks', () => {
-    expect(compare(tasks({ count: 2 }), tasks({ count: 3 }), 1)).toBeUndefined();
-    const renamed = tasks({ count: 2, taskId: 'other' });
-    expect(compare(tasks({ count: 2 }), renamed, 1)).toBeUndefined();
-    const failed = tasks({ count: 2, n: 0, failed: 1 });
-    expect(compare(tasks({ count: 2 }), failed, 1)).toBeUndefined();
+    const others = [{ count: 3 }, { count: 2, taskId: 'other' }, { count: 2, n: 0, failed: 1 }];
+    for (const other of others)
+      expect(compare(tasks({ count: 2 }), tasks(other), 1)).toBeUndefined();
   });
 });

@@ -1,7 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { byToken, fewSizes, serviceBatches } from '#agent_rl/learner/tinker/service-data.ts';
+import { serviceLoss } from '#agent_rl/learner/tinker/service-loss.ts';
 import type { TrainDatum } from '#agent_rl/core/services/batch.ts';
+import { policyLossSpec } from '#tests/support/policy-loss-spec.ts';
+import { errorOf, thrownBy } from '#tests/support/thrown.ts';
 
 /** Tokens 10, 11, … of which the last two are trained. */
 const datum = (length: number): TrainDatum => ({
@@ -21,24 +24,18 @@ describe('The data for a service', () => {
   });
 
   test('has each token but the first as target of the token before, with its weight multiplied into the advantage', () => {
-    const { batches, computedTokens } = serviceBatches([datum(4)], {
-      ...options,
-      reduction: 'sum',
-    });
-    const [{ data, factors }] = batches as [(typeof batches)[number]];
-    expect(data).toEqual([
-      {
-        tokens: Int32Array.of(10, 11, 12),
-        inputs: {
-          target_tokens: Int32Array.of(11, 12, 13),
-          weights: Float32Array.of(1, 1, 1),
-          // Of what is not trained it may be anything.
-          logprobs: Float32Array.of(0, -3, -4),
-          advantages: Float32Array.of(0, -0.5, -0.5),
-        },
-      },
-    ]);
-    expect([factors, computedTokens]).toEqual([[1], 3]);
+    const sum = { ...options, reduction: 'sum' } as const;
+    const { batches, computedTokens } = serviceBatches([datum(4)], sum);
+    const inputs = {
+      target_tokens: Int32Array.of(11, 12, 13),
+      weights: Float32Array.of(1, 1, 1),
+      // Of what is not trained it may be anything.
+      logprobs: Float32Array.of(0, -3, -4),
+      advantages: Float32Array.of(0, -0.5, -0.5),
+    };
+    const data = [{ tokens: Int32Array.of(10, 11, 12), inputs }];
+    expect(batches).toMatchObject([{ data, factors: [1] }]);
+    expect(computedTokens).toBe(3);
   });
 
   test('includes the divisor of a mean over sequences: rows of all batches and positions of the row', () => {
@@ -46,19 +43,17 @@ describe('The data for a service', () => {
     const few = { ...options, microBatchTokens: 5, reduction: 'sequence-mean' } as const;
     const { batches } = serviceBatches(sequences, few);
     // The longest first. Two rows in all, of 5 and 3 places.
-    expect(batches.map(({ indices, factors }) => [indices, factors])).toEqual([
-      [[1], [10]],
-      [[0], [6]],
-    ]);
+    const rows = [
+      { indices: [1], factors: [10] },
+      { indices: [0], factors: [6] },
+    ];
+    expect(batches).toMatchObject(rows);
     expect(batches[0]!.data[0]!.inputs['advantages']).toEqual(Float32Array.of(0, 0, 0, -5, -5));
   });
 
   test('is padded with positions and rows of weight 0, which are counted', () => {
-    const { batches, computedTokens } = serviceBatches([datum(4)], {
-      ...options,
-      pads: true,
-      reduction: 'sequence-mean',
-    });
+    const padded = { ...options, pads: true, reduction: 'sequence-mean' } as const;
+    const { batches, computedTokens } = serviceBatches([datum(4)], padded);
     const [{ data, factors }] = batches as [(typeof batches)[number]];
     expect(data.map(({ tokens }) => tokens.length)).toEqual([32, 32, 32, 32]);
     expect(computedTokens).toBe(128);
@@ -80,5 +75,31 @@ describe('The data for a service', () => {
       Float32Array.of(0, -1, -2, -3),
       Float32Array.of(0, -4, -5),
     ]);
+  });
+});
+
+describe('The loss for a Tinker service', () => {
+  test('has bounds of the ratio: 1 - clipLow and 1 + clipHigh', () => {
+    const config = { clip_low_threshold: 0.8, clip_high_threshold: 1.28 };
+    expect(serviceLoss(policyLossSpec())).toEqual({ name: 'ppo', config });
+    expect(serviceLoss(policyLossSpec({ type: 'cispo' }))).toEqual({ name: 'cispo', config });
+  });
+
+  test('expresses a likelihood as CISPO with a weight of 1', () => {
+    const config = { clip_low_threshold: 1, clip_high_threshold: 1 };
+    for (const loss of [policyLossSpec({ type: 'reinforce' }), { name: 'cross_entropy' } as const])
+      expect(serviceLoss(loss)).toEqual({ name: 'cispo', config });
+  });
+
+  test.each([
+    [{ kl: { kind: 'k3', weight: 0.1 } }, 'Set algorithm.kl.in to reward'],
+    [{ entropyBonus: 0.01 }, 'algorithm.entropyBonus'],
+    [{ temperature: 0.7 }, 'policy.sampling.temperature 0.7'],
+    [{ settings: { clipLow: 0.2, clipHigh: 0.2, dualClip: 3 } }, 'algorithm.loss.dualClip'],
+    [{ type: 'gspo' }, 'Use clipped, cispo or reinforce'],
+    [{ module: 'file:///own.js' }, 'Use clipped, cispo or reinforce'],
+  ] as const)('refuses a loss that services do not have, with advice: %j', (over, text) => {
+    const thrown = thrownBy(() => serviceLoss(policyLossSpec(over)));
+    expect(thrown).toMatchObject(errorOf('CONFIG_INVALID', text));
   });
 });

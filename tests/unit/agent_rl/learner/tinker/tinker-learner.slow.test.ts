@@ -8,7 +8,7 @@ import type { Learner } from '#agent_rl/core/services/learner.ts';
 import { tinkerLearner } from '#agent_rl/learner/tinker/open-tinker-learner.ts';
 import type { LearnerHost } from '#agent_rl/core/plugins/model/learner.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
-import { rejectionOf } from '#tests/support/thrown.ts';
+import { errorOf, rejectionOf } from '#tests/support/thrown.ts';
 import type { Answered, Asked, Outcome } from '#tests/support/loopback-service.ts';
 import { recording } from '#tests/support/tinker/recording.ts';
 import {
@@ -42,14 +42,12 @@ afterEach(async () => {
   await service.close();
 });
 
+type Given = Changes & { settings?: object; host?: Partial<LearnerHost> };
+
 /** A learner at a service that says what was captured of a scenario. */
 async function replayed(
   scenario: string,
-  {
-    settings = fixed,
-    host = {},
-    ...changes
-  }: Changes & { settings?: object; host?: Partial<LearnerHost> } = {},
+  { settings = fixed, host = {}, ...changes }: Given = {},
 ): Promise<Learner> {
   service = await replayedService(scenarios[scenario]!.exchanges, changes);
   const learner = await openTinker(service.url, { settings, host });
@@ -57,11 +55,10 @@ async function replayed(
   return learner;
 }
 
+type Instead = NonNullable<Changes['instead']>;
+
 /** Once, of the first request to a path. */
-function once(
-  path: string,
-  outcome: Outcome | ((captured: Answered) => Outcome),
-): NonNullable<Changes['instead']> {
+function once(path: string, outcome: Outcome | ((captured: Answered) => Outcome)): Instead {
   let left = 1;
   return (asked, captured) => {
     if (!asked.path.endsWith(path) || left-- <= 0) return undefined;
@@ -70,10 +67,17 @@ function once(
 }
 
 /** Nothing was asked that a real server was not asked, and it was asked for all of it. */
-function expectWhole(): void {
+async function expectWhole(): Promise<void> {
+  await open.pop()!.close();
   expect(service.unknown).toEqual([]);
   // Requests to forget run in the background.
   expect(service.left().filter((request) => !request.startsWith('DELETE'))).toEqual([]);
+}
+
+/** Two steps give what they gave at a real server. */
+async function expectTwoSteps(learner: Learner): Promise<void> {
+  const logProbs = await takeTwoSteps(learner);
+  expect(largestGap(logProbs, scenarios['two steps']!.logProbs)).toBeLessThan(1e-5);
 }
 
 test('two steps and a restored checkpoint send exactly the requests that a real server received', async () => {
@@ -92,18 +96,15 @@ test('two steps and a restored checkpoint send exactly the requests that a real 
   });
   await learner.loadState(saved);
   expect(largestGap(await logProbsOf(learner), logProbs)).toBe(0);
-  await open.pop()!.close();
-  expectWhole();
+  await expectWhole();
 });
 
 test('fewShapes decides whether sequences of 9 and 17 tokens are padded to four rows of 32', async () => {
   const largestBody = async (fewShapes: boolean): Promise<number> => {
     let largest = 0;
-    const noted = (asked: Asked): undefined => {
-      largest = Math.max(largest, asked.bytes.length);
-    };
+    const instead = (asked: Asked) => void (largest = Math.max(largest, asked.bytes.length));
     const settings = { ...fixed, fewShapes };
-    const learner = await replayed('two steps', { settings, instead: noted });
+    const learner = await replayed('two steps', { settings, instead });
     // Only the filled rows were captured of a real server: others are answered with 400.
     await learner.forwardBackward(batchOf(twoSequences), clippedLoss).catch(() => undefined);
     await open.pop()!.close();
@@ -113,60 +114,46 @@ test('fewShapes decides whether sequences of 9 and 17 tokens are padded to four 
   expect(await largestBody(false)).toBeLessThan((await largestBody(true)) / 2);
 });
 
-describe('A request with an unknown outcome', () => {
-  test.each([
-    ['a gradient whose answer is lost', 1],
-    ['a gradient that never arrives', 1],
-    ['a step whose answer is lost', 1],
-    ['a step whose answer is torn', 0],
-  ])(
-    '%s: the learner loads the last state and repeats the step, so that nothing is added twice',
-    async (name, step) => {
-      const warnings: string[] = [];
-      const learner = await replayed(name, { host: { warn: (text) => warnings.push(text) } });
-      const logProbs = await takeTwoSteps(learner);
-      expect(largestGap(logProbs, scenarios['two steps']!.logProbs)).toBeLessThan(1e-5);
-      await open.pop()!.close();
-      expectWhole();
-      const restored = `Loading the state of step ${step} again`;
-      expect(warnings.filter((text) => text.includes(restored))).toHaveLength(1);
-    },
-  );
-});
+test.each([
+  ['a gradient whose answer is lost', 1],
+  ['a gradient that never arrives', 1],
+  ['a step whose answer is lost', 1],
+  ['a step whose answer is torn', 0],
+])(
+  'after %s the learner loads the last state and repeats the step, so that nothing is added twice',
+  async (name, step) => {
+    const warnings: string[] = [];
+    const learner = await replayed(name, { host: { warn: (text) => warnings.push(text) } });
+    await expectTwoSteps(learner);
+    await expectWhole();
+    const restored = `reloads the state of step ${step} `;
+    expect(warnings.filter((text) => text.includes(restored))).toHaveLength(1);
+  },
+);
 
 test('discarded gradients have no effect on the next step', async () => {
   const learner = await replayed('gradients that are discarded');
   await learner.forwardBackward(batchOf([datum(21, 17, 3)]), clippedLoss);
   await learner.discardGradients();
-  const logProbs = await takeTwoSteps(learner);
-  expect(largestGap(logProbs, scenarios['two steps']!.logProbs)).toBeLessThan(1e-5);
-  await open.pop()!.close();
-  expectWhole();
+  await expectTwoSteps(learner);
+  await expectWhole();
 });
 
 test('a step that may have been taken is in no state saved after its restore failed', async () => {
   let isOut = false;
   let isBack = false;
-  const orders: { path: string; model: unknown; from: unknown }[] = [];
+  const orders: { order: string; model: string | undefined; from: string | undefined }[] = [];
+  const results: Record<string, object> = {
+    create_model: { model_id: 'anew', lora_config: { ...lora, lora_alpha: 32 } },
+    save_weights: { path: 'tinker://anew/weights/kept' },
+  };
   /** A service that was started anew: what it makes is called so. */
   const anew = ({ path, bytes }: Asked): Outcome => {
     const order = path.replace('/api/v1/', '');
-    if (order === 'retrieve_future') {
-      const { request_id: id } = JSON.parse(bytes.toString()) as { request_id: string };
-      return json(200, {
-        ...(id === 'create_model' && {
-          model_id: 'anew',
-          lora_config: { ...lora, lora_alpha: 32 },
-        }),
-        ...(id === 'save_weights' && { path: 'tinker://anew/weights/kept' }),
-        metrics: {},
-      });
-    }
-    const { model_id: model, path: from } = JSON.parse(bytes.toString() || '{}') as {
-      model_id?: string;
-      path?: string;
-    };
-    orders.push({ path: order, model, from });
+    const asked = JSON.parse(bytes.toString() || '{}') as Record<string, string>;
+    if (order === 'retrieve_future')
+      return json(200, { ...results[asked['request_id']!], metrics: {} });
+    orders.push({ order, model: asked['model_id'], from: asked['path'] });
     return json(200, { request_id: order });
   };
   const learner = await replayed('two steps', {
@@ -185,14 +172,13 @@ test('a step that may have been taken is in no state saved after its restore fai
   isBack = true;
   // The adapter itself is not there to be fetched.
   await rejectionOf(learner.saveState(join(folder, 'kept')));
-  const loads = orders.findIndex(({ path }) => path === 'load_weights');
-  const saves = orders.findIndex(({ path }) => path === 'save_weights');
-  expect(loads).toBeGreaterThan(-1);
+  const loads = orders.findIndex(({ order }) => order === 'load_weights');
+  const saves = orders.findIndex(({ order }) => order === 'save_weights');
   expect(saves).toBeGreaterThan(loads);
   expect(orders[saves]!.model).toBe('anew');
   // The state before the step, and nothing of the step.
   expect(orders[loads]!.from).toMatch(/weights\/state-0-/);
-  expect(orders.slice(loads, saves).map(({ path }) => path)).not.toContain('optim_step');
+  expect(orders.slice(loads, saves).map(({ order }) => order)).not.toContain('optim_step');
 });
 
 describe('A question', () => {
@@ -202,17 +188,13 @@ describe('A question', () => {
     ['whose answer is lost is asked again', 'cut', { ...fixed, patienceS: 60 }],
   ])('%s', async (_, outcome, settings) => {
     const instead = once('/retrieve_future', outcome);
-    const learner = await replayed('a gradient that never arrives', { settings, instead });
-    const logProbs = await takeTwoSteps(learner);
-    expect(largestGap(logProbs, scenarios['two steps']!.logProbs)).toBeLessThan(1e-5);
+    await expectTwoSteps(await replayed('a gradient that never arrives', { settings, instead }));
   });
 
   test('fails when its answer has no end', async () => {
     const opening = replayed('two steps', { instead: once('/retrieve_future', 'endless') });
-    expect(await rejectionOf(opening)).toMatchObject({
-      code: 'LEARNING_FAILED',
-      message: expect.stringContaining('is unreachable'),
-    });
+    const refused = errorOf('LEARNING_FAILED', 'is unreachable');
+    await expect(opening).rejects.toMatchObject(refused);
   });
 });
 
@@ -239,79 +221,59 @@ describe('The learner', () => {
   ])('refuses %s of %d before a step', async (field, value, text) => {
     const changed = withNumbers(field, value);
     const learner = await replayed('a gradient that never arrives', { changed });
-    const thrown = await rejectionOf(takeTwoSteps(learner));
-    expect(thrown).toMatchObject({ code: 'LEARNING_FAILED' });
-    expect(thrown.message).toContain(text);
+    const refused = errorOf('LEARNING_FAILED', text);
+    await expect(takeTwoSteps(learner)).rejects.toMatchObject(refused);
     expect(service.left()).toContain('POST /api/v1/optim_step');
   });
 
   test('refuses bytes that are not a valid message', async () => {
     const torn = { status: 200, type: 'application/x-protobuf', body: Buffer.from([0x0a, 0x7f]) };
     let passes = 0;
-    const learner = await replayed('a gradient that never arrives', {
-      instead: ({ path }) => {
-        if (path.endsWith('/forward_backward')) passes += 1;
-        return passes > 0 && path.endsWith('/retrieve_future') ? torn : undefined;
-      },
-    });
-    expect((await rejectionOf(takeTwoSteps(learner))).message).toContain('unreadable answer');
+    const instead: Instead = ({ path }) => {
+      if (path.endsWith('/forward_backward')) passes += 1;
+      return passes > 0 && path.endsWith('/retrieve_future') ? torn : undefined;
+    };
+    const learner = await replayed('a gradient that never arrives', { instead });
+    await expect(takeTwoSteps(learner)).rejects.toThrow('unreadable answer');
   });
 });
 
 describe('The opening of a learner', () => {
-  const refusal = (host: Partial<LearnerHost>, settings: object = fixed, changes: Changes = {}) =>
-    rejectionOf(
-      replayed(settings === fixed ? 'a gradient that never arrives' : 'two steps', {
-        host,
-        settings,
-        ...changes,
-      }),
-    );
+  const gradient = 'a gradient that never arrives';
+  const adapted = (changes: Partial<typeof lora>) => ({
+    host: { adapter: { ...lora, ...changes } },
+  });
+  const kl = { kind: 'k3', weight: 1 } as const;
+  const unknownKey = json(401, { detail: 'no such key' });
 
-  test.each<[string, Partial<LearnerHost>, string]>([
-    ['clipping of gradients', { maxGradNorm: 1 }, 'train.maxGradNorm 1'],
-    ['dropout', { adapter: { ...lora, dropout: 0.1 } }, 'model.lora.dropout'],
+  test.each<[string, Given, string, string?]>([
+    ['clipping of gradients', { host: { maxGradNorm: 1 } }, 'train.maxGradNorm 1'],
+    ['dropout', adapted({ dropout: 0.1 }), 'model.lora.dropout'],
+    ['scaling by a root', adapted({ rankStabilised: true }), 'model.lora.rankStabilised'],
+    ['weights that the service has not', { host: { changesWeights: true } }, 'model.quantize'],
+    ['another alpha than the service has', adapted({ alpha: 16 }), 'model.lora.alpha is 16'],
+    ['a KL term in the loss', { host: { loss: { ...clippedLoss, kl } } }, 'algorithm.kl.in'],
     [
-      'scaling by a root',
-      { adapter: { ...lora, rankStabilised: true } },
-      'model.lora.rankStabilised',
-    ],
-    ['weights that the service has not', { changesWeights: true }, 'model.quantize'],
-    [
-      'another alpha than the service has',
-      { adapter: { ...lora, alpha: 16 } },
-      'alpha 32, but model.lora.alpha is 16',
+      'a model that the service does not have',
+      { settings: { ...fixed, model: 'another' } },
+      'learner.model "another" does not exist: the service has /models/starter',
+      'two steps',
     ],
     [
-      'a KL term in the loss',
-      { loss: { ...clippedLoss, kl: { kind: 'k3', weight: 1 } } as never },
-      'algorithm.kl.in to reward',
+      'a key that the service rejects',
+      { instead: once('/get_server_capabilities', unknownKey) },
+      '(401: no such key)',
     ],
-  ])('refuses %s and names the setting to change', async (_, host, text) => {
-    const thrown = await refusal(host);
-    expect(thrown).toMatchObject({ code: 'CONFIG_INVALID' });
-    expect(thrown.message).toContain(text);
+  ])('refuses %s and names what to change', async (_, given, text, scenario = gradient) => {
+    const opening = replayed(scenario, given);
+    await expect(opening).rejects.toMatchObject(errorOf('CONFIG_INVALID', text));
   });
 
   test('refuses a run without an adapter', async () => {
     const { adapter: _, ...host } = learnerHost();
     service = await replayedService([]);
     const opening = tinkerLearner(learnerSettings(service.url), host);
-    expect((await rejectionOf(opening)).message).toContain('model.lora');
-  });
-
-  test('refuses a model that the service does not have and lists its models', async () => {
-    const thrown = await refusal({}, { ...fixed, model: 'another' });
-    expect(thrown.message).toContain(
-      'learner.model "another" does not exist: the service has /models/starter',
-    );
-  });
-
-  test("reports a key that the service rejects as the user's mistake", async () => {
-    const instead = once('/get_server_capabilities', json(401, { detail: 'no such key' }));
-    const thrown = await refusal({}, fixed, { instead });
-    expect(thrown).toMatchObject({ code: 'CONFIG_INVALID' });
-    expect(thrown.message).toContain('(401: no such key)');
+    await expect(opening).rejects.toThrow('model.lora');
   });
 
   test('sends the key in its own header and takes it from a variable', async () => {
@@ -321,11 +283,8 @@ describe('The opening of a learner', () => {
       return undefined;
     };
     const host = { environment: { TINKER_API_KEY: 'tml-1' } };
-    await replayed('two steps', {
-      host,
-      settings: { patienceS: 0, apiKeyEnv: 'TINKER_API_KEY' },
-      instead,
-    });
+    const settings = { patienceS: 0, apiKeyEnv: 'TINKER_API_KEY' };
+    await replayed('two steps', { host, settings, instead });
     expect([...keys]).toEqual(['tml-1']);
   });
 
@@ -337,8 +296,7 @@ describe('The opening of a learner', () => {
       norm *= 2;
       return json(200, { metrics: { 'skyrl.ai/grad_norm': norm } });
     };
-    const thrown = await refusal({}, { patienceS: 0 }, { changed });
-    expect(thrown.message).toContain('sequence-mean: 16 and');
-    expect(thrown.message).toContain('sum: 4 and 8; sequence-mean: 16 and 32');
+    const opening = replayed('two steps', { settings: { patienceS: 0 }, changed });
+    await expect(opening).rejects.toThrow('sum: 4 and 8; sequence-mean: 16 and 32');
   });
 });

@@ -20,52 +20,53 @@ const specOf = (title: string): ChartSpec =>
     title,
     metrics: [],
   };
+/** Label, colour and dash of each line. */
 const labels = (spec: ChartSpec, ...runs: ShownRun[]) =>
-  chartOf(spec, runs)?.lines.map(({ label, colour, dash }) => [label, colour, dash]);
+  chartOf(spec, runs)?.lines.map(({ label, colour, dash }) => `${label} ${colour}/${dash}`);
+const names = (title: string, columns: Record<string, number[]>) =>
+  chartOf(specOf(title), [run('one', 0, columns)])?.lines.map(({ label }) => label);
 const one = run('one', 5, { 'a/x': [1, 2], 'a/y': [3, 4], 'a/z': [0, 0] });
 const two = run('two', 6, { 'a/x': [1, 2], 'a/y': [3, 4] });
 
 describe('A chart', () => {
-  test('has a colour for each metric of one run', () => {
-    expect(labels({ title: '', metrics: ['a/x', 'a/y'] }, one)).toEqual([
-      ['x', 0, 0],
-      ['y', 1, 0],
-    ]);
-  });
+  const spec = { title: '', metrics: ['a/x', 'a/y'] };
+  const lacking = run('other', 1, { 'a/y': [1, 2] });
 
-  test('has a colour for each run and a dash for each metric of several', () => {
-    expect(labels({ title: '', metrics: ['a/x', 'a/y'] }, one, two)).toEqual([
-      ['one: x', 5, 0],
-      ['one: y', 5, 1],
-      ['two: x', 6, 0],
-      ['two: y', 6, 1],
-    ]);
-  });
-
-  test('has the same dash for a metric in all runs, even if a run lacks it', () => {
-    const other = run('other', 1, { 'a/y': [1, 2] });
-    expect(labels({ title: '', metrics: ['a/x', 'a/y'] }, one, other)).toEqual([
-      ['one: x', 5, 0],
-      ['one: y', 5, 1],
-      ['other: y', 1, 1],
-    ]);
-  });
-
-  test('labels a line with the name of the run if there is one metric', () => {
-    expect(labels({ title: '', metrics: ['a/x'] }, one, two)).toEqual([
-      ['one', 5, 0],
-      ['two', 6, 0],
-    ]);
+  test.each([
+    ['a colour for each metric of one run', spec, [one], ['x 0/0', 'y 1/0']],
+    [
+      'a colour for each run and a dash for each metric of several',
+      spec,
+      [one, two],
+      ['one: x 5/0', 'one: y 5/1', 'two: x 6/0', 'two: y 6/1'],
+    ],
+    [
+      'the same dash for a metric in all runs, even if a run lacks it',
+      spec,
+      [one, lacking],
+      ['one: x 5/0', 'one: y 5/1', 'other: y 1/1'],
+    ],
+    [
+      'names of runs for one metric',
+      { ...spec, metrics: ['a/x'] },
+      [one, two],
+      ['one 5/0', 'two 6/0'],
+    ],
+    [
+      'only the first run if it is stacked',
+      { ...spec, isStacked: true },
+      [one, two],
+      ['x 0/0', 'y 1/0'],
+    ],
+  ])('has %s', (_, given, runs, expected) => {
+    expect(labels(given, ...runs)).toEqual(expected);
   });
 
   test('shows the components of a reward only if there are several', () => {
-    const components = (columns: Record<string, number[]>) =>
-      labels(specOf('Reward components'), run('one', 0, columns))?.map(([label]) => label);
-    expect(components({ 'reward/success': [1], 'reward/invalidCalls': [0] })).toBeUndefined();
-    expect(components({ 'reward/success': [1], 'reward/invalidCalls': [-1] })).toEqual([
-      'success',
-      'invalid calls',
-    ]);
+    const components = (invalidCalls: number) =>
+      names('Reward components', { 'reward/success': [1], 'reward/invalidCalls': [invalidCalls] });
+    expect(components(0)).toBeUndefined();
+    expect(components(-1)).toEqual(['success', 'invalid calls']);
   });
 
   test('names members of a family that are always 0 and leaves them out', () => {
@@ -74,32 +75,25 @@ describe('A chart', () => {
     expect(chart?.note).toBe('always 0: z');
   });
 
-  test('shows only the first run if it is stacked', () => {
-    expect(labels({ title: '', metrics: ['a/x'], isStacked: true }, one, two)).toHaveLength(1);
-  });
-
   test('divides by another metric, with null where that is 0', () => {
     const groups = run('one', 0, { 'g/zero': [1, 2], 'g/count': [4, 0] });
-    const spec = { title: '', metrics: ['g/zero'], shareOf: 'g/count' };
-    expect(chartOf(spec, [groups])?.lines[0]?.ys).toEqual([0.25, null]);
+    const share = { title: '', metrics: ['g/zero'], shareOf: 'g/count' };
+    expect(chartOf(share, [groups])?.lines[0]?.ys).toEqual([0.25, null]);
   });
 
   test('splits seconds into activities of an iteration and time in episodes', () => {
     const seconds = { 'seconds/collect': [1, 1], 'seconds/tools': [9, 9], 'busy/collect': [1, 1] };
-    const names = (title: string) =>
-      labels(specOf(title), run('one', 0, seconds))?.map(([label]) => label);
-    expect(names('Time per iteration by activity')).toEqual(['collect']);
-    expect(names('Total time in episodes')).toEqual(['tools']);
+    expect(names('Time per iteration by activity', seconds)).toEqual(['collect']);
+    expect(names('Total time in episodes', seconds)).toEqual(['tools']);
   });
 
   test('leaves out rewards if only the environment judges', () => {
     const scores = (columns: Record<string, number[]>) =>
-      labels(specOf('Rewards before weighting'), run('one', 0, columns))?.map(([label]) => label);
+      names('Rewards before weighting', columns);
     expect(scores({ 'score/environment': [0], 'score/search/mrr': [0.5] })).toEqual(['search/mrr']);
     expect(scores({ 'score/environment': [0.5] })).toBeUndefined();
-    expect(
-      scores({ 'score/guesser/environment': [1], 'score/teller/environment': [0] }),
-    ).toBeUndefined();
+    const agents = { 'score/guesser/environment': [1], 'score/teller/environment': [0] };
+    expect(scores(agents)).toBeUndefined();
   });
 });
 
@@ -125,13 +119,13 @@ test('the success chart has held-out success before, during and after training',
 });
 
 test('every metric of a chart is one that runs record', () => {
-  const names = chartGroups.flatMap(({ charts }) =>
+  const recorded = chartGroups.flatMap(({ charts }) =>
     charts.flatMap(({ metrics, shareOf, interval = [] }) => [
       ...metrics.map((name) => name.replace('*', 'any')),
       ...(shareOf === undefined ? [] : [shareOf]),
       ...interval,
     ]),
   );
-  expect(names.length).toBeGreaterThan(30);
-  expect(names.filter((name) => metricDefinition(name) === undefined)).toEqual([]);
+  expect(recorded.length).toBeGreaterThan(30);
+  expect(recorded.filter((name) => metricDefinition(name) === undefined)).toEqual([]);
 });

@@ -29,14 +29,8 @@ describe('axesOf', () => {
     expect([x(0), x(1), x(2)]).toEqual([52, 252, 452]);
     expect([y(0), y(0.5), y(1)]).toEqual([252, 152, 52]);
     expect(xTicks.map(({ label }) => label)).toEqual(['0', '1', '2']);
-    expect(yTicks.map(({ label }) => label)).toEqual([
-      '0 %',
-      '20 %',
-      '40 %',
-      '60 %',
-      '80 %',
-      '100 %',
-    ]);
+    const labels = yTicks.map(({ label }) => label).join(', ');
+    expect(labels).toBe('0 %, 20 %, 40 %, 60 %, 80 %, 100 %');
   });
 
   test('returns axes without any number', () => {
@@ -98,14 +92,9 @@ describe('A curve', () => {
   });
 
   test('joins evaluations by a dotted line across the iterations between them', () => {
-    const measured = line([0.5, null, 0.5], {
-      xs: [0, 1, 2],
-      low: [0.25, null, 0.25],
-      high: [0.75, null, 0.75],
-      isEvaluation: true,
-      dash: 2,
-    });
-    const chart = chartOf([measured], { isShare: true });
+    const interval = { low: [0.25, null, 0.25], high: [0.75, null, 0.75] };
+    const more = { xs: [0, 1, 2], ...interval, isEvaluation: true, dash: 2 };
+    const chart = chartOf([line([0.5, null, 0.5], more)], { isShare: true });
     const { shapes } = drawChart(chart, frame);
     expect(shapes.find(({ tag }) => tag === 'path')?.attributes).toEqual({
       class: 'line c0 between',
@@ -123,15 +112,10 @@ describe('A curve', () => {
   });
 
   test('shows the means of neighbours if there are many points', () => {
-    const points = Array.from({ length: 401 }, (_, at): Point => ({
-      x: at + 1,
-      y: at,
-      low: null,
-      high: null,
-    }));
+    const point = (_: unknown, at: number): Point => ({ x: at + 1, y: at, low: null, high: null });
+    const points = Array.from({ length: 401 }, point);
     const { points: few, each } = thinned(points);
-    expect(each).toBe(3);
-    expect(few).toHaveLength(134);
+    expect([each, few.length]).toEqual([3, 134]);
     expect(few[0]).toMatchObject({ x: 3, y: 1 });
     // 399 and 400 are left for the last.
     expect(few.at(-1)).toMatchObject({ x: 401, y: 399.5 });
@@ -146,32 +130,20 @@ describe('A curve', () => {
 });
 
 describe('A chart', () => {
-  const ysOf = (chart: Chart, look = plainLook) => {
-    const { curves, notes } = curvesOf(chart, look);
-    return { ys: curves.map(({ points }) => points.map(({ y }) => y)), notes };
-  };
-
   test('adds up stacked lines, the first at the bottom', () => {
     const chart = chartOf([line([3, 1]), line([4, null])], { isStacked: true });
-    expect(ysOf(chart).ys).toEqual([
-      [3, 1],
-      [7, 1],
-    ]);
-    expect(curvesOf(chart, plainLook).curves[1]?.points[0]).toMatchObject({ low: 3, high: 7 });
+    const { curves } = curvesOf(chart, plainLook);
+    expect(curves.map(({ points }) => points.map(({ y }) => y).join())).toEqual(['3,1', '7,1']);
+    expect(curves[1]?.points[0]).toMatchObject({ low: 3, high: 7 });
   });
 
-  test('names values that a log scale cannot show', () => {
-    expect(ysOf(chartOf([line([0, -1, 2])]), { ...plainLook, isLog: true })).toEqual({
-      ys: [[null, null, 2]],
-      notes: ['2 values at or below 0 are not shown on a log scale'],
-    });
-  });
-
-  test('names values that are not finite', () => {
-    expect(ysOf(chartOf([line(['NaN', 2])]))).toEqual({
-      ys: [[null, 2]],
-      notes: ['all: 1 non-finite value omitted (NaN)'],
-    });
+  test.each([
+    ['a log scale cannot show', [0, -1, 2], [null, null, 2], /^2 values at or below 0 /],
+    ['are not finite', ['NaN', 2], [null, 2], /^all: 1 non-finite value omitted \(NaN\)$/],
+  ] as const)('names values that %s', (_, values, ys, note) => {
+    const { curves, notes } = curvesOf(chartOf([line(values)]), { ...plainLook, isLog: true });
+    expect(curves[0]?.points.map(({ y }) => y)).toEqual(ys);
+    expect(notes).toEqual([expect.stringMatching(note)]);
   });
 
   test('shows the measured values behind their average', () => {
@@ -183,27 +155,15 @@ describe('A chart', () => {
   });
 });
 
-describe('Smoothing', () => {
-  test('begins with the first value and weighs what came before', () => {
-    // With weight 0.5: 4; (0.5 · 4 · 0.5 + 0.5 · 1) / 0.75 = (1 + 0.5) / 0.75 = 2.
-    expect(smooth([4, 1], 0.5)).toEqual([4, 2]);
-  });
-
-  test('skips values that were not measured', () => {
-    expect(smooth([null, 4, null, 1], 0.5)).toEqual([null, 4, null, 2]);
-  });
+test('smoothing begins with the first measured value and weighs what came before', () => {
+  // With weight 0.5: 4; (0.5 · 4 · 0.5 + 0.5 · 1) / 0.75 = (1 + 0.5) / 0.75 = 2.
+  expect(smooth([null, 4, null, 1], 0.5)).toEqual([null, 4, null, 2]);
 });
 
-describe('runColours', () => {
+test('a run keeps its colour when another is added, and those on the charts differ', () => {
   const listed = Array.from({ length: 10 }, (_, at) => `run${at}`);
-
-  test('keeps a colour when another run is added', () => {
-    expect(runColours(listed, ['run3']).get('run3')).toBe(3);
-    expect(runColours(listed, ['run1', 'run3']).get('run3')).toBe(3);
-  });
-
-  test('gives the runs on the charts different colours', () => {
-    const given = runColours(listed, ['run1', 'run9']);
-    expect([given.get('run1'), given.get('run9')]).toEqual([1, 2]);
-  });
+  const colours = (...shown: string[]) => shown.map((name) => runColours(listed, shown).get(name));
+  expect(colours('run3')).toEqual([3]);
+  expect(colours('run1', 'run3')).toEqual([1, 3]);
+  expect(colours('run1', 'run9')).toEqual([1, 2]);
 });

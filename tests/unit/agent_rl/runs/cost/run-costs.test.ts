@@ -9,13 +9,9 @@ import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts'
 const folder = temporaryFolder();
 
 function configOf(more: string) {
-  const text = `
-environment: {type: code_exec}
-datasets: [{dir: tasks}]
-tools: [{type: code_exec}]
-train: {iterations: 6}
-${more}
-`;
+  const task =
+    'environment: {type: code_exec}\ndatasets: [{dir: tasks}]\ntools: [{type: code_exec}]';
+  const text = `${task}\ntrain: {iterations: 6}\n${more}\n`;
   return loadConfig({ file: writeBelow(folder, 'run.yaml', text), overrides: [] }).config;
 }
 
@@ -33,14 +29,9 @@ const metrics = { 'train/updatedTokens': 46, 'seconds/total': 5, 'seconds/collec
 /** A session with a clock of its own, and 4 attempts an evaluation, 2 of them for the choice of the best checkpoint. */
 function session(more: string) {
   let time = 0;
-  const costs = new RunCosts({
-    config: configOf(more),
-    attempts: { heldOut: 4, selection: 2 },
-    clock: () => time,
-  });
-  const wait = (seconds: number) => {
-    time += 1000 * seconds;
-  };
+  const given = { config: configOf(more), attempts: { heldOut: 4, selection: 2 } };
+  const costs = new RunCosts({ ...given, clock: () => time });
+  const wait = (seconds: number) => (time += 1000 * seconds);
   const play = (rollout: Rollout) => costs.on({ type: 'rollout', rollout });
   const evaluate = (attempts: number, seconds: number) => {
     costs.on({ type: 'phase', name: 'evaluate', when: 'during', iteration: 0, episodes: attempts });
@@ -63,19 +54,10 @@ function session(more: string) {
 test('each turn reads its whole context, and tokens of failed attempts were sampled too', () => {
   const { costs, play, end } = session('eval: {every: 0}');
   play(episode);
-  play(
-    played({
-      sequences: [],
-      failedAttempts: [
-        {
-          outcome: 'infrastructure-error',
-          problem: 'gone',
-          failure: { owner: 'host', retryable: true },
-          sampledTokens: 5,
-        },
-      ],
-    }),
-  );
+  const failure = { owner: 'host', retryable: true } as const;
+  const outcome = 'infrastructure-error';
+  const failedAttempts = [{ outcome, problem: 'gone', failure, sampledTokens: 5 } as const];
+  play(played({ sequences: [], failedAttempts }));
   end(1);
   // 10 + 20 read; 4 + 3 + 5 sampled.
   expect(costs.tokens).toEqual({ read: 30, sampled: 12, trained: 46 });

@@ -6,18 +6,15 @@ import type { TrainingEvent } from '#agent_rl/trainer/trainer-contracts.ts';
 import { rollout } from '#tests/support/rollouts.ts';
 import { EmulatedTerminal } from '#tests/support/emulated-terminal.ts';
 
-const iterated = (iteration: number, reward: number, success: number): TrainingEvent => ({
-  type: 'iteration',
-  iteration,
-  metrics: {
-    'rollout/rewardMean': reward,
-    'rollout/successRate': success,
-    'rollout/failedShare': 0,
-    'rollout/toolCallRate': 0.92,
-    'speed/decodeTokensPerSecond': 1840,
-  },
-  learned: [],
-});
+const steady = {
+  'rollout/failedShare': 0,
+  'rollout/toolCallRate': 0.92,
+  'speed/decodeTokensPerSecond': 1840,
+};
+const iterated = (iteration: number, reward: number, success: number): TrainingEvent => {
+  const metrics = { ...steady, 'rollout/rewardMean': reward, 'rollout/successRate': success };
+  return { type: 'iteration', iteration, metrics, learned: [] };
+};
 const collecting = (iteration: number): TrainingEvent => ({
   type: 'phase',
   name: 'collect',
@@ -31,10 +28,7 @@ const attempted = (episodes: number): TrainingEvent => ({
   episodes,
 });
 
-function setUp(
-  columns: number,
-  options: { environment?: NodeJS.ProcessEnv; quiet?: boolean } = {},
-) {
+function setUp(columns: number, options: Partial<Parameters<typeof openTrainingDisplay>[0]> = {}) {
   const terminal = new EmulatedTerminal({ columns });
   let time = 0;
   let ends: number | undefined;
@@ -47,14 +41,15 @@ function setUp(
     environment: {},
     ...options,
   });
-  const wait = (seconds: number) => {
-    time += 1000 * seconds;
-  };
+  const wait = (seconds: number) => (time += 1000 * seconds);
   /** Sets the expected number of seconds until the run ends. */
-  const expectEnd = (seconds: number) => {
-    ends = time + 1000 * seconds;
+  const expectEnd = (seconds: number) => (ends = time + 1000 * seconds);
+  /** The rows after they were drawn anew for a width. */
+  const rowsAt = async (width: number) => {
+    await terminal.resize(width);
+    return terminal.rowsShown();
   };
-  return { terminal, display, wait, expectEnd };
+  return { terminal, display, wait, expectEnd, rowsAt };
 }
 
 /** Four iterations of 10 s, and 12 s into the collection of the fifth. */
@@ -75,9 +70,8 @@ function fourIterations(columns: number) {
 
 describe('The panel of a training', () => {
   test('shows what the run waits for, how far it is and how it went, in 80 columns', async () => {
-    const { terminal, display } = fourIterations(200);
-    await terminal.resize(80);
-    expect(await terminal.rowsShown()).toEqual([
+    const { terminal, display, rowsAt } = fourIterations(200);
+    expect(await rowsAt(80)).toEqual([
       'smoke-seed42  collecting: waiting for 5 of 8 episodes, 3 s',
       // 10 s were left, of which 3 have passed. 24 of 30 columns.
       'iterations [████████████████████████░░░░░░] 4/5  left 7 s',
@@ -90,46 +84,38 @@ describe('The panel of a training', () => {
   });
 
   test('shows no time before an iteration, and how long the evaluation after the last will take', async () => {
-    const { terminal, display, expectEnd, wait } = setUp(110);
+    const { terminal, display, expectEnd, wait, rowsAt } = setUp(110);
     display.on(collecting(0));
     expect((await terminal.rowsShown())[1]).toContain('left unknown');
     expectEnd(8);
     display.on(iterated(5, 1, 1));
     display.on({ type: 'phase', name: 'evaluate', when: 'after', iteration: 5, episodes: 4 });
-    await terminal.resize(109);
-    expect((await terminal.rowsShown())[1]).toMatch(/5\/5 {2}left 8 s$/);
+    expect((await rowsAt(109))[1]).toMatch(/5\/5 {2}left 8 s$/);
     wait(9);
-    await terminal.resize(108);
-    expect((await terminal.rowsShown())[1]).toMatch(/5\/5 {2}all iterations done$/);
+    expect((await rowsAt(108))[1]).toMatch(/5\/5 {2}all iterations done$/);
   });
 
   test('is one line where the terminal is narrow', async () => {
-    const { terminal } = fourIterations(39);
-    await terminal.resize(38);
-    expect(await terminal.rowsShown()).toEqual(['4/5  left 7 s  reward 6.00  success …']);
+    const { rowsAt } = fourIterations(39);
+    expect(await rowsAt(38)).toEqual(['4/5  left 7 s  reward 6.00  success …']);
   });
 
-  test.each([80, 110])(
-    'draws as many iterations as fit into %d columns, the newest',
-    async (columns) => {
-      const { terminal, display } = setUp(columns);
-      for (let iteration = 1; iteration <= 100; iteration++)
-        display.on(iterated(iteration, iteration === 100 ? 1 : 0, iteration > 60 ? 1 : 0));
-      await terminal.resize(columns);
-      const rows = await terminal.rowsShown();
-      const sparks = rows.find((row) => row.startsWith('reward')) ?? '';
-      // 80: 79 - 'reward ' - ' 1.00' - '  success ' - ' 100 %' leaves 51 for two. 110: 81.
-      const each = columns === 80 ? 25 : 40;
-      const successes = '▁'.repeat(each - Math.min(each, 40)) + '█'.repeat(Math.min(each, 40));
-      expect(sparks).toBe(`reward ${'▁'.repeat(each - 1)}█ 1.00  success ${successes} 100 %`);
-      for (const row of rows) expect(row.length).toBeLessThan(columns);
-    },
-  );
+  test.each([
+    // 79 - 'reward ' - ' 1.00' - '  success ' - ' 100 %' leaves 51 for two. 110: 81.
+    [80, 25],
+    [110, 40],
+  ])('draws as many iterations as fit into %d columns, the newest', async (columns, each) => {
+    const { display, rowsAt } = setUp(columns);
+    for (let iteration = 1; iteration <= 100; iteration++)
+      display.on(iterated(iteration, iteration === 100 ? 1 : 0, iteration > 60 ? 1 : 0));
+    const rows = await rowsAt(columns);
+    const rewards = `reward ${'▁'.repeat(each - 1)}█ 1.00`;
+    expect(rows).toContain(`${rewards}  success ${'█'.repeat(each)} 100 %`);
+    for (const row of rows) expect(row.length).toBeLessThan(columns);
+  });
 
   test.each([
     [{ name: 'update' }, 'updating: waiting for the learner, 2 s'],
-    [{ name: 'publish' }, 'publishing: waiting for the samplers to load the weights, 2 s'],
-    [{ name: 'checkpoint' }, 'checkpoint: waiting for the disk, 2 s'],
     [
       { name: 'evaluate', when: 'before', episodes: 4 },
       'evaluating before training: waiting for 3 of 4 episodes, 2 s',
@@ -139,22 +125,19 @@ describe('The panel of a training', () => {
       'collecting: 1 episodes, waiting for rewards or more episodes, 2 s',
     ],
   ] as const)('names %j', async (phase, text) => {
-    const { terminal, display, wait } = setUp(110);
+    const { terminal, display, wait, rowsAt } = setUp(110);
     expect((await terminal.rowsShown())[0]).toBe('smoke-seed42  starting');
     display.on({ type: 'phase', ...phase, iteration: 0 });
     if (phase.name === 'evaluate') display.on(attempted(4));
     if (phase.name === 'collect') display.on(played);
     wait(2);
-    await terminal.resize(109);
-    expect((await terminal.rowsShown())[0]).toBe(`smoke-seed42  ${text}`);
+    expect((await rowsAt(109))[0]).toBe(`smoke-seed42  ${text}`);
   });
 });
 
 describe('The display without a panel', () => {
   test('is a plain line for each iteration and each whole evaluation', async () => {
-    const { terminal, display, wait, expectEnd } = setUp(80, {
-      environment: { NO_COLOR: '1' },
-    });
+    const { terminal, display, wait, expectEnd } = setUp(80, { environment: { NO_COLOR: '1' } });
     wait(2);
     display.on(attempted(2));
     display.on(attempted(2));

@@ -11,16 +11,11 @@ import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts'
 const folder = temporaryFolder();
 
 describe('The origin of a setting', () => {
-  const below = writeBelow(
-    folder,
-    'below.yaml',
-    'algorithm:\n  name: dapo\n\nenvironment: { type: question }\ndatasets: [{ dir: tasks }]\n',
-  );
-  const file = writeBelow(
-    folder,
-    'own.yaml',
-    'extends: below.yaml\nrollout:\n  groupSize: 4\ntools:\n  - type: code_exec\n',
-  );
+  const base =
+    'algorithm:\n  name: dapo\nenvironment: { type: question }\ndatasets: [{ dir: tasks }]\n';
+  const below = writeBelow(folder, 'below.yaml', base);
+  const text = 'extends: below.yaml\nrollout:\n  groupSize: 4\ntools:\n  - type: code_exec\n';
+  const file = writeBelow(folder, 'own.yaml', text);
   const loaded = loadConfig({
     file,
     overrides: ['train.iterations=3', 'trackers=[{type: tensorboard}]'],
@@ -43,24 +38,16 @@ describe('The origin of a setting', () => {
   });
 
   test('is a program where one gave it', () => {
-    const given = loadConfig({
-      file: 'agent',
-      settings: { run: { seed: 3 }, environment: { type: 'question' }, datasets: [{ dir: 'a' }] },
-    });
+    const task = { environment: { type: 'question' }, datasets: [{ dir: 'a' }] };
+    const given = loadConfig({ file: 'agent', settings: { run: { seed: 3 }, ...task } });
     const { 'run.seed': seed, 'run.device': device } = settingOrigins(given, given.config);
     expect([seed, device]).toEqual([{ source: 'program', place: 'agent' }, { source: 'default' }]);
   });
 });
 
 describe('provenance.json', () => {
-  const machine = {
-    device: 'cpu',
-    engineThreads: 1,
-    platform: 'linux x64',
-    cpu: 'some',
-    node: 'v1',
-    agentRl: '0.0.1',
-  };
+  const hardware = { device: 'cpu', engineThreads: 1, platform: 'linux x64', cpu: 'some' };
+  const machine = { ...hardware, node: 'v1', agentRl: '0.0.1' };
   const run = runFolderAt(folder);
   const { argv } = process;
 
@@ -76,14 +63,10 @@ describe('provenance.json', () => {
     recordProvenance(run, { 'run.seed': seed }, machine);
     const text = readFileSync(join(folder, 'provenance.json'), 'utf8');
     expect(text).not.toMatch(/hush-hush|passw0rd/);
+    const command = ['agent-rl', 'train', '--set', 'a=[redacted]', 'http://me:[redacted]@host/'];
     expect(readProvenance(run)).toMatchObject({
       settings: { 'run.seed': { source: 'flag', place: '--seed [redacted]' } },
-      sessions: [
-        {
-          command: ['agent-rl', 'train', '--set', 'a=[redacted]', 'http://me:[redacted]@host/'],
-          versions: { agent_rl: '0.0.1', node: 'v1', platform: 'linux x64' },
-        },
-      ],
+      sessions: [{ command, versions: { agent_rl: '0.0.1', node: 'v1', platform: 'linux x64' } }],
     });
   });
 
@@ -93,12 +76,8 @@ describe('provenance.json', () => {
     const own = (line: number) => from(`${run.config}:${line}`);
     const flag = { source: 'flag', place: '--set c=1' } as const;
     recordProvenance(run, { a: own(1), b: own(2), c: flag, d: own(3) }, machine);
-    expect(readProvenance(run)?.settings).toEqual({
-      a: from('own.yaml:3'),
-      b: { source: 'default' },
-      c: flag,
-      d: own(3),
-    });
+    const known = { a: from('own.yaml:3'), b: { source: 'default' } };
+    expect(readProvenance(run)?.settings).toEqual({ ...known, c: flag, d: own(3) });
     expect(readProvenance(run)?.sessions.length).toBeGreaterThan(1);
   });
 

@@ -14,14 +14,9 @@ const folder = recordedFolder(temporaryFolder(), 'run');
 const played = await playBranching('a');
 const sent = { update: 0, weights: 1, advantages: 1, logProbs: -0.5 };
 const key = { run: 'run', when: 'train', iteration: 1, round: 0, slot: 0, sample: 0 } as const;
-const learned = {
-  ...key,
-  agent: 'policy',
-  taskId: 't',
-  use: 'trained' as const,
-  advantage: 1,
-  sent: played.sequences.map((_, at) => (at === 0 ? null : sent)),
-};
+const part = { agent: 'policy', taskId: 't', use: 'trained', advantage: 1 } as const;
+const sentOf = played.sequences.map((_, at) => (at === 0 ? null : sent));
+const learned = { ...key, ...part, sent: sentOf };
 record(folder, 'train', episodeLine({ iteration: 1, reward: 1, ...played }));
 record(folder, 'learned', `${JSON.stringify(learned)}\n`);
 
@@ -29,15 +24,12 @@ test('turns are a tree: branches behind what they continue, sub-agents and prune
   const turns = playedTurns(played, learned);
   const branching = turns.find(({ turn }) => turns.some(({ after }) => after === turn));
   const branches = turns.filter(({ after }) => after !== null);
-  expect(branches.map(({ after, indent }) => [after, indent])).toEqual([
-    [branching?.turn, 1],
-    [branching?.turn, 1],
-  ]);
+  const branch = { after: branching?.turn, indent: 1 };
+  expect(branches).toMatchObject([branch, branch]);
   expect(turns.indexOf(branches[0]!)).toBe(turns.indexOf(branching!) + 1);
   expect(new Set(turns.map(({ turn }) => turn))).toEqual(new Set([0, 1, 2, 3, 4]));
-  expect(turns.filter(({ isShown }) => isShown)).toMatchObject([
-    { turn: played.requests?.answer, after: null },
-  ]);
+  const shown = { turn: played.requests?.answer, after: null };
+  expect(turns.filter(({ isShown }) => isShown)).toMatchObject([shown]);
   const drawn = turns.map(({ sequence, end, tokens }) =>
     played.sequences[sequence]!.logProbs.slice(end - tokens, end),
   );
@@ -46,11 +38,8 @@ test('turns are a tree: branches behind what they continue, sub-agents and prune
 
 test('runs show prints the tree, what of it was trained, and what the client changed', async () => {
   const printed: string[] = [];
-  await showRun({
-    run: folder.path,
-    episode: 'train/1/0/0/0',
-    print: (text) => printed.push(text),
-  });
+  const print = (text: string) => printed.push(text);
+  await showRun({ run: folder.path, episode: 'train/1/0/0/0', print });
   const lines = printed.join('\n').split('\n');
   expect(lines).toContain(
     '  requests: 5 of 5 answers reached the agent; 0 sent again; 4 sequences; changed by the client: thoughts 1, history 1; without effect: temperature 5',
@@ -64,7 +53,7 @@ test('runs show prints the tree, what of it was trained, and what the client cha
   ]);
 });
 
-test('view has the tree, the sequence that its messages are of, and the same facts', async () => {
+test('view has the tree, the sequence that its messages are of, and the same facts; a report says them too', async () => {
   const run = new ViewedRun('run', folder.path, (text) => {
     throw new Error(text);
   });
@@ -75,35 +64,22 @@ test('view has the tree, the sequence that its messages are of, and the same fac
   expect(whole.shown).toBe(answer?.sequence);
   expect(whole.requests).toMatch(/^requests: 5 of 5 .*thoughts 1, history 1/);
   expect(whole.record.messages.at(-1)).toMatchObject({ content: 'the end' });
-});
-
-test('a report says in a line what was asked of the model', async () => {
   const sections = transcriptSections([await readReportedRun(folder.path)]);
   expect(JSON.stringify(sections)).toContain('requests: 5 of 5 answers reached the agent;');
 });
 
 test('a turn that was sampled while weights changed is one, and records in a circle end', () => {
-  const span = (start: number, more: Partial<Span>): Span => ({
-    start,
-    end: start + 1,
-    source: 'sampled',
-    ...more,
-  });
+  const span = (start: number, more: Partial<Span>): Span =>
+    Object.assign({ start, end: start + 1, source: 'sampled' as const }, more);
   const sequence = (...spans: Span[]): TranscriptRecord => ({
     tokens: spans.map(({ start }) => start),
     spans,
     logProbs: spans.map(() => -1),
   });
   const parts = sequence(span(0, { version: 1 }), span(1, { version: 2, turn: 0 }));
+  const about = 'turn 1: 2 tokens, sequence 1, in the messages';
   expect(playedTurns({ sequences: [parts], requests: undefined })).toMatchObject([
-    {
-      turn: 0,
-      tokens: 2,
-      end: 2,
-      version: 2,
-      isShown: true,
-      about: 'turn 1: 2 tokens, sequence 1, in the messages',
-    },
+    { turn: 0, tokens: 2, end: 2, version: 2, isShown: true, about },
   ]);
   const circle = sequence(span(0, { turn: 0 }), span(1, { turn: 1 }), span(2, { turn: 0 }));
   expect(playedTurns({ sequences: [circle], requests: undefined })).toHaveLength(3);

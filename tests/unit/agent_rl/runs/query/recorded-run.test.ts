@@ -1,16 +1,28 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 
-import { runWithEpisodes } from '#agent_rl/runs/episodes/read-episodes.ts';
+import {
+  readEpisodes,
+  requireReadable,
+  runWithEpisodes,
+} from '#agent_rl/runs/episodes/read-episodes.ts';
 import { readMetrics } from '#agent_rl/runs/query/metrics.ts';
 import { recordedRun } from '#agent_rl/runs/query/recorded-run.ts';
 import { runFolderAt } from '#agent_rl/runs/run-folder.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { rejectionOf, thrownBy } from '#tests/support/thrown.ts';
+import { errorOf, rejectionOf, thrownBy } from '#tests/support/thrown.ts';
+import { Transcript } from '#agent_rl/core/transcript.ts';
+import { episodeText } from '#agent_rl/jobs/show/episode-text.ts';
+import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
+import { batchesOf, type RecordedPart } from '#agent_rl/runs/query/parts.ts';
+import { JsonlWriter } from '#agent_rl/telemetry/index.ts';
+import { member } from '#tests/support/rollouts.ts';
+import { batchSchema } from '#agent_rl/core/services/batch.ts';
 
 const root = temporaryFolder();
+const invalid = 'CHECKPOINT_INVALID';
 
 test('a run that is still going has its settings and no summary', () => {
   writeBelow(root, 'going/config.yaml', 'run: {seed: 3}\n');
@@ -21,23 +33,17 @@ test('a run that is still going has its settings and no summary', () => {
 test('a folder without config.yaml is refused with what to give', () => {
   const folder = join(root, 'empty', 'folder');
   mkdirSync(folder, { recursive: true });
-  const { code, message } = thrownBy(() => recordedRun(folder));
-  expect([code, message]).toEqual([
-    'CHECKPOINT_INVALID',
-    `${folder} is not a run folder: it has no config.yaml. Give a run folder, such as runs/NAME.`,
-  ]);
+  const message = `${folder} is not a run folder: it has no config.yaml. Give a run folder`;
+  expect(thrownBy(() => recordedRun(folder))).toMatchObject(errorOf(invalid, message));
 });
 
 test('a missing folder is reported with the runs beside it', () => {
   const near = join(root, 'near');
-  writeBelow(near, 'runs/one/config.yaml', 'run: {}\n');
-  writeBelow(near, 'runs/two/config.yaml', 'run: {}\n');
-  writeBelow(near, 'runs/three/other.txt', '');
+  for (const file of ['one/config.yaml', 'two/config.yaml', 'three/other.txt'])
+    writeBelow(near, `runs/${file}`, 'run: {}\n');
   const gone = join(near, 'runs', 'gone');
-  const wanted = {
-    code: 'CHECKPOINT_INVALID',
-    message: `There is no folder ${gone}. The runs in ${join(near, 'runs')} are one, two.`,
-  };
+  const message = `There is no folder ${gone}. The runs in ${join(near, 'runs')} are one, two.`;
+  const wanted = { code: invalid, message };
   expect(thrownBy(() => recordedRun(gone))).toMatchObject(wanted);
   expect(thrownBy(() => runWithEpisodes(gone))).toMatchObject(wanted);
   expect(thrownBy(() => recordedRun(join(near, 'one'))).message).toContain('are one, two.');
@@ -48,17 +54,13 @@ test('a missing folder is reported with the runs beside it', () => {
 test('a summary that was cut short is named', () => {
   writeBelow(root, 'torn/config.yaml', 'run: {}\n');
   writeBelow(root, 'torn/summary.json', '{"seed": 3');
-  const { code, message } = thrownBy(() => recordedRun(`${root}/torn`));
-  expect(code).toBe('CHECKPOINT_INVALID');
-  expect(message).toContain(`${root}/torn/summary.json cannot be read`);
+  const refused = errorOf(invalid, `${root}/torn/summary.json cannot be read`);
+  expect(thrownBy(() => recordedRun(`${root}/torn`))).toMatchObject(refused);
 });
 
 test('metrics keep numbers that JSON lacks, and a torn last line is left out', async () => {
-  writeBelow(
-    root,
-    'metrics.jsonl',
-    '{"iteration": 1, "train/loss": "NaN"}\n{"iteration": 2, "train/loss": 0.5}\n{"iteration": 3, "tra',
-  );
+  const lines = ['{"iteration": 1, "train/loss": "NaN"}', '{"iteration": 2, "train/loss": 0.5}'];
+  writeBelow(root, 'metrics.jsonl', [...lines, '{"iteration": 3, "tra'].join('\n'));
   expect(await readMetrics(runFolderAt(root))).toEqual([
     { iteration: 1, metrics: { 'train/loss': Number.NaN } },
     { iteration: 2, metrics: { 'train/loss': 0.5 } },
@@ -67,9 +69,75 @@ test('metrics keep numbers that JSON lacks, and a torn last line is left out', a
 
 test('an invalid line between others is refused with its place', async () => {
   writeBelow(root, 'bad/metrics.jsonl', '{"iteration": 1}\n[]\n{"iteration": 3}\n');
-  const { code, message } = await rejectionOf(readMetrics(runFolderAt(`${root}/bad`)));
-  expect([code, message]).toEqual([
-    'DATASET_INVALID',
-    `${root}/bad/metrics.jsonl:2 cannot be read: it holds no metrics. Restore the line: line numbers matter.`,
-  ]);
+  const message = `${root}/bad/metrics.jsonl:2 cannot be read: it holds no metrics.`;
+  const refused = errorOf('DATASET_INVALID', message);
+  await expect(readMetrics(runFolderAt(`${root}/bad`))).rejects.toMatchObject(refused);
+});
+
+const trajectories = temporaryFolder();
+
+test('the record of an agent with a loop of its own is read as it was written, and shown', async () => {
+  const asked = new Transcript();
+  asked.append('user', [1, 2]);
+  asked.appendSampled([10, 11], [-0.5, -0.5], 3);
+  const counts = { turns: 3, replayed: 1, delivered: 2 };
+  const requests = { ...counts, drift: { thoughts: 2 }, ignored: { temperature: 3 } };
+  const sequences = [asked.beginning(4, 2).record()];
+  const lines = new JsonlWriter(join(trajectories, 'train.jsonl'));
+  lines.write(trajectoryLine(member({ when: 'train', sequences, undelivered: 6, requests })));
+  lines.write(trajectoryLine(member({ when: 'train', slot: 1 })));
+  lines.close();
+
+  const read: RecordedPart[] = [];
+  for await (const parts of batchesOf({ trajectories }, { file: 'train' })) read.push(...parts);
+  const [own, plain] = read.map(({ episode }) => episode);
+  expect(own).toMatchObject({ sequences, undelivered: 6, requests });
+  expect(own?.sequences[0]?.spans[1]).toMatchObject({ source: 'sampled', version: 3, turn: 2 });
+  expect(plain).toMatchObject({ undelivered: 0 });
+  expect(plain).not.toHaveProperty('requests');
+
+  const [text, plainText] = [own!, plain!].map((episode) =>
+    episodeText({ episode }, { hidden: false }),
+  );
+  expect(text).toContain(
+    '  requests: 2 of 3 answers reached the agent; 1 sent again; 1 sequence; changed by the client: thoughts 2; without effect: temperature 3; never reached the agent: 6 sampled tokens',
+  );
+  expect(plainText).not.toMatch(/requests:|never reached/);
+});
+
+const folder = temporaryFolder();
+
+async function tasksRead(...schemas: unknown[]): Promise<string[]> {
+  const lines = schemas.map((schema, index) => JSON.stringify({ schema, taskId: `t${index}` }));
+  writeBelow(folder, 'trajectories/train.jsonl', `${lines.join('\n')}\n`);
+  const tasks: string[] = [];
+  const from = { trajectories: join(folder, 'trajectories') };
+  for await (const { taskId } of readEpisodes(from, 'train')) tasks.push(taskId);
+  return tasks;
+}
+
+describe('The reader of episodes', () => {
+  test('reads this schema', async () => {
+    expect(await tasksRead(batchSchema, batchSchema, batchSchema)).toEqual(['t0', 't1', 't2']);
+  });
+
+  test.each([batchSchema + 1, batchSchema - 1, 1.5, '2', undefined])(
+    'refuses schema %j with its place, also in the last line',
+    async (schema) => {
+      const { code, message } = await rejectionOf(tasksRead(batchSchema, schema));
+      expect(code).toBe('DATASET_INVALID');
+      const age = schema === batchSchema + 1 ? 'a newer' : 'an older';
+      expect(message).toMatch(new RegExp(`^The run was recorded by ${age} version`));
+      expect(message).toContain(
+        `this version reads ${batchSchema}): ${join(folder, 'trajectories', 'train.jsonl')}:2. `,
+      );
+    },
+  );
+
+  test('finds another schema before a run is continued', async () => {
+    const file = writeBelow(folder, 'old/trajectories/eval.jsonl', '{"schema":2,"taskId":"t"}\n');
+    const reading = requireReadable({ trajectories: join(folder, 'old', 'trajectories') });
+    const refused = errorOf('DATASET_INVALID', `(schema 2; this version reads 3): ${file}:1. `);
+    await expect(reading).rejects.toMatchObject(refused);
+  });
 });

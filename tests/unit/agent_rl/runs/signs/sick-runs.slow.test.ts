@@ -63,13 +63,11 @@ describe.each(sick.map((run) => [run.name, run] as const))('the sick run %s', (n
   });
 });
 
-describe('A healthy run of the same project', () => {
-  test('gets no warning and no finding', async () => {
-    const path = unpacked('healthy');
-    expect(await toldWhileTraining(path)).toEqual([]);
-    const evidence = await runEvidence(recordedRun(path), prompt);
-    const findings = runChecks(evidence);
-    expect(findings.filter(isTrouble)).toEqual([]);
-    expect(runVerdict(evidence, findings).is).toBe('better');
-  });
+test('a healthy run of the same project gets no warning and no finding', async () => {
+  const path = unpacked('healthy');
+  expect(await toldWhileTraining(path)).toEqual([]);
+  const evidence = await runEvidence(recordedRun(path), prompt);
+  const findings = runChecks(evidence);
+  expect(findings.filter(isTrouble)).toEqual([]);
+  expect(runVerdict(evidence, findings).is).toBe('better');
 });

@@ -12,17 +12,11 @@ type Change = Parameters<typeof member>[0] & { said?: string };
 const call = { id: 'call_0_0', name: 'add', arguments: { a: 1 } };
 const ran = (status: 'ok' | 'rejected') => ({ call, status, result: { content: '2' }, wallMs: 1 });
 
-const recorded = (sample: number, { said = '', ...change }: Change = {}): EpisodeRecord =>
-  trajectoryLine(
-    member({
-      when: 'train',
-      iteration: 1,
-      sample,
-      reward: 1,
-      messages: [{ role: 'assistant', content: said }],
-      ...change,
-    }),
-  );
+const recorded = (sample: number, { said = '', ...change }: Change = {}): EpisodeRecord => {
+  const messages = [{ role: 'assistant', content: said }] as const;
+  const place = { when: 'train', iteration: 1, sample } as const;
+  return trajectoryLine(member({ ...place, reward: 1, messages, ...change }));
+};
 
 async function* those(parts: readonly RecordedPart[]): AsyncGenerator<readonly RecordedPart[]> {
   yield parts;
@@ -62,16 +56,11 @@ test('episodes are counted by kind, and the newest of each kind is an example', 
   });
 });
 
-test('parts are counted where several agents learn', async () => {
-  const parts = ['speaker', 'guesser'].flatMap((agent) =>
-    [0, 1].map((sample) => ({ episode: recorded(sample, { agent }) })),
-  );
-  expect(await tallyEpisodes(those(parts))).toMatchObject({ unit: 'part', scored: 4 });
-});
-
-test('an agent that had no turn is not paid for silence', async () => {
-  const forfeit = recorded(0, { messages: [], sequences: [], reward: 1 });
-  expect(await tallyEpisodes(those([{ episode: forfeit }]))).toMatchObject({ paidForNothing: 0 });
+test('parts are counted where several agents learn, and one without a turn is not paid for silence', async () => {
+  const forfeit = { agent: 'guesser', messages: [], sequences: [] };
+  const parts = [recorded(0, { agent: 'speaker', said: 'Two.' }), recorded(0, forfeit)];
+  const tally = await tallyEpisodes(those(parts.map((episode) => ({ episode }))));
+  expect(tally).toMatchObject({ unit: 'part', scored: 2, paidForNothing: 0 });
 });
 
 test('masked tokens are counted by outcome, and rewards are those that groups are compared by', async () => {

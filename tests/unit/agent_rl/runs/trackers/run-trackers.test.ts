@@ -7,12 +7,6 @@ import { RunTrackers } from '#agent_rl/runs/trackers/run-trackers.ts';
 import { type QueuedTracker, TrackerQueue } from '#agent_rl/runs/trackers/tracker-queue.ts';
 import { rollout } from '#tests/support/rollouts.ts';
 
-const event = (iteration: number): TrackedEvent => ({
-  type: 'iteration',
-  iteration,
-  metrics: {},
-  time: 0,
-});
 const end: TrackedEvent = { type: 'end', status: 'finished', time: 0 };
 
 const named = (tracker: Tracker, limits: Partial<QueuedTracker> = {}): QueuedTracker => ({
@@ -36,38 +30,42 @@ function notebook() {
 function queueOf(tracker: Tracker, limits: Partial<QueuedTracker> = {}, now?: () => number) {
   const said: string[] = [];
   const queue = new TrackerQueue(named(tracker, limits), (text) => said.push(text), now);
-  return { queue, said };
+  const push = (...iterations: number[]): void => {
+    for (const iteration of iterations)
+      queue.push({ type: 'iteration', iteration, metrics: {}, time: 0 });
+  };
+  return { queue, push, said };
 }
 
-/** Resolves when it is opened. */
-function gate() {
+/** A notebook that is slow until it is opened. */
+function slowNotebook() {
+  const { told, track } = notebook();
   let open = (): void => undefined;
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { open, opened };
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return {
+    told,
+    open: () => open(),
+    track: async (one: TrackedEvent) => opened.then(() => track(one)),
+  };
 }
 
 describe('A tracker', () => {
   test('receives one event after the other, in order, while the run goes on', async () => {
-    const { told, track } = notebook();
-    const { open, opened } = gate();
-    const slow = { track: async (one: TrackedEvent) => opened.then(() => track(one)) };
-    const { queue, said } = queueOf(slow);
-    for (const number of [1, 2, 3]) queue.push(event(number));
-    expect(told).toEqual([]);
-    open();
+    const slow = slowNotebook();
+    const { queue, push, said } = queueOf(slow);
+    push(1, 2, 3);
+    expect(slow.told).toEqual([]);
+    slow.open();
     expect(await queue.close()).toEqual({ recorded: 3, failed: 0, lost: 0, escaped: 0 });
-    expect(told).toEqual(['1', '2', '3']);
-    expect(said).toEqual([]);
+    expect([slow.told, said]).toEqual([['1', '2', '3'], []]);
   });
 
   test('has its first failure logged and all failures counted', async () => {
     const throws = (one: TrackedEvent) => {
       if (one.type === 'iteration' && one.iteration !== 2) throw new Error(`no ${one.iteration}`);
     };
-    const { queue, said } = queueOf({ track: throws });
-    for (const number of [1, 2, 3]) queue.push(event(number));
+    const { queue, push, said } = queueOf({ track: throws });
+    push(1, 2, 3);
     expect(await queue.close()).toEqual({ recorded: 1, failed: 2, lost: 0, escaped: 0 });
     expect(said).toEqual([
       expect.stringMatching(
@@ -80,8 +78,8 @@ describe('A tracker', () => {
   test('logs each note once, and no more than twenty', async () => {
     const notes = (one: TrackedEvent) =>
       one.type === 'iteration' ? `note ${Math.ceil(one.iteration / 2)}` : undefined;
-    const { queue, said } = queueOf({ track: notes });
-    for (let number = 1; number <= 60; number++) queue.push(event(number));
+    const { queue, push, said } = queueOf({ track: notes });
+    for (let number = 1; number <= 60; number++) push(number);
     await queue.close();
     expect(said.slice(0, 2)).toEqual(['Tracker "own": note 1', 'Tracker "own": note 2']);
     expect(said).toHaveLength(21);
@@ -89,21 +87,17 @@ describe('A tracker', () => {
   });
 
   test('loses events when too many wait, but never the end', async () => {
-    const { told, track } = notebook();
-    const { open, opened } = gate();
-    const { queue, said } = queueOf(
-      { track: async (one) => opened.then(() => track(one)) },
-      { queue: 2 },
-    );
-    queue.push(event(1));
+    const slow = slowNotebook();
+    const { queue, push, said } = queueOf(slow, { queue: 2 });
+    push(1);
     // The first is under way.
     await Promise.resolve();
     await Promise.resolve();
-    for (const number of [2, 3, 4]) queue.push(event(number));
+    push(2, 3, 4);
     queue.push(end);
-    open();
+    slow.open();
     expect(await queue.close()).toEqual({ recorded: 4, failed: 0, lost: 1, escaped: 0 });
-    expect(told).toEqual(['1', '2', '3', 'end']);
+    expect(slow.told).toEqual(['1', '2', '3', 'end']);
     expect(said[0]).toMatch('is too slow: 2 events are waiting, and the next one is dropped');
   });
 
@@ -114,8 +108,8 @@ describe('A tracker', () => {
       if (one.type === 'end') return track(one);
       return new Promise<void>(() => signal.addEventListener('abort', () => aborted.push(true)));
     };
-    const { queue, said } = queueOf({ track: hangs }, { deadlineS: 0.01 });
-    queue.push(event(1));
+    const { queue, push, said } = queueOf({ track: hangs }, { deadlineS: 0.01 });
+    push(1);
     queue.push(end);
     expect(await queue.close()).toEqual({ recorded: 1, failed: 1, lost: 0, escaped: 0 });
     expect([told, aborted]).toEqual([['end'], [true]]);
@@ -124,27 +118,19 @@ describe('A tracker', () => {
 
   test('holds the end up for no longer than closeS, and is closed anyway', async () => {
     let closed = 0;
-    const hangs: Tracker = {
-      track: () => new Promise(() => undefined),
-      close: () => {
-        closed += 1;
-        throw new Error('late');
-      },
-    };
-    const { queue, said } = queueOf(hangs, { closeS: 0.01 });
-    for (const number of [1, 2, 3]) queue.push(event(number));
+    const close = () => Promise.reject(new Error(`late: ${++closed}`));
+    const track = () => new Promise<undefined>(() => undefined);
+    const { queue, push, said } = queueOf({ track, close }, { closeS: 0.01 });
+    push(1, 2, 3);
     expect(await queue.close()).toEqual({ recorded: 0, failed: 0, lost: 3, escaped: 0 });
     expect(closed).toBe(1);
     expect(said[0]).toMatch('did not finish within 0.01 s after the run (closeS)');
   });
 
   test('does not end the run where it fails to close', async () => {
-    const fails: Tracker = {
-      track: () => undefined,
-      close: () => Promise.reject(new Error('gone')),
-    };
-    const { queue, said } = queueOf(fails);
-    queue.push(event(1));
+    const close = () => Promise.reject(new Error('gone'));
+    const { queue, push, said } = queueOf({ track: () => undefined, close });
+    push(1);
     expect(await queue.close()).toMatchObject({ recorded: 1 });
     expect(said).toEqual([expect.stringMatching(/^Tracker "own" failed in close .*gone/)]);
   });
@@ -158,8 +144,8 @@ describe('A tracker', () => {
         clock += 2000;
       },
     };
-    const { queue, said } = queueOf(holds, {}, () => clock);
-    for (const number of [1, 2, 3, 4, 5]) queue.push(event(number));
+    const { queue, push, said } = queueOf(holds, {}, () => clock);
+    push(1, 2, 3, 4, 5);
     expect(await queue.close()).toEqual({ recorded: 3, failed: 0, lost: 2, escaped: 0 });
     expect(told).toEqual(['1', '2', '3']);
     expect(said[0]).toMatch('has blocked the training for 6.0 s');
@@ -167,7 +153,7 @@ describe('A tracker', () => {
     // 6 s of 1000 s are less than 1 %.
     const patient = queueOf(holds, {}, () => clock);
     clock += 1_000_000;
-    for (const number of [1, 2, 3, 4]) patient.queue.push(event(number));
+    patient.push(1, 2, 3, 4);
     expect(await patient.queue.close()).toMatchObject({ recorded: 4, lost: 0 });
   });
 
@@ -187,6 +173,13 @@ describe('A tracker', () => {
 
 const run: TrackedRun = { name: 'r', folder: '/r', mode: 'rl', config: {}, resumed: false };
 const finished: RunEvent = { type: 'end', status: 'finished' };
+
+/** A session with one tracker, and what that receives. */
+const recording = () => {
+  const events: TrackedEvent[] = [];
+  const trackers = new RunTrackers([named({ track: (told) => void events.push(told) })]);
+  return { events, trackers };
+};
 
 describe('The trackers of a session', () => {
   test('each receive all of their events, from the start to the end, in copies of their own', async () => {
@@ -212,8 +205,7 @@ describe('The trackers of a session', () => {
   });
 
   test('receive the figures of an iteration and an evaluation, without their episodes', async () => {
-    const events: TrackedEvent[] = [];
-    const trackers = new RunTrackers([named({ track: (told) => void events.push(told) })]);
+    const { events, trackers } = recording();
     const metrics = { a: 1 };
     trackers.on({ type: 'iteration', iteration: 1, metrics, learned: [{}] });
     trackers.on({ type: 'evaluation', when: 'after', iteration: 1, metrics, evaluation: {} });
@@ -227,8 +219,7 @@ describe('The trackers of a session', () => {
 
   test('receive no secret of the environment', async () => {
     process.env['TRACKER_TEST_KEY'] = 'hunter2-hunter2';
-    const events: TrackedEvent[] = [];
-    const trackers = new RunTrackers([named({ track: (told) => void events.push(told) })]);
+    const { events, trackers } = recording();
     delete process.env['TRACKER_TEST_KEY'];
     const config = { policy: { systemPrompt: 'Say hunter2-hunter2.' } };
     trackers.on({ type: 'start', run: { ...run, config } });

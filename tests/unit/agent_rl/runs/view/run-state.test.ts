@@ -8,7 +8,7 @@ import type { StoredSummary } from '#agent_rl/runs/query/stored-summary.ts';
 import { headlineOf, lastIteration, runState, startedAt } from '#agent_rl/runs/view/run-state.ts';
 import { runFolderAt } from '#agent_rl/runs/run-folder.ts';
 import { lockRun } from '#agent_rl/telemetry/run-lock.ts';
-import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 
 const folder = runFolderAt(join(temporaryFolder(), 'run'));
 
@@ -19,6 +19,10 @@ beforeEach(() => {
 
 const logged = (level: string, text: string) =>
   appendFileSync(folder.log, `2026-01-02T03:04:05.678Z ${level} ${text}\n`);
+
+/** Writes the lock of a process. */
+const heldBy = (pid: number, host: string): string =>
+  writeBelow(folder.path, 'run.lock', `${JSON.stringify({ pid, host, started: null })}\n`);
 
 describe('The state of a run', () => {
   test('is training while a process holds it, whatever an earlier session left', () => {
@@ -38,10 +42,8 @@ describe('The state of a run', () => {
 
   test('is failed with the reason from the log, unless the run finished later', () => {
     logged('error', 'The run ended: AgentRlError: no room');
-    expect(runState(folder, undefined)).toEqual({
-      state: 'failed',
-      stateWhy: 'AgentRlError: no room',
-    });
+    const failed = { state: 'failed', stateWhy: 'AgentRlError: no room' };
+    expect(runState(folder, undefined)).toEqual(failed);
     writeFileSync(folder.summary, '{}');
     expect(runState(folder, {})).toMatchObject({ state: 'finished' });
     utimesSync(folder.summary, 1, 1);
@@ -50,18 +52,15 @@ describe('The state of a run', () => {
 
   test('is interrupted where the process that held it is gone', () => {
     // Ids end at 2^22 on Linux.
-    const holder = { pid: 2 ** 22 + 1, host: hostname(), started: null };
-    writeFileSync(join(folder.path, 'run.lock'), `${JSON.stringify(holder)}\n`);
+    const pid = 2 ** 22 + 1;
+    heldBy(pid, hostname());
     logged('info', 'It began');
-    expect(runState(folder, undefined)).toEqual({
-      state: 'interrupted',
-      stateWhy: `process ${2 ** 22 + 1} no longer runs`,
-    });
+    const interrupted = { state: 'interrupted', stateWhy: `process ${pid} no longer runs` };
+    expect(runState(folder, undefined)).toEqual(interrupted);
   });
 
   test('is interrupted where a process of another machine has not renewed its lock for long', () => {
-    const lock = join(folder.path, 'run.lock');
-    writeFileSync(lock, `${JSON.stringify({ pid: 1, host: 'elsewhere', started: null })}\n`);
+    const lock = heldBy(1, 'elsewhere');
     expect(runState(folder, undefined).state).toBe('training');
     const longAgo = Date.now() / 1000 - 600;
     utimesSync(lock, longAgo, longAgo);
@@ -81,22 +80,14 @@ describe('The state of a run', () => {
     expect(runState(folder, undefined, problem).state).toBe('training');
     lock.release();
   });
-
-  test('is unknown where no file says anything', () => {
-    expect(runState(folder, undefined).state).toBe('unknown');
-  });
 });
 
-test('the last iteration is that of the last whole line', () => {
-  expect(lastIteration(folder)).toBe(0);
+test('the last iteration is that of the last whole line, and a run started when its log began', () => {
+  expect(runState(folder, undefined).state).toBe('unknown');
+  expect([lastIteration(folder), startedAt(folder)]).toEqual([0, null]);
   writeFileSync(folder.metrics, '{"iteration":1,"a":2}\n{"iteration":2}\n{"iteration":3,"a"');
-  expect(lastIteration(folder)).toBe(2);
-});
-
-test('a run started when its log began', () => {
-  expect(startedAt(folder)).toBe(null);
   logged('info', 'Computes on: this');
-  expect(startedAt(folder)).toBe('2026-01-02T03:04:05.678Z');
+  expect([lastIteration(folder), startedAt(folder)]).toEqual([2, '2026-01-02T03:04:05.678Z']);
 });
 
 describe('The headline', () => {
@@ -114,10 +105,7 @@ describe('The headline', () => {
   test('has the numbers of the log until there is a summary', () => {
     expect(headlineOf(folder, undefined)).toBe(null);
     logged('info', 'Evaluation before iteration 0: 1 of 8 = 12.5 % [2.5, 47.0]');
-    expect(headlineOf(folder, undefined)).toEqual({
-      before: { value: 0.125, low: 0.025, high: 0.47, n: 8 },
-      after: null,
-      difference: null,
-    });
+    const before = { value: 0.125, low: 0.025, high: 0.47, n: 8 };
+    expect(headlineOf(folder, undefined)).toEqual({ before, after: null, difference: null });
   });
 });

@@ -31,28 +31,23 @@ describe('The file of an exported answer', () => {
   });
 });
 
-describe('The reader of metrics', () => {
-  test('reads on, by column, with descriptions; numbers that JSON lacks are texts', async () => {
-    const metrics = join(folder, 'metrics.jsonl');
-    const history = new MetricHistory({ metrics });
-    expect(await history.after(0)).toMatchObject({ iterations: [], columns: {} });
-    writeFileSync(metrics, '{"iteration":1,"train/loss":"NaN"}\n');
-    appendFileSync(metrics, '{"iteration":2,"train/loss":0.5,"rollout/episodes":8}\n{"iter');
-    const all = await history.after(-Infinity);
-    expect(all).toMatchObject({
-      iterations: [1, 2],
-      columns: { 'train/loss': ['NaN', 0.5], 'rollout/episodes': [null, 8] },
-      units: { 'rollout/episodes': 'episodes' },
-      meanings: { 'train/loss': 'Loss of the step' },
-    });
-    appendFileSync(metrics, 'ation":3,"train/loss":0.25}\n');
-    expect(await history.after(2)).toMatchObject({
-      iterations: [3],
-      columns: { 'train/loss': [0.25] },
-    });
-    truncateSync(metrics, 35);
-    expect((await history.after(0)).iterations).toEqual([1]);
+test('metrics are read on, by column, with descriptions; numbers that JSON lacks are texts', async () => {
+  const metrics = join(folder, 'metrics.jsonl');
+  const history = new MetricHistory({ metrics });
+  expect(await history.after(0)).toMatchObject({ iterations: [], columns: {} });
+  writeFileSync(metrics, '{"iteration":1,"train/loss":"NaN"}\n');
+  appendFileSync(metrics, '{"iteration":2,"train/loss":0.5,"rollout/episodes":8}\n{"iter');
+  expect(await history.after(-Infinity)).toMatchObject({
+    iterations: [1, 2],
+    columns: { 'train/loss': ['NaN', 0.5], 'rollout/episodes': [null, 8] },
+    units: { 'rollout/episodes': 'episodes' },
+    meanings: { 'train/loss': 'Loss of the step' },
   });
+  appendFileSync(metrics, 'ation":3,"train/loss":0.25}\n');
+  const third = { iterations: [3], columns: { 'train/loss': [0.25] } };
+  expect(await history.after(2)).toMatchObject(third);
+  truncateSync(metrics, 35);
+  expect((await history.after(0)).iterations).toEqual([1]);
 });
 
 test('configs differ where a setting does', () => {
@@ -65,16 +60,12 @@ test('configs differ where a setting does', () => {
   ]);
 });
 
-describe('The texts of tokens', () => {
-  test('add up to the text, with parts of a character as bytes', async () => {
-    const tokenizer = await Tokenizer.fromFolder(join(packageRoot(), 'model', 'starter'));
-    const texts = textsOf(tokenizer);
-    const ids = tokenizer.encodePlain('two words');
-    expect(ids.map((id) => texts.of(id)).join('')).toBe('two words');
-    // U+20AC is E2 82 AC in UTF-8; the small vocabulary has no token of it.
-    const euro = tokenizer.encodePlain('\u20AC').map((id) => texts.of(id));
-    expect(euro.join('')).toBe('<0xE2><0x82><0xAC>');
-    const [control = 0] = tokenizer.encodeTemplate('<|im_start|>');
-    expect(texts.of(control)).toBe('<|im_start|>');
-  });
+test('texts of tokens add up to the text, with parts of a character as bytes', async () => {
+  const tokenizer = await Tokenizer.fromFolder(join(packageRoot(), 'model', 'starter'));
+  const texts = textsOf(tokenizer);
+  const shown = (ids: readonly number[]) => ids.map((id) => texts.of(id)).join('');
+  expect(shown(tokenizer.encodePlain('two words'))).toBe('two words');
+  // U+20AC is E2 82 AC in UTF-8; the small vocabulary has no token of it.
+  expect(shown(tokenizer.encodePlain('\u20AC'))).toBe('<0xE2><0x82><0xAC>');
+  expect(shown(tokenizer.encodeTemplate('<|im_start|>'))).toBe('<|im_start|>');
 });

@@ -65,88 +65,78 @@ beforeAll(async () => {
   await run.index.update();
 });
 
-const whole = (id: string, uncut = false) => run.episode(id, uncut);
+const whole = async (id: string, uncut = false) => (await run.episode(id, uncut))!;
 
 describe('An episode', () => {
   test('has its messages as they were, however hostile, and very long ones cut', async () => {
-    const episode = await whole('train/1/0/0/0');
-    expect(episode?.record.messages[0]?.content).toBe(`What is the Answer? ${hostile}`);
-    expect(episode?.record.messages[1]?.content).toBe('x'.repeat(100_000));
-    expect(episode?.cut).toEqual([
-      { path: 'messages[1].content', characters: 100_001, shown: 100_000 },
-    ]);
-    const given = episode?.record.toolCalls[0]?.arguments as object;
+    const { record: shown, cut } = await whole('train/1/0/0/0');
+    expect(shown.messages[0]?.content).toBe(`What is the Answer? ${hostile}`);
+    expect(shown.messages[1]?.content).toBe('x'.repeat(100_000));
+    expect(cut).toEqual([{ path: 'messages[1].content', characters: 100_001, shown: 100_000 }]);
+    const given = shown.toolCalls[0]?.arguments as object;
     expect(Object.getOwnPropertyNames(given)).toEqual(['n', '__proto__']);
     const uncut = await whole('train/1/0/0/0', true);
-    expect(uncut?.record.messages[1]?.content).toHaveLength(100_001);
-    expect(uncut?.cut).toEqual([]);
+    expect([uncut.record.messages[1]?.content.length, uncut.cut]).toEqual([100_001, []]);
   });
 
-  test('has the arguments and results of tools that the policy did not see', async () => {
-    const { record: shown } = (await whole('train/1/0/0/0'))!;
-    expect(shown.toolCalls).toMatchObject([{ status: 'ok', content: 'two', wallMs: 12 }]);
-    expect(shown.hidden).toEqual({
-      toolInputs: { [call.id]: { answer: 'secret' } },
-      toolData: { [call.id]: { sum: 2 } },
-    });
-  });
-
-  test('has its tokens with their source, probability and advantage', async () => {
-    const { sequences, learned, turns } = (await whole('train/1/0/0/0'))!;
-    const [tokens] = sequences as [EpisodeTokens];
-    expect(turns).toMatchObject([{ tokens: 3, version: 1 }]);
-    expect(tokens.ids).toEqual([1, 2, 10, 11, 12]);
-    expect(tokens.texts).toHaveLength(5);
-    expect(tokens.problem).toBe(null);
-    expect(tokens.logProbs).toEqual([null, null, -0.5, -0.5, -0.5]);
-    expect(learned).toEqual({
-      use: 'trained',
-      meaning: 'moved the weights',
-      advantage: 2,
-    });
-    expect(tokens.learned).toEqual({
-      update: 0,
-      weights: [null, null, 0.25, 0.25, 0.25],
-      advantages: [null, null, 1, 2, 3],
-      logProbs: [null, null, -0.5, -0.5, -1],
-      ratios: [null, null, 1, 1, Math.exp(-0.5)],
-    });
-  });
-
-  test('says why it was not trained on, or that this was not recorded', async () => {
-    const without = await whole('train/1/0/0/1');
-    expect(without?.learned?.meaning).toMatch('exactly as good as its group');
-    expect(without?.sequences[0]?.learned).toBe(null);
-    expect((await whole('train/1/0/0/2'))?.learned).toBe(null);
-  });
-
-  test('has its verdict and the result of each hidden test', async () => {
-    expect((await whole('train/1/0/0/0'))?.record).toMatchObject({
+  test('has its verdict, each hidden test, and what of tools the policy did not see', async () => {
+    const { record: shown } = await whole('train/1/0/0/0');
+    expect(shown).toMatchObject({
+      toolCalls: [{ status: 'ok', content: 'two', wallMs: 12 }],
       components: { solved: 0 },
       judgedBy: { environment: 'sums' },
       groupReward: null,
       hidden_tests: ['passed', 'wrong-answer'],
     });
-    expect((await whole('train/1/0/0/1'))?.record.hidden_tests).toBe(undefined);
+    expect(shown.hidden).toEqual({
+      toolInputs: { [call.id]: { answer: 'secret' } },
+      toolData: { [call.id]: { sum: 2 } },
+    });
+    expect((await whole('train/1/0/0/1')).record.hidden_tests).toBe(undefined);
+  });
+
+  test('has its tokens with their source, probability and advantage', async () => {
+    const { sequences, learned, turns } = await whole('train/1/0/0/0');
+    const [tokens] = sequences as [EpisodeTokens];
+    expect(turns).toMatchObject([{ tokens: 3, version: 1 }]);
+    expect(tokens.texts).toHaveLength(5);
+    expect(learned).toMatchObject({ use: 'trained', advantage: 2 });
+    expect(tokens).toMatchObject({
+      ids: [1, 2, 10, 11, 12],
+      problem: null,
+      logProbs: [null, null, -0.5, -0.5, -0.5],
+      learned: {
+        update: 0,
+        weights: [null, null, 0.25, 0.25, 0.25],
+        advantages: [null, null, 1, 2, 3],
+        logProbs: [null, null, -0.5, -0.5, -1],
+        ratios: [null, null, 1, 1, Math.exp(-0.5)],
+      },
+    });
+  });
+
+  test('says why it was not trained on, or that this was not recorded', async () => {
+    const without = await whole('train/1/0/0/1');
+    expect(without.learned?.meaning).toMatch('exactly as good as its group');
+    expect(without.sequences[0]?.learned).toBe(null);
+    expect((await whole('train/1/0/0/2')).learned).toBe(null);
   });
 
   test('counts a turn once that several sequences hold', async () => {
-    const { sequences, turns } = (await whole('train/2/0/0/0'))!;
+    const { sequences, turns } = await whole('train/2/0/0/0');
     expect(sequences.map(({ ids }) => ids.length)).toEqual([5, 6]);
     expect(turns.map(({ tokens }) => tokens)).toEqual([3, 1]);
   });
 
   test('has the others of its group, and where they diverge from it', async () => {
-    const siblings = (await whole('train/1/0/0/0'))?.siblings;
-    expect(siblings?.map(({ row, partsAt }) => [row.id, partsAt])).toEqual([
-      ['train/1/0/0/1', 4],
-      ['train/1/0/0/2', 5],
-    ]);
+    const { siblings } = await whole('train/1/0/0/0');
+    const found = siblings.map(({ row, partsAt }) => `${row.id} at ${partsAt}`);
+    expect(found).toEqual(['train/1/0/0/1 at 4', 'train/1/0/0/2 at 5']);
   });
 
   test('is not found where it does not exist', async () => {
-    expect(await whole('train/1/0/0/9')).toBe(undefined);
-    expect(await whole('../../etc/passwd')).toBe(undefined);
+    for (const id of ['train/1/0/0/9', '../../etc/passwd'])
+      expect(await run.episode(id, false)).toBe(undefined);
   });
 });
 
@@ -156,16 +146,10 @@ describe('A search through texts', () => {
     return { ids: page.rows.map(({ id }) => id), search: page.search };
   };
 
-  test.each([
-    ['the answer', ['train/1/0/0/0']],
-    ['<SCRIPT>', ['train/1/0/0/0']],
-    ['two', ['train/1/0/0/0']],
-    // A key of every line, and no text.
-    ['logProbs', []],
-    // Hidden inputs are no text that was said.
-    ['secret', []],
-  ])('finds %j in upper and lower case, and only in messages', async (text, ids) => {
-    expect((await found(text)).ids).toEqual(ids);
+  test('ignores case, and finds neither keys of lines nor hidden inputs', async () => {
+    for (const text of ['the answer', '<SCRIPT>', 'two'])
+      expect((await found(text)).ids).toEqual(['train/1/0/0/0']);
+    for (const text of ['logProbs', 'secret']) expect((await found(text)).ids).toEqual([]);
   });
 
   test('says how far it came, and continues from there', async () => {
@@ -181,18 +165,12 @@ describe('A search through texts', () => {
 });
 
 test('tasks are counted by iteration', () => {
-  expect(run.tasks()).toEqual([
-    expect.objectContaining({
-      taskId: 'sum',
-      attempts: 4,
-      successes: 2,
-      lastIteration: 2,
-      byIteration: [
-        { iteration: 1, when: 'train', attempts: 3, successes: 2, rewardMean: 1 },
-        { iteration: 2, when: 'train', attempts: 1, successes: 0, rewardMean: 0 },
-      ],
-    }),
-  ]);
+  const byIteration = [
+    { iteration: 1, when: 'train', attempts: 3, successes: 2, rewardMean: 1 },
+    { iteration: 2, when: 'train', attempts: 1, successes: 0, rewardMean: 0 },
+  ];
+  const counts = { taskId: 'sum', attempts: 4, successes: 2, lastIteration: 2, byIteration };
+  expect(run.tasks()).toMatchObject([counts]);
 });
 
 test('a missing tokenizer is reported, and tokens are shown by their numbers', async () => {
@@ -231,11 +209,12 @@ describe('A run with damaged records', () => {
     expect(viewed.stamp()).not.toBe(before);
     const { index } = viewed.head();
     expect(index.unreadableCount).toBe(3);
-    expect(index.unreadable).toEqual([
-      expect.stringMatching(/train\.jsonl:1: /) as unknown,
-      expect.stringMatching(/metrics\.jsonl:2: /) as unknown,
-      expect.stringMatching(/metrics\.jsonl:3: it holds no metrics$/) as unknown,
-    ]);
+    const places = [
+      /train\.jsonl:1: /,
+      /metrics\.jsonl:2: /,
+      /metrics\.jsonl:3: it holds no metrics$/,
+    ];
+    places.forEach((place, at) => expect(index.unreadable[at]).toMatch(place));
     expect((await viewed.episodes(new URLSearchParams())).index).toEqual(index);
     expect((await viewed.metrics(0)).iterations).toEqual([1, 4]);
   });
@@ -254,44 +233,42 @@ describe('A run with damaged records', () => {
 
 describe('The timeline of an iteration', () => {
   test('shows the spans of the profile, or else the seconds of the metrics', async () => {
-    writeFileSync(
-      folder.metrics,
-      '{"iteration":1,"seconds/collect":2,"seconds/total":3,"train/loss":1}\n',
-    );
-    expect(await run.timeline(1)).toEqual({
+    const seconds = { 'seconds/collect': 2, 'seconds/total': 3 };
+    const metrics = { iteration: 1, ...seconds, 'train/loss': 1 };
+    writeFileSync(folder.metrics, `${JSON.stringify(metrics)}\n`);
+    expect(await run.timeline(1)).toMatchObject({
       iteration: 1,
       tracks: null,
       activities: [
-        { name: 'collect', seconds: 2, meaning: expect.any(String) as unknown },
-        { name: 'total', seconds: 3, meaning: expect.any(String) as unknown },
+        { name: 'collect', seconds: 2 },
+        { name: 'total', seconds: 3 },
       ],
       tools: [{ name: 'add', calls: 1, errors: 0, ms: 12 }],
     });
-    const event = (tid: number, name: string, [ts, dur]: [number, number], of?: string) => ({
-      name,
-      ph: 'X',
+    const thread = (tid: number, name: string) => ({
+      name: 'thread_name',
+      ph: 'M',
       tid,
-      ts,
-      dur,
-      ...(of !== undefined && { args: { of } }),
+      args: { name },
     });
+    const span = (tid: number, name: string, [start, lasting]: [number, number], more = {}) =>
+      Object.assign({ name, ph: 'X', tid, ts: 1e6 * start, dur: 1e6 * lasting }, more);
+    const [first, second] = [1, 2].map((at) => ({ args: { of: `iteration ${at}` } }));
     const traceEvents = [
-      { name: 'thread_name', ph: 'M', tid: 1, args: { name: 'trainer' } },
-      { name: 'thread_name', ph: 'M', tid: 2, args: { name: 'sandbox' } },
-      event(1, 'collect', [1_000_000, 2_000_000], 'iteration 1'),
-      event(1, 'collect', [9_000_000, 1_000_000], 'iteration 2'),
-      event(2, 'program', [2_000_000, 500_000]),
-      event(2, 'program', [5_000_000, 500_000]),
+      thread(1, 'trainer'),
+      thread(2, 'sandbox'),
+      span(1, 'collect', [1, 2], first),
+      span(1, 'collect', [9, 1], second),
+      span(2, 'program', [2, 0.5]),
+      span(2, 'program', [5, 0.5]),
     ];
     writeFileSync(folder.profile, JSON.stringify({ traceEvents }));
     const { tracks } = await run.timeline(1);
+    const collect = { name: 'collect', start: 0, seconds: 2, ...first };
+    const program = { name: 'program', start: 1, seconds: 0.5 };
     expect(tracks).toEqual([
-      {
-        name: 'trainer',
-        spans: [{ name: 'collect', start: 0, seconds: 2, args: { of: 'iteration 1' } }],
-        leftOut: 0,
-      },
-      { name: 'sandbox', spans: [{ name: 'program', start: 1, seconds: 0.5 }], leftOut: 0 },
+      { name: 'trainer', spans: [collect], leftOut: 0 },
+      { name: 'sandbox', spans: [program], leftOut: 0 },
     ]);
     expect((await run.timeline(3)).tracks).toBe(null);
   });
@@ -299,26 +276,16 @@ describe('The timeline of an iteration', () => {
 
 test('the hashes of a checkpoint come from its manifest, or say why it cannot be read', () => {
   const saved = recordedFolder(runs, 'saved');
-  const write = (checkpoint: string, manifest: string): void => {
-    for (const [name, text] of [
-      ['manifest.json', manifest],
-      ['weights', ''],
-    ] as const)
-      writeBelow(saved.checkpoints, `${checkpoint}/${name}`, text);
-  };
-  write('1', '{"files": {"weights": "ab12"}}');
-  write('2', '{"files": {"weig');
-  write('3', '{}');
+  const manifests = ['{"files": {"weights": "ab12"}}', '{"files": {"weig', '{}'];
+  for (const [at, manifest] of manifests.entries()) {
+    writeBelow(saved.checkpoints, `${at}/manifest.json`, manifest);
+    writeBelow(saved.checkpoints, `${at}/weights`, '');
+  }
   const { files } = new ViewedRun('saved', saved.path, () => undefined).facts();
-  const ofWeights = [1, 2, 3].map((checkpoint) => {
-    const { sha256, sha256Problem } = files.find(
-      ({ path }) => path === `checkpoints/${checkpoint}/weights`,
-    )!;
-    return [sha256, sha256Problem];
-  });
-  expect(ofWeights).toEqual([
-    ['ab12', undefined],
-    [null, expect.stringMatching(/^manifest\.json cannot be read: .*JSON/)],
-    [null, 'manifest.json cannot be read: it names no files'],
+  const unreadable = 'manifest.json cannot be read: ';
+  expect(files.filter(({ path }) => path.endsWith('/weights'))).toMatchObject([
+    { sha256: 'ab12' },
+    { sha256: null, sha256Problem: expect.stringMatching(`^${unreadable}.*JSON`) },
+    { sha256: null, sha256Problem: `${unreadable}it names no files` },
   ]);
 });

@@ -9,7 +9,11 @@ import {
   groupRewards,
   type RewardedPart,
 } from '#agent_rl/trainer/collect/group-rewards.ts';
-import { part } from '#tests/support/rollouts.ts';
+import { part, played } from '#tests/support/rollouts.ts';
+import type { Member } from '#agent_rl/core/rollout.ts';
+import { ranking } from '#agent_rl/rewards/managers/ranking.ts';
+import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
+import { failing } from '#tests/support/grpo-trainer-setup.ts';
 
 const terms = [
   { name: 'environment', weight: 1 },
@@ -46,12 +50,12 @@ describe('The rewards of a group', () => {
       judged({ reward: 6, scores: { environment: 0, mrr: 10, other: 99 } }),
     ];
     // Deviations 1, -1 and -1, 1, weights 1 and 3: -2 and 2, and 0.4 off the first.
-    expect(
-      await rewarded(
-        members,
-        by((group) => normalised(group)),
-      ),
-    ).toEqual({ rewards: [-2.4, undefined, 2], weights: { environment: 1, mrr: 3 }, retries: 0 });
+    const weights = { environment: 1, mrr: 3 };
+    expect(await rewarded(members, by(normalised))).toEqual({
+      rewards: [-2.4, undefined, 2],
+      weights,
+      retries: 0,
+    });
   });
 
   test("the weighted sum equals the episodes' own rewards exactly", async () => {
@@ -62,10 +66,7 @@ describe('The rewards of a group', () => {
       judged({ reward, components: { invalidCalls: -0.3 }, scores }),
       judged({ reward: 0.1 + 3 * 0.2, scores }),
     ];
-    const { rewards } = await rewarded(
-      members,
-      by((group) => weighted(group)),
-    );
+    const { rewards } = await rewarded(members, by(weighted));
     expect(rewards).toEqual([reward, 0.1 + 3 * 0.2]);
   });
 });
@@ -74,37 +75,27 @@ describe('A reward manager', () => {
   const three = [judged({ reward: 1 }), failed, judged({ reward: 0 })];
 
   test('sees the task and the judged episodes, before the penalty for invalid calls', async () => {
-    let seen: JudgedGroup | undefined;
+    const seen: JudgedGroup[] = [];
+    const sees: Assign = (group) => ({ rewards: [seen.push(group)] });
     const scores = { environment: 1, mrr: 2 };
     const penalised = judged({ reward: 6.5, components: { invalidCalls: -0.5 }, scores });
-    await rewarded(
-      [penalised, failed],
-      by((group) => {
-        seen = group;
-        return { rewards: [1] };
-      }),
-    );
-    expect(seen).toMatchObject({ task, terms, episodes: [{ reward: 7, scores, success: false }] });
-    expect(Object.keys(seen?.episodes[0] ?? {})).not.toContain('sample');
+    await rewarded([penalised, failed], by(sees));
+    const episodes = [{ reward: 7, scores, success: false }];
+    expect(seen).toMatchObject([{ task, terms, episodes }]);
+    expect(Object.keys(seen[0]?.episodes[0] ?? {})).not.toContain('sample');
   });
 
   test('is not called for a group without judged episodes', async () => {
-    const { rewards } = await rewarded(
-      [failed, failed],
-      by(() => {
-        throw new Error('asked');
-      }),
-    );
-    expect(rewards).toEqual([undefined, undefined]);
+    const asked = by(() => Promise.reject(new Error('asked')));
+    const given = await rewarded([failed, failed], asked);
+    expect(given.rewards).toEqual([undefined, undefined]);
+    expect(given).not.toHaveProperty('failed');
   });
 
   test('may leave out an episode, and keeps the index of the others', async () => {
     const components = [{ rank: 1 }, { rank: 0 }];
-    const given = await rewarded(
-      three,
-      by(async () => ({ rewards: [undefined, 3], components })),
-    );
-    expect(given).toEqual({
+    const leavesOut: Assign = async () => ({ rewards: [undefined, 3], components });
+    expect(await rewarded(three, by(leavesOut))).toEqual({
       rewards: [undefined, undefined, 3],
       components: [{ rank: 1 }, {}, { rank: 0 }],
       retries: 0,
@@ -112,18 +103,16 @@ describe('A reward manager', () => {
   });
 
   test.each([
-    ['no list', undefined, 'rewards is nothing; expected a list of 2, one for each episode.'],
+    ['no list', undefined, 'rewards is nothing; expected a list of 2'],
     ['one too few', [1], 'rewards is [1]; expected a list of 2'],
-    ['text', [1, '2'], 'rewards[1] is "2"; expected a number between'],
-    ['what is not finite', [1, Number.NaN], 'rewards[1] is NaN; expected a number between'],
-    ['a number that would drown all others', [1, 1e300], 'rewards[1] is 1e+300; expected'],
+    ['text', [1, '2'], 'rewards[1] is "2"'],
+    ['what is not finite', [1, Number.NaN], 'rewards[1] is NaN'],
+    ['a number that would drown all others', [1, 1e300], 'rewards[1] is 1e+300'],
   ])('fails with a message if it returns %s', async (_, rewards, problem) => {
-    const given = await rewarded(
-      three,
-      by(() => ({ rewards }) as GroupRewards),
-    );
+    const returns: Assign = () => ({ rewards }) as GroupRewards;
+    const given = await rewarded(three, by(returns));
     expect(given.rewards).toEqual([undefined, undefined, undefined]);
-    expect(given.failed?.problem).toContain('Reward manager "mine" failed');
+    expect(given.failed?.problem).toMatch(/^Reward manager "mine" failed/);
     expect(given.failed?.problem).toContain(problem);
     expect(given.failed?.failure).toEqual({ owner: 'plugin', retryable: false });
   });
@@ -146,17 +135,75 @@ describe('A reward manager', () => {
       if (asked === 1) throw new TransientError('busy');
       return { rewards: [1, 0] };
     };
-    expect(await rewarded(three, by(busy, { retries: 1 }))).toMatchObject({
-      rewards: [1, undefined, 0],
-      retries: 1,
-    });
+    const given = await rewarded(three, by(busy, { retries: 1 }));
+    expect(given).toMatchObject({ rewards: [1, undefined, 0], retries: 1 });
   });
 
   test('ends the run when its budget is spent', async () => {
     const spent = new AgentRlError('WEB_BUDGET_SPENT', 'spent');
-    const broke: Assign = () => {
-      throw new Error('no answer', { cause: spent });
-    };
+    const broke: Assign = () => Promise.reject(new Error('no answer', { cause: spent }));
     await expect(rewarded(three, by(broke))).rejects.toBe(spent);
   });
+});
+
+/** One iteration of two groups of three under a manager, which may fail. */
+async function trainOne(assign: GroupRewarding['manager']['assign'], maxInARow = 1000) {
+  const members: Member[] = [];
+  const ownTerms = [{ name: 'environment', weight: 1 }];
+  const { error, trainer, learner } = await failing(
+    ({ key: { sample } }) => played({ reward: [8, 1, 0][sample] ?? 0 }),
+    { rollout: { groupSize: 3, failures: { maxInARow } }, train: { iterations: 1 } },
+    { iteration: ({ learned }) => members.push(...learned) },
+    { rewarding: { name: 'mine', manager: { assign }, terms: ownTerms } },
+  );
+  const { totals } = trainer.state();
+  const advantages = learner.batches.flat().map((datum) => datum.advantages[2]);
+  return { members, recorded: members.map((one) => one.part), advantages, totals, error };
+}
+
+/** Rewards of the first task, and a failure for the second. */
+const failingOnce = (group: JudgedGroup) => {
+  if (group.task.taskId === 't1') throw new Error('no comparison');
+  return ranking(group);
+};
+
+test("a group is trained on its manager's rewards, which the records have beside the sum", async () => {
+  const { members, recorded, advantages } = await trainOne(ranking);
+  // 8, 1 and 0 become 1, 1/2 and 0; the middle one has no advantage and is not sent.
+  expect(advantages).toEqual([0.5, -0.5, 0.5, -0.5]);
+  const rewards = recorded.map(({ reward, groupReward }) => `${reward} ${groupReward?.reward}`);
+  expect(rewards.slice(0, 3)).toEqual(['8 1', '1 0.5', '0 0']);
+  const [first] = members;
+  expect(first && trajectoryLine(first)).toMatchObject({
+    reward: 8,
+    groupReward: { manager: 'mine', reward: 1, components: { weightedSum: 8 } },
+  });
+});
+
+test('a failing manager makes its group grader errors, and the others learn', async () => {
+  const { members, recorded, advantages, totals, error } = await trainOne(failingOnce);
+  expect(error).toBeUndefined();
+  expect(advantages).toEqual([0.5, -0.5]);
+  const unjudged = {
+    problem: expect.stringMatching(/^Reward manager "mine" failed.*: no comparison$/),
+    failure: { owner: 'plugin', retryable: false },
+  };
+  const unscored = { outcome: 'grader-error', reward: undefined, success: false, unjudged };
+  expect(recorded.slice(3)).toMatchObject([unscored, unscored, unscored]);
+  expect(trajectoryLine(members[3]!)).toMatchObject(unjudged);
+  expect(totals.outcomes).toMatchObject({ 'grader-error': 3, completed: 3 });
+  expect(totals.ledger).toMatchObject({ grader: 9, trained: 6, 'zero-advantage': 3 });
+});
+
+test('failures of a manager count as failed episodes, and end the run if too many are consecutive', async () => {
+  const { error } = await trainOne(failingOnce, 3);
+  expect(String(error)).toMatch(/3 consecutive episodes failed .*no comparison/);
+});
+
+test('an episode that the manager leaves out is not compared', async () => {
+  const { recorded, advantages, totals } = await trainOne(() => ({ rewards: [4, undefined, 2] }));
+  expect(advantages).toEqual([1, -1, 1, -1]);
+  expect(recorded[1]).toMatchObject({ outcome: 'completed', reward: 1 });
+  expect(recorded[1]?.groupReward).toEqual({ manager: 'mine', reward: undefined });
+  expect(totals.ledger).toMatchObject({ masked: 6, trained: 12 });
 });

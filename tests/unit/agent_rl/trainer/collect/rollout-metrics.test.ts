@@ -8,20 +8,21 @@ import { groupOf, member, part, rollout, sequence } from '#tests/support/rollout
 const group = (members: readonly Member[], zeroVariance = false) => [
   groupOf(members, { zeroVariance }),
 ];
+/** Of groups without others that were discarded. */
+const metricsOf = (...groups: readonly (readonly Member[])[]) =>
+  rolloutMetrics({ groups: groups.map((members) => group(members)), discarded: [] });
 /** Two tokens of a prompt, then some of this log-probability. */
 const drawnWith = (logProb: number, count: number) => {
   const one = sequence(2, count);
   return { ...one, logProbs: one.logProbs.map((value) => (value === 0 ? 0 : logProb)) };
 };
 
-const calls = (...statuses: ExecutedCall['status'][]): { calls: ExecutedCall[] } => ({
-  calls: statuses.map((status, index) => ({
-    call: { id: `call_0_${index}`, name: 'echo', arguments: {} },
-    result: { content: '' },
-    status,
-    wallMs: 1,
-  })),
-});
+const calls = (...statuses: ExecutedCall['status'][]): { calls: ExecutedCall[] } => {
+  const call = { id: 'call_0_0', name: 'echo', arguments: {} };
+  return {
+    calls: statuses.map((status) => ({ call, result: { content: '' }, status, wallMs: 1 })),
+  };
+};
 
 test('means cover the episodes with a reward, counts cover all', () => {
   const solved = member({ reward: 2, ...calls('ok', 'error'), turns: 3 });
@@ -62,23 +63,15 @@ test('means cover the episodes with a reward, counts cover all', () => {
 test('a component that an episode lacks counts as 0 in its mean', () => {
   const both = member({ components: { tests: 1, brevity: 0.5 }, metrics: { errors: 4 } });
   const one = member({ components: { tests: 0 } });
-  expect(rolloutMetrics({ groups: [group([both, one])], discarded: [] })).toMatchObject({
-    'reward/tests': 0.5,
-    'reward/brevity': 0.25,
-    'environment/errors': 2,
-  });
+  const means = { 'reward/tests': 0.5, 'reward/brevity': 0.25, 'environment/errors': 2 };
+  expect(metricsOf([both, one])).toMatchObject(means);
 });
 
 test('undecided answers are counted if answers are compared', () => {
   const told = (...undecided: (number | undefined)[]) =>
-    rolloutMetrics({
-      groups: [
-        group(
-          undecided.map((one) => member(one === undefined ? {} : { metrics: { undecided: one } })),
-        ),
-      ],
-      discarded: [],
-    });
+    metricsOf(
+      undecided.map((one) => member({ metrics: one === undefined ? {} : { undecided: one } })),
+    );
   expect(told(1, 0, 1)).toMatchObject({ 'answer/undecided': 2 });
   expect(told(0, undefined)).toMatchObject({ 'answer/undecided': 0 });
   expect(told(undefined)['answer/undecided']).toBeUndefined();
@@ -94,8 +87,7 @@ test('the entropy is estimated over every sampled token', () => {
   });
   // (2 x 1 + 1 x 4 + 3 x 0 + 4 x 2) / 10
   expect(metrics['rollout/entropyEstimate']).toBeCloseTo(1.4, 12);
-  const none = rolloutMetrics({ groups: [], discarded: [] });
-  expect(none['rollout/entropyEstimate']).toBeUndefined();
+  expect(metricsOf()['rollout/entropyEstimate']).toBeUndefined();
 });
 
 test('agents that do not learn only count in token counts and in metrics by agent', () => {
@@ -140,12 +132,12 @@ test('agents that do not learn only count in token counts and in metrics by agen
 test('the share of failed episodes is a metric, and a failed group is neither right nor wrong', () => {
   const broken = () => member({ outcome: 'grader-error' });
   const right = () => member({ reward: 1 });
-  expect(
-    rolloutMetrics({
-      groups: [group([broken(), broken()]), group([broken(), right()]), group([right(), member()])],
-      discarded: [],
-    }),
-  ).toMatchObject({
+  const groups = [
+    [broken(), broken()],
+    [broken(), right()],
+    [right(), member()],
+  ];
+  expect(metricsOf(...groups)).toMatchObject({
     'rollout/failedShare': 0.5,
     'group/count': 3,
     'group/allRight': 1,
@@ -162,7 +154,7 @@ test('requests of external agents are counted, and absent without any', () => {
   });
   const plain = member({ requests: { ...facts, delivered: 4, drift: { thoughts: 1, edited: 1 } } });
   const without = member();
-  const metrics = rolloutMetrics({ groups: [group([branched, plain, without])], discarded: [] });
+  const metrics = metricsOf([branched, plain, without]);
   expect(metrics).toMatchObject({
     // 3 + 2, 3 and 3 in sequences; 5 in none.
     'rollout/sampledTokens': 16,
@@ -174,6 +166,6 @@ test('requests of external agents are counted, and absent without any', () => {
     'gateway/ignored/temperature': 4,
     'gateway/ignored/n': 1,
   });
-  const own = rolloutMetrics({ groups: [group([without])], discarded: [] });
-  expect(Object.keys(own).filter((name) => name.startsWith('gateway/'))).toEqual([]);
+  const own = Object.keys(metricsOf([without]));
+  expect(own.filter((name) => name.startsWith('gateway/'))).toEqual([]);
 });

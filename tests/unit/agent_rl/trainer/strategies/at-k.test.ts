@@ -1,21 +1,22 @@
 import { describe, expect, test } from '@jest/globals';
-import * as fc from '#tests/support/properties.ts';
 
+import * as fc from '#tests/support/properties.ts';
 import { atK, countsUpTo, type OrderedAttempts } from '#agent_rl/trainer/strategies/at-k.ts';
+import type { Part, Rollout } from '#agent_rl/core/rollout.ts';
+import { chooseAttempt, meanLogProb } from '#agent_rl/trainer/strategies/choose-attempt.ts';
+import { part, played, rollout, sequence } from '#tests/support/rollouts.ts';
 
 /** Attempts as text: `1` solved its task, `0` did not. */
-const attemptsAt = (text: string, index: number, family?: string): OrderedAttempts => ({
-  task: {
-    taskId: `t${index}`,
-    n: text.length,
-    successes: text.replaceAll('0', '').length,
-    failed: 0,
-    groups: [],
-    ofSlice: false,
-    ...(family !== undefined && { family }),
-  },
-  solved: text.split('').map((one) => one === '1'),
-});
+const attemptsAt = (
+  text: string,
+  index: number,
+  more: { family?: string } = {},
+): OrderedAttempts => {
+  const solved = text.split('').map((one) => one === '1');
+  const successes = solved.filter(Boolean).length;
+  const plain = { failed: 0, groups: [], ofSlice: false };
+  return { task: { taskId: `t${index}`, n: text.length, successes, ...plain, ...more }, solved };
+};
 
 const at = (texts: readonly string[], samples: number, seed = 1) =>
   atK(
@@ -25,13 +26,8 @@ const at = (texts: readonly string[], samples: number, seed = 1) =>
   );
 
 test('k takes powers of two and the number of samples', () => {
-  expect([1, 2, 4, 6, 8].map(countsUpTo)).toEqual([
-    [1],
-    [1, 2],
-    [1, 2, 4],
-    [1, 2, 4, 6],
-    [1, 2, 4, 8],
-  ]);
+  const counts = [1, 2, 6, 8].map((samples) => countsUpTo(samples).join(' '));
+  expect(counts).toEqual(['1', '1 2', '1 2 4 6', '1 2 4 8']);
 });
 
 describe('The figures pass@k and avg@k', () => {
@@ -63,31 +59,22 @@ describe('The figures pass@k and avg@k', () => {
     const texts = ['1000', '0110', '0000', '1111', '0001', '0101'];
     expect(at(texts, 4)).toEqual(at(texts, 4));
     expect(at(texts, 4).intervalsAtK).not.toEqual(at(texts, 4, 2).intervalsAtK);
-    expect(at(texts, 4).intervalsAtK[2]?.pass.interval95).toMatchObject({
-      clusters: 6,
-      over: 'tasks',
-      method: 'cluster-bootstrap',
-    });
-    expect(at(['1', '0'], 1)).toEqual({
-      passAtK: { 1: 0.5 },
-      avgAtK: { 1: 0.5 },
-      intervalsAtK: {},
-    });
+    const interval = { clusters: 6, over: 'tasks', method: 'cluster-bootstrap' };
+    expect(at(texts, 4).intervalsAtK[2]?.pass.interval95).toMatchObject(interval);
+    const once = { passAtK: { 1: 0.5 }, avgAtK: { 1: 0.5 }, intervalsAtK: {} };
+    expect(at(['1', '0'], 1)).toEqual(once);
   });
 
   test('an interval over families is used if it is wider', () => {
     // Families are wholly solved or not at all: over 2 of them resamples are 0, 1/2 or 1, over 8 tasks hardly ever 0 or 1.
     const attempts = Array.from({ length: 8 }, (_, i) =>
-      attemptsAt(i < 4 ? '11' : '00', i, i < 4 ? 'easy' : 'hard'),
+      attemptsAt(i < 4 ? '11' : '00', i, { family: i < 4 ? 'easy' : 'hard' }),
     );
     const { intervalsAtK } = atK(attempts, 2, 1);
-    expect(intervalsAtK[2]?.pass.interval95).toMatchObject({
-      over: 'families',
-      clusters: 2,
-      low: 0,
-      high: 1,
+    expect(intervalsAtK[2]?.pass).toMatchObject({
+      interval95: { over: 'families', clusters: 2, low: 0, high: 1 },
+      narrower95: { over: 'tasks', clusters: 8 },
     });
-    expect(intervalsAtK[2]?.pass.narrower95).toMatchObject({ over: 'tasks', clusters: 8 });
   });
 
   test('both figures have the known bounds and extreme values for any attempts', () => {
@@ -123,4 +110,109 @@ describe('The figures pass@k and avg@k', () => {
       { numRuns: 40 },
     );
   });
+});
+
+/** An attempt whose two sampled tokens have this log-probability each. */
+const attempt = (logProb: number, more: Partial<Part> = {}): Rollout =>
+  played({ sequences: [{ ...sequence(1, 2), logProbs: [0, logProb, logProb] }], ...more });
+const voting = (...told: readonly (readonly [string | undefined, number])[]): Rollout[] =>
+  told.map(([answer, logProb]) => attempt(logProb, { answer }));
+
+describe('The mean log-probability', () => {
+  test('covers sampled tokens only', () => {
+    const one = { ...sequence(3, 2), logProbs: [0, 0, 0, -1, -2] };
+    // The prompt's three tokens do not count: (-1 - 2) / 2.
+    expect(meanLogProb(played({ sequences: [one] }))).toBe(-1.5);
+    expect(meanLogProb(played({ sampled: 0 }))).toBe(0);
+  });
+
+  test('covers learning agents only', () => {
+    const drawnAt = (logProb: number) => [{ ...sequence(0, 1), logProbs: [logProb] }];
+    const learner = part({ sequences: drawnAt(-1) });
+    const opponent = part({ sequences: drawnAt(-9), learns: false });
+    expect(meanLogProb(rollout([learner, opponent]))).toBe(-1);
+  });
+});
+
+const majority = { name: 'majority' } as const;
+const likeliest = { name: 'best-of-n', selector: 'log-probability' } as const;
+const byJudge = { name: 'best-of-n', selector: 'judge' } as const;
+const long = { ...sequence(0, 4), logProbs: [-0.2, -0.2, -0.2, -0.2] };
+
+const scored = (scores: Part['scores'], more: Partial<Part> = {}) => ({ scores, ...more });
+
+test.each([
+  // The most frequent answer, and its likeliest attempt.
+  ['the votes', majority, voting(['7', -0.1], ['8', -0.9], ['8', -0.5], [undefined, -0.01]), '2'],
+  ['a tie of votes by the log-probability', majority, voting(['7', -0.4], ['8', -0.2]), '1'],
+  ['a tie of log-probabilities by the order', majority, voting(['7', -0.4], ['8', -0.4]), '0'],
+  [
+    'the likelihood without answers',
+    majority,
+    voting([undefined, -0.9], [undefined, -0.5]),
+    '1, undecided',
+  ],
+  [
+    'the mean log-probability',
+    likeliest,
+    [attempt(-0.3), played({ sequences: [long] }), attempt(-0.25)],
+    '1',
+  ],
+  [
+    'the unweighted score of a reward',
+    byJudge,
+    [
+      attempt(-0.1, scored({ environment: 1, judge: 0.2 })),
+      attempt(-0.9, scored({ environment: 0, judge: 0.8 })),
+    ],
+    '1',
+  ],
+  [
+    'negative scores before none',
+    byJudge,
+    [attempt(-0.1), attempt(-0.9, scored({ judge: -3 }))],
+    '1',
+  ],
+  ['the likelihood without scores', byJudge, [attempt(-0.5), attempt(-0.1)], '1, undecided'],
+  [
+    // Forfeiting would reveal the verdict.
+    'withheld scores too',
+    byJudge,
+    [
+      attempt(-0.1, scored({ judge: 0.5 })),
+      attempt(-0.9, scored({ judge: 0 }, { unpaid: { judge: 0.9 } })),
+    ],
+    '1',
+  ],
+] as const)('a strategy decides by %s', (_, strategy, attempts, expected) => {
+  const { index, undecided } = chooseAttempt(attempts, strategy);
+  expect(`${index}${undecided ? ', undecided' : ''}`).toBe(expected);
+});
+
+test('no strategy depends on the verdict', () => {
+  const attempts = fc.array(
+    fc.record({
+      answer: fc.constantFrom('a', 'b', 'c', undefined),
+      logProb: fc.constantFrom(-0.1, -0.2, -0.3),
+      judge: fc.constantFrom(0, 0.5, 1, undefined),
+      success: fc.boolean(),
+    }),
+    { minLength: 1, maxLength: 6 },
+  );
+  fc.assert(
+    fc.property(attempts, fc.constantFrom(majority, likeliest, byJudge), (sketches, strategy) => {
+      const ended = (solved: (one: (typeof sketches)[number]) => boolean) =>
+        sketches.map((one) => {
+          const success = solved(one);
+          const { answer, judge } = one;
+          const judged = judge === undefined ? {} : { judge };
+          const scores = { environment: Number(success), ...judged };
+          const reward = Number(success);
+          return attempt(one.logProb, { success, reward, scores, answer });
+        });
+      const right = ended(({ success }) => success);
+      const wrong = ended(({ success }) => !success);
+      expect(chooseAttempt(right, strategy)).toEqual(chooseAttempt(wrong, strategy));
+    }),
+  );
 });

@@ -1,12 +1,4 @@
-import {
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  truncateSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
@@ -20,18 +12,26 @@ import {
   record,
   recordedFolder,
 } from '#tests/support/recorded-folder.ts';
-import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 
 const runs = temporaryFolder();
 const ids = (index: EpisodeIndex) => index.all().map(({ row }) => row.id);
 
 let made = 0;
-const newFolder = () => recordedFolder(runs, `run-${++made}`);
-const cacheOf = (folder: ReturnType<typeof newFolder>) =>
-  join(folder.trajectories, 'view-index.json');
-const end = (folder: ReturnType<typeof newFolder>) => writeFileSync(folder.summary, '{}');
+/** A folder with these lines in `train.jsonl`, and the paths of that file and of the cached index. */
+const newFolder = (...lines: string[]) => {
+  const folder = recordedFolder(runs, `run-${++made}`);
+  record(folder, 'train', ...lines);
+  const [file, cache] = ['train.jsonl', 'view-index.json'].map((name) =>
+    join(folder.trajectories, name),
+  ) as [string, string];
+  return { folder, file, cache };
+};
+type Folder = ReturnType<typeof recordedFolder>;
+const real = episodeLine({ iteration: 1, taskId: 'real' });
+const end = (folder: Folder) => fs.writeFileSync(folder.summary, '{}');
 
-async function indexOf(folder: ReturnType<typeof newFolder>): Promise<EpisodeIndex> {
+async function indexOf(folder: Folder): Promise<EpisodeIndex> {
   const index = new EpisodeIndex(folder);
   await index.update();
   return index;
@@ -39,12 +39,9 @@ async function indexOf(folder: ReturnType<typeof newFolder>): Promise<EpisodeInd
 
 describe('A row of the index', () => {
   test('has the facts of an episode', async () => {
-    const folder = newFolder();
     const call = { id: 'call_0_0', name: 'add', arguments: {} };
     const failing = { call, status: 'error' as const, result: { content: 'no' }, wallMs: 1 };
-    record(
-      folder,
-      'train',
+    const { folder } = newFolder(
       episodeLine({
         iteration: 3,
         taskId: 'sum/1',
@@ -61,7 +58,8 @@ describe('A row of the index', () => {
       }),
     );
     const [only] = (await indexOf(folder)).all();
-    expect(only?.row).toEqual({
+    // What was learned is left out where it was not recorded, instead of 0.
+    expect(only?.row).toStrictEqual({
       id: 'train/3/0/4/2',
       when: 'train',
       iteration: 3,
@@ -84,52 +82,34 @@ describe('A row of the index', () => {
   });
 
   test('has a unique name for held-out episodes and for each of several agents', async () => {
-    const folder = newFolder();
-    record(
-      folder,
-      'train',
-      episodeLine({ iteration: 1 }),
-      episodeLine({ iteration: 1, agent: 'a' }),
-    );
+    const { folder } = newFolder(real, episodeLine({ iteration: 1, agent: 'a' }));
     record(folder, 'eval', episodeLine({ iteration: 0, when: 'before' }));
-    expect(ids(await indexOf(folder))).toEqual([
-      'train/1/0/0/0',
-      'train/1/0/0/0/a',
-      'before/0/0/0/0',
-    ]);
-  });
-
-  test('leaves learning out where it was not recorded, instead of 0', async () => {
-    const folder = newFolder();
-    record(folder, 'train', episodeLine({ iteration: 1, taskId: 'a' }));
-    const [only] = (await indexOf(folder)).all();
-    expect(only?.row).not.toHaveProperty('advantage');
-    expect(only?.row).not.toHaveProperty('use');
+    const names = ['train/1/0/0/0', 'train/1/0/0/0/a', 'before/0/0/0/0'];
+    expect(ids(await indexOf(folder))).toEqual(names);
   });
 });
 
 describe('The learned record', () => {
   test('is joined by key, and may be missing for the first ones', async () => {
-    const folder = newFolder();
-    const episodes = [1, 2, 2].map((iteration, sample) => ({ iteration, taskId: 'a', sample }));
-    record(folder, 'train', ...episodes.map((one) => episodeLine(one)));
-    record(
-      folder,
-      'learned',
-      learnedText({ iteration: 2, taskId: 'a', sample: 1, use: 'masked', advantage: null }),
-      learnedText({ iteration: 2, taskId: 'a', sample: 2, advantage: 0.75 }),
+    const lines = [1, 2, 2].map((iteration, sample) =>
+      episodeLine({ iteration, taskId: 'a', sample }),
     );
-    const rows = (await indexOf(folder)).all().map(({ row }) => [row.use, row.advantage]);
-    expect(rows).toEqual([
-      [undefined, undefined],
-      ['masked', null],
-      ['trained', 0.75],
-    ]);
+    const { folder } = newFolder(...lines);
+    const learned = [
+      { use: 'masked', advantage: null },
+      { use: 'trained', advantage: 0.75 },
+    ];
+    const texts = learned.map((one, at) =>
+      learnedText({ iteration: 2, taskId: 'a', sample: 1 + at, ...one }),
+    );
+    record(folder, 'learned', ...texts);
+    const rows = (await indexOf(folder)).all().map(({ row }) => row);
+    expect(rows).toMatchObject([{}, ...learned]);
+    expect(rows[0]).not.toHaveProperty('use');
   });
 
   test('is refused and counted where it belongs to another episode', async () => {
-    const folder = newFolder();
-    record(folder, 'train', episodeLine({ iteration: 1, taskId: 'a' }));
+    const { folder } = newFolder(real);
     record(folder, 'learned', learnedText({ iteration: 1, taskId: 'b', sample: 0 }));
     const index = await indexOf(folder);
     expect(index.all()[0]?.row).not.toHaveProperty('use');
@@ -139,9 +119,8 @@ describe('The learned record', () => {
 
 describe('The index of hostile records', () => {
   test('counts invalid lines with their places, and has the others', async () => {
-    const folder = newFolder();
-    const good = episodeLine({ iteration: 1, taskId: 'good' });
-    record(folder, 'train', 'no json\n', '{"taskId":1}\n', '[]\n', '{"taskId":"x"}\n', good);
+    const bad = ['no json\n', '{"taskId":1}\n', '[]\n', '{"taskId":"x"}\n'];
+    const { folder } = newFolder(...bad, real);
     const index = await indexOf(folder);
     expect(ids(index)).toEqual(['train/1/0/0/0']);
     const { unreadable, unreadableCount } = index.state();
@@ -151,16 +130,12 @@ describe('The index of hostile records', () => {
   });
 
   test('reads bytes that are not UTF-8, and a line of 10 MB', async () => {
-    const folder = newFolder();
     const long = episodeLine({ iteration: 1, taskId: 'long', messages: [user('y'.repeat(1e7))] });
-    record(folder, 'train', long);
-    const line = Buffer.from(
-      episodeLine({ iteration: 1, when: 'after', taskId: 'bytes', messages: [user('@@')] }),
-    );
-    const at = line.indexOf('@@');
-    line[at] = 0xff;
-    line[at + 1] = 0xc3;
-    writeFileSync(join(folder.trajectories, 'eval.jsonl'), line);
+    const { folder } = newFolder(long);
+    const messages = [user('@@')];
+    const line = Buffer.from(episodeLine({ iteration: 1, when: 'after', messages }));
+    line.set([0xff, 0xc3], line.indexOf('@@'));
+    fs.writeFileSync(join(folder.trajectories, 'eval.jsonl'), line);
     const [first, second] = (await indexOf(folder)).all();
     expect(first).toMatchObject({ row: { question: 'y'.repeat(120) }, bytes: long.length - 1 });
     expect(second?.row.question).toBe('\uFFFD\uFFFD');
@@ -169,23 +144,20 @@ describe('The index of hostile records', () => {
 
 describe('a run that goes on', () => {
   test('is read further, and a line that is still being written is left for later', async () => {
-    const folder = newFolder();
-    const [one, two] = [0, 1].map((slot) => episodeLine({ iteration: 1, slot }));
-    record(folder, 'train', one!, two!.slice(0, 100));
+    const two = episodeLine({ iteration: 1, slot: 1 });
+    const { folder } = newFolder(real, two.slice(0, 100));
     const index = await indexOf(folder);
     expect(ids(index)).toEqual(['train/1/0/0/0']);
     expect(await index.update()).toBe(false);
-    record(folder, 'train', two!.slice(100));
+    record(folder, 'train', two.slice(100));
     expect(await index.update()).toBe(true);
     expect(ids(index)).toEqual(['train/1/0/0/0', 'train/1/0/1/0']);
-    expect(index.neighbours(index.find('train/1/0/1/0')!)).toEqual({
-      previous: 'train/1/0/0/0',
-      next: null,
-    });
+    const neighbours = { previous: 'train/1/0/0/0', next: null };
+    expect(index.neighbours(index.find('train/1/0/1/0')!)).toEqual(neighbours);
   });
 
   test('has all of an iteration that was written between two of its files', async () => {
-    const folder = newFolder();
+    const { folder } = newFolder();
     const writeIteration = (iteration: number) => {
       record(folder, 'train', episodeLine({ iteration, taskId: 'a' }));
       record(folder, 'learned', learnedText({ iteration, taskId: 'a', sample: 0 }));
@@ -208,17 +180,10 @@ describe('a run that goes on', () => {
   });
 
   test('is read again when a resume cut its files, also when they are longer again', async () => {
-    const folder = newFolder();
-    const file = join(folder.trajectories, 'train.jsonl');
-    const first = episodeLine({ iteration: 1, taskId: 'first' });
-    record(
-      folder,
-      'train',
-      first,
-      episodeLine({ iteration: 2, taskId: 'cut', messages: [user('x'.repeat(99))] }),
-    );
+    const cut = episodeLine({ iteration: 2, taskId: 'cut', messages: [user('x'.repeat(99))] });
+    const { folder, file } = newFolder(real, cut);
     const index = await indexOf(folder);
-    truncateSync(file, first.length);
+    fs.truncateSync(file, real.length);
     const others = [5, 6].map((slot) => episodeLine({ iteration: 2, slot, taskId: 'other' }));
     record(folder, 'train', ...others);
     await index.update();
@@ -227,64 +192,50 @@ describe('a run that goes on', () => {
 });
 
 describe('the index beside the records', () => {
-  test('is what the next viewer begins with', async () => {
-    const folder = newFolder();
-    record(folder, 'train', episodeLine({ iteration: 1, taskId: 'real' }));
+  test('is written when a run has ended, and is what the next viewer begins with', async () => {
+    const { folder, cache } = newFolder(real);
+    await indexOf(folder);
+    expect(fs.existsSync(cache)).toBe(false);
     end(folder);
     await indexOf(folder);
     // So that one sees where the rows come from.
-    const marked = readFileSync(cacheOf(folder), 'utf8').replaceAll(
-      '"outcome":"completed"',
-      '"outcome":"cached"',
-    );
-    writeFileSync(cacheOf(folder), marked);
+    const marked = fs.readFileSync(cache, 'utf8').replaceAll('"completed"', '"cached"');
+    fs.writeFileSync(cache, marked);
     const [only] = (await indexOf(folder)).all();
     expect(only?.row.outcome).toBe('cached');
   });
 
   test.each([
-    ['grown', (file: string, line: string) => writeFileSync(file, line, { flag: 'a' }), 2],
-    ['emptied', (file: string) => truncateSync(file, 0), 0],
-    ['deleted', (file: string) => rmSync(file), 0],
-    [
-      'changed within its length',
-      (file: string) => {
-        writeFileSync(file, readFileSync(file, 'utf8').replace('"real"', '"fake"'));
-        utimesSync(file, 1, 1);
-      },
-      1,
-    ],
-  ])('is ignored for a file that was %s', async (_, change, episodes) => {
-    const folder = newFolder();
-    const line = episodeLine({ iteration: 1, taskId: 'real' });
-    record(folder, 'train', line);
+    ['grown', real + episodeLine({ iteration: 1, slot: 1, taskId: 'next' }), 2],
+    ['emptied', '', 0],
+    ['deleted', undefined, 0],
+    ['changed within its length', real.replace('"real"', '"fake"'), 1],
+  ])('is ignored for a file that was %s', async (_, text, episodes) => {
+    const { folder, file, cache } = newFolder(real);
     end(folder);
     await indexOf(folder);
-    change(
-      join(folder.trajectories, 'train.jsonl'),
-      line.replace('"real"', '"next"').replace('"slot":0', '"slot":1'),
-    );
+    fs.rmSync(file);
+    if (text !== undefined) writeBelow(folder.trajectories, 'train.jsonl', text);
+    if (episodes === 1) fs.utimesSync(file, 1, 1);
     const index = await indexOf(folder);
     expect(index.all()).toHaveLength(episodes);
-    const now = readFileSync(cacheOf(folder), 'utf8');
+    const now = fs.readFileSync(cache, 'utf8');
     for (const { row } of index.all()) expect(now).toContain(JSON.stringify(row.taskId));
   });
 
   test.each(['', '{"schema":1', '{"schema":99}', 'null'])(
     'is made anew where it holds %j',
     async (text) => {
-      const folder = newFolder();
-      record(folder, 'train', episodeLine({ iteration: 1, taskId: 'real' }));
-      writeFileSync(cacheOf(folder), text);
+      const { folder, cache } = newFolder(real);
+      fs.writeFileSync(cache, text);
       expect(ids(await indexOf(folder))).toEqual(['train/1/0/0/0']);
     },
   );
 
   test('is reported once where it cannot be written', async () => {
-    const folder = newFolder();
-    record(folder, 'train', episodeLine({ iteration: 1, taskId: 'real' }));
+    const { folder, cache } = newFolder(real);
     end(folder);
-    mkdirSync(join(cacheOf(folder), 'in the way'), { recursive: true });
+    fs.mkdirSync(join(cache, 'in the way'), { recursive: true });
     const told: string[] = [];
     const index = new EpisodeIndex(folder, (text) => told.push(text));
     await index.update();
@@ -292,12 +243,5 @@ describe('the index beside the records', () => {
     await index.update();
     expect(ids(index)).toHaveLength(2);
     expect(told).toEqual([expect.stringMatching(/^The index of .* cannot be saved/)]);
-  });
-
-  test('waits until a run has ended, or has much more', async () => {
-    const folder = newFolder();
-    record(folder, 'train', episodeLine({ iteration: 1, taskId: 'real' }));
-    await indexOf(folder);
-    expect(existsSync(cacheOf(folder))).toBe(false);
   });
 });
