@@ -5,7 +5,7 @@ import type { SandboxStatus } from '#agent_rl/core/services/sandbox.ts';
 import type { SearchHit } from '#agent_rl/core/services/search.ts';
 
 /** What a test says of one turn: thoughts, words, and calls by tool with what they found. */
-interface SaidTurn {
+export interface SaidTurn {
   said?: string;
   thought?: string;
   calls?: readonly SaidCall[];
