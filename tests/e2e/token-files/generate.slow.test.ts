@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
@@ -7,6 +7,7 @@ import { score } from '#agent_rl/jobs/token-files/score.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { greedy, unbiased } from '#agent_rl/core/services/generator.ts';
 import { saveModel } from '#model/weights/load-model.ts';
+import { readLines } from '#tests/support/acme-project.ts';
 import { plainLogits } from '#tests/support/plain-decoder.ts';
 import { tinyQuantizedModel } from '#tests/support/quantized-model.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
@@ -41,12 +42,6 @@ const common = {
 
 let files = 0;
 const newFile = (): string => join(folder, `output-${(files += 1)}.jsonl`);
-const linesOf = (file: string): readonly unknown[] =>
-  readFileSync(file, 'utf8')
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line) as unknown);
-
 const settings = (over: Partial<GenerateOptions>): GenerateOptions => ({
   ...common,
   model: tiny,
@@ -67,7 +62,7 @@ async function generated(
   const input = writeBelow(folder, `input-${(files += 1)}.jsonl`, text);
   const output = newFile();
   await generate(settings({ input, output, ...over }));
-  return linesOf(output) as readonly Generated[];
+  return readLines(output) as unknown as readonly Generated[];
 }
 
 const prompts = [[3], [4, 5, 6], [7, 8], [9, 10, 11, 12, 13, 14, 15]];
@@ -120,23 +115,6 @@ describe('Generating from ids', () => {
       expect(ids).toEqual(logits.map((one) => one.indexOf(Math.max(...one))));
     }
   });
-
-  test("ends at the model's last position", async () => {
-    const ids = Array.from({ length: 250 }, (_, t) => 3 + (t % 7));
-    const lines = await generated([{ ids }], { sampling: unbiased, maxTokens: 40, samples: 8 });
-    const full = lines.filter(({ stop }) => stop === 'context-full');
-    expect(full.length).toBeGreaterThan(0);
-    for (const line of full) expect(line.ids).toHaveLength(6);
-    for (const line of lines) expect(line.stop).not.toBe('max-tokens');
-  });
-
-  test('samples only what truncation leaves', async () => {
-    const sampling = { ...unbiased, topK: 1 };
-    const [cut, likeliest] = [await generated(rows, { sampling }), await generated(rows)];
-    expect(cut.map(({ ids }) => ids)).toEqual(likeliest.map(({ ids }) => ids));
-    // The only token kept is certain.
-    for (const value of cut.flatMap(({ logprobs }) => logprobs)) expect(value).toBeCloseTo(0, 9);
-  });
 });
 
 describe('Generating with the starter model', () => {
@@ -156,7 +134,9 @@ describe('Generating with the starter model', () => {
       const input = writeBelow(folder, `again-${(files += 1)}.jsonl`, text);
       const output = newFile();
       await score({ ...common, model, input, output, batchTokens: 256 });
-      const scored = linesOf(output) as readonly { logprobs: readonly number[] }[];
+      const scored = readLines(output) as unknown as readonly {
+        logprobs: readonly number[];
+      }[];
       for (const [i, { logprobs }] of scored.entries()) {
         const told = lines[i]!.logprobs;
         const differences = logprobs.slice(-told.length).map((p, t) => Math.abs(p - told[t]!));
@@ -213,27 +193,6 @@ describe('Generating', () => {
     expect(error.code).toBe('CONFIG_INVALID');
     expect(error.message).toContain(named);
   });
-
-  test('leaves no output when it is stopped', async () => {
-    const place = join(folder, 'stopped');
-    const controller = new AbortController();
-    const going = generated(rows, {
-      output: join(place, 'lines.jsonl'),
-      sampling: unbiased,
-      samples: 500,
-      maxTokens: 100,
-      signal: controller.signal,
-    });
-    // As soon as something was written aside.
-    const watch = (): unknown => {
-      const begun = existsSync(place) ? readdirSync(place) : [];
-      const written = begun.some((name) => statSync(join(place, name)).size > 0);
-      return written ? controller.abort() : setImmediate(watch);
-    };
-    watch();
-    expect((await rejectionOf(going)).code).toBe('INTERRUPTED');
-    expect(existsSync(place) ? readdirSync(place) : []).toEqual([]);
-  });
 });
 
 test('text sampled from four-bit weights with an adapter has the log-probabilities that score reports', async () => {
@@ -246,7 +205,9 @@ test('text sampled from four-bit weights with an adapter has the log-probabiliti
   const row = JSON.stringify({ ids: [...prompt, ...drawn!.ids] });
   const [input, output] = [writeBelow(folder, 'drawn.jsonl', row), newFile()];
   await score({ ...common, model: own, input, output, batchTokens: 64 });
-  const [scored] = linesOf(output) as readonly { logprobs: readonly number[] }[];
+  const [scored] = readLines(output) as unknown as readonly {
+    logprobs: readonly number[];
+  }[];
   const given = scored!.logprobs.slice(prompt.length);
   expect(given).toHaveLength(drawn!.logprobs.length);
   const differences = given.map((value, t) => Math.abs(value - drawn!.logprobs[t]!));

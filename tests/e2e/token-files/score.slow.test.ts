@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
@@ -9,6 +9,7 @@ import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { saveModel } from '#model/weights/load-model.ts';
 import { EngineService } from '#agent_rl/engine-thread/engine-service.ts';
 import { unquantized } from '#model/config/parameters.ts';
+import { readLines } from '#tests/support/acme-project.ts';
 import { tinyQuantizedModel } from '#tests/support/quantized-model.ts';
 import { plainLogProbs } from '#tests/support/plain-decoder.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
@@ -42,22 +43,20 @@ interface Scored {
   logprobs: readonly (number | null)[];
 }
 
+const common = {
+  model,
+  device: 'cpu',
+  engineThreads: 1,
+  batchTokens: 64,
+  signal: new AbortController().signal,
+  print: () => undefined,
+};
+
 let files = 0;
 async function scored(over: Partial<ScoreOptions>): Promise<readonly Scored[]> {
   const output = join(folder, `scored-${(files += 1)}.jsonl`);
-  await score({
-    model,
-    device: 'cpu',
-    engineThreads: 1,
-    input: join(folder, 'none.jsonl'),
-    output,
-    batchTokens: 64,
-    signal: new AbortController().signal,
-    print: () => undefined,
-    ...over,
-  });
-  const lines = readFileSync(output, 'utf8').trimEnd().split('\n');
-  return lines.map((line) => JSON.parse(line) as Scored);
+  await score({ ...common, input: join(folder, 'none.jsonl'), output, ...over });
+  return readLines(output) as unknown as Scored[];
 }
 
 describe('Scoring', () => {
@@ -165,44 +164,15 @@ describe('Scoring', () => {
     const { config, weights } = await tinyQuantizedModel();
     const bytes = join(folder, 'four');
     await saveModel(bytes, { config, parameters: weights, storedDtype: 'F32' });
-    const options = {
-      device: 'cpu',
-      engineThreads: 1,
-      batchTokens: 64,
-      print: () => undefined,
-      signal: new AbortController().signal,
-      model: bytes,
-      input: fileOf('one.jsonl', [[1, 2]]),
-    };
-    const result = await score({ ...options, output: join(folder, 'four.jsonl') });
+    const input = fileOf('one.jsonl', [[1, 2]]);
+    const result = await score({ ...common, model: bytes, input, output: join(folder, 'four') });
     expect(result).toMatchObject({ model: bytes, quantization: { bits: 4, blockSize: 16 } });
     const quantize = { bits: 4, blockSize: 16 } as const;
-    const error = await rejectionOf(scored({ model: bytes, input: options.input, quantize }));
+    const error = await rejectionOf(scored({ model: bytes, input, quantize }));
     expect(error.code).toBe('CONFIG_INVALID');
     expect(error.message).toContain(
       'already quantized to four bits, in blocks of 16. Remove --quantize',
     );
-    const uneven = await rejectionOf(
-      scored({ input: options.input, quantize: { bits: 4, blockSize: 64 } }),
-    );
-    expect(uneven.message).toContain('not a multiple of the block size 64');
-  });
-
-  test.each([
-    ['not-there', 'does not exist'],
-    ['model', 'has no adapter_config.json'],
-  ])('refuses the adapter %s, which %s', async (name, why) => {
-    const input = fileOf('one.jsonl', [[1]]);
-    const error = await rejectionOf(scored({ input, adapters: [join(folder, name)] }));
-    expect(error.code).toBe('MODEL_INVALID');
-    expect(error.message).toContain(why);
-  });
-
-  test('returns the name given to each line', async () => {
-    const input = writeBelow(folder, 'named.jsonl', '{"id":"b","ids":[1,2]}\n{"ids":[3],"id":0}\n');
-    const [b, zero] = await scored({ input });
-    expect(b).toEqual({ id: 'b', logprobs: [null, expect.any(Number)] });
-    expect(zero).toEqual({ id: 0, logprobs: [null] });
   });
 
   test.each([
