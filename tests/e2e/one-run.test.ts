@@ -1,4 +1,4 @@
-import { appendFileSync, cpSync, existsSync, readFileSync, statSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -12,7 +12,13 @@ import type { SuccessRate } from '#agent_rl/trainer/success-rate.ts';
 import { loadModel } from '#model/weights/load-model.ts';
 import { weightsSha256 } from '#model/weights/weights-sha256.ts';
 import { makeAcmeProject, readJson, readLines, type Line } from '../support/acme-project.ts';
-import { builtProgram, type Ended, nodeProgram } from '../support/built-program.ts';
+import {
+  builtProgram,
+  type Ended,
+  nodeProgram,
+  sets,
+  succeeded,
+} from '../support/built-program.ts';
 import { residentProgram } from '../support/resident-program.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
@@ -27,16 +33,10 @@ const agentRl = residentProgram('agent-rl');
 const ran = (...args: string[]): Promise<Ended> => agentRl(args, project);
 const run = join(project, 'runs', 'one');
 const checkpoint = join(run, 'checkpoints', 'step-2');
-const sets = (...settings: string[]): string[] => settings.flatMap((set) => ['--set', set]);
 const train = (name: string, ...more: string[]): Promise<Ended> =>
   ran('train', '--config', 'train.yaml', ...sets(`run.name=${name}`), ...more);
 const resume = (...more: string[]): Promise<Ended> =>
   agentRl(['train', '--resume', run, ...more], elsewhere);
-
-function succeeded({ code, stdout, stderr }: Ended): string {
-  expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
-  return stdout;
-}
 
 let trained: Ended;
 beforeAll(async () => {
@@ -114,14 +114,6 @@ describe('The command agent-rl runs report', () => {
     );
     expect(stdout).toBe(`Report: ${join(project, 'both.md')}\n`);
     expect(readFileSync(join(project, 'both.md'), 'utf8')).toMatch(/^# 2 runs: one, copy\n/);
-  });
-
-  test('says what is missing without a run or with an unknown format', async () => {
-    const without = await ran('runs', 'report');
-    const other = await ran('runs', 'report', run, '--format', 'pdf');
-    expect([without.code, other.code]).toEqual([2, 2]);
-    expect(without.stderr).toContain('agent-rl runs report needs RUNS, the folders of runs.');
-    expect(other.stderr).toContain('Choices: "html", "md", "svg"');
   });
 });
 
@@ -202,22 +194,11 @@ describe('The command agent-rl plugins', () => {
     ]);
   });
 
-  test('lists a file given with --plugin', async () => {
-    const { stdout } = await list('--plugin', './local-reward.ts');
-    expect(names(stdout)).toEqual([`reward politeness from ${join(project, 'local-reward.ts')}`]);
-  });
-
-  test('uses the framework that runs it, not a copy', async () => {
+  test('lists a file given with --plugin, which uses the framework that runs it, not a copy', async () => {
     const running = pathToFileURL(join(packageRoot(), 'dist', 'agent_rl', 'index.js')).href;
     const { stdout } = await list('--plugin', './local-reward.ts');
     expect(stdout).toContain(`with ${running}.`);
-  });
-
-  test('refuses a package that is not installed', async () => {
-    const { code, stderr } = await list('--plugin', '@acme/nothing');
-    expect(code).toBe(2);
-    expect(stderr).toMatch(/PLUGIN_LOAD_FAILED: Plugin @acme\/nothing .*Install the package/s);
-    expect(stderr).not.toContain('    at ');
+    expect(names(stdout)).toEqual([`reward politeness from ${join(project, 'local-reward.ts')}`]);
   });
 
   test('names the place of a mistake in a file', async () => {
@@ -255,7 +236,7 @@ describe('A run with --profile', () => {
     tid: number;
     ts: number;
     dur: number;
-    args?: { name?: string; of?: string };
+    args?: { name?: string };
   }
 
   test('reports what each thread did and learns the same weights', async () => {
@@ -265,33 +246,19 @@ describe('A run with --profile', () => {
     expect(output).toContain(`Profile: ${file}`);
     const { traceEvents } = readJson(file) as unknown as { traceEvents: TraceEvent[] };
     const threads = new Map(
-      traceEvents.flatMap(({ name, tid, args }) =>
-        name === 'thread_name' ? [[tid, args!.name!] as const] : [],
-      ),
-    );
-    const named = (track: string): string[] =>
       traceEvents
-        .filter(({ ph, tid }) => ph === 'X' && threads.get(tid)!.startsWith(track))
-        .map(({ name }) => name);
-    expect(new Set(named('trainer'))).toEqual(
-      new Set([
-        'evaluation before',
-        'collect',
-        'update',
-        'publish',
-        'checkpoint',
-        'evaluation after',
-      ]),
+        .filter(({ name }) => name === 'thread_name')
+        .map(({ tid, args }) => [tid, args!.name!]),
     );
+    const spans = traceEvents.filter(({ ph }) => ph === 'X');
+    const named = (track: string): string[] =>
+      spans.filter(({ tid }) => threads.get(tid)!.startsWith(track)).map(({ name }) => name);
+    const phases = 'evaluation before,collect,update,publish,checkpoint,evaluation after';
+    expect([...new Set(named('trainer'))].toSorted()).toEqual(phases.split(',').toSorted());
     expect(named('episodes')).toEqual(expect.arrayContaining(['generation', 'grading']));
-    expect(named('engine thread')).toEqual(
-      expect.arrayContaining([
-        expect.stringMatching(/^step of \d+ rows$/),
-        expect.stringMatching(/^training on /),
-      ]),
-    );
-    const collect = traceEvents.find(({ name }) => name === 'collect')!;
-    const within = traceEvents.filter(
+    expect(named('engine thread')).toContainEqual(expect.stringMatching(/^training on /));
+    const collect = spans.find(({ name }) => name === 'collect')!;
+    const within = spans.filter(
       ({ name, ts, dur }) =>
         name.startsWith('step of') && ts >= collect.ts && ts + dur <= collect.ts + collect.dur,
     );
@@ -350,13 +317,5 @@ describe('A resume', () => {
     expect((await resume()).stderr).toMatch(/^OUTPUT_UNWRITABLE: The run .* is in use/m);
     expect(existsSync(file)).toBe(true);
     writeBelow(run, 'run.lock', '');
-  });
-
-  test('refuses a run whose tasks were changed', async () => {
-    const tasks = /^ {2}- dir: (.+)$/m.exec(readFileSync(join(run, 'config.yaml'), 'utf8'))?.[1];
-    appendFileSync(join(String(tasks), 'train.jsonl'), '\n');
-    expect((await resume()).stderr).toMatch(
-      /^CHECKPOINT_INVALID: .*\(by SHA-256\): the tasks to train on/m,
-    );
   });
 });
