@@ -6,7 +6,7 @@ import { measureRow } from '#scripts/bench/qwen3-shape/measure-row.ts';
 import { randomWeights } from '#scripts/bench/qwen3-shape/random-weights.ts';
 import { qwen3ShapeMarkdown } from '#scripts/bench/qwen3-shape/report.ts';
 import { qwen3Shape, tinyQwen3Shape } from '#scripts/bench/qwen3-shape/shape.ts';
-import { groupsOf, type RowAnswer, type RowOrder } from '#scripts/bench/qwen3-shape/tasks.ts';
+import { groupsOf, type RowAnswer } from '#scripts/bench/qwen3-shape/tasks.ts';
 import { builtProgram } from '../support/built-program.ts';
 
 const timing = { device: 'cpu', threads: 1, warmUp: 1, repeats: 2 };
@@ -17,9 +17,6 @@ const orders = groupsOf(tinyQwen3Shape).flatMap(({ title, task, contestants }) =
     .filter(({ peer }) => peer === undefined)
     .map((contestant) => ({ title, order: { ...contestant, task, ...timing } })),
 );
-
-const lossOf = async (find: (order: RowOrder) => boolean): Promise<number> =>
-  (await measureRow(orders.map(({ order }) => order).find(find)!)).loss!;
 
 test('the model has 0.6 billion parameters, 0.44 of them outside the embedding, as its card states', () => {
   const { config } = qwen3Shape;
@@ -49,33 +46,6 @@ test.each(orders)('$title is timed as often as ordered by $order.name', async ({
   expect(seconds).toHaveLength(2);
   expect(Math.min(...seconds)).toBeGreaterThan(0);
   expect(peakBytes).toBeGreaterThan(2 ** 24);
-});
-
-test('a step has the same loss whether layers are kept or recomputed', async () => {
-  const [kept, recomputed] = await Promise.all(
-    (['none', 'blocks'] as const).map((recompute) =>
-      lossOf(
-        ({ task, config }) =>
-          task.kind === 'lora-step' &&
-          task.recompute === recompute &&
-          config.quantization === undefined,
-      ),
-    ),
-  );
-  // Fresh weights say about 1 / V of every token, as the policy it is compared with: the ratio is about 1.
-  expect(kept).toBeGreaterThan(-1.2);
-  expect(kept).toBeLessThan(-0.8);
-  expect(recomputed).toBeCloseTo(kept!, 5);
-});
-
-test('a group has the same loss whether its shared prefix is computed once or per sequence', async () => {
-  const [together, apart] = await Promise.all(
-    [undefined, true].map((wanted) =>
-      lossOf(({ task, apart: isApart }) => task.kind === 'lora-group' && isApart === wanted),
-    ),
-  );
-  expect(apart).toBeLessThan(-0.8);
-  expect(together).toBeCloseTo(apart!, 5);
 });
 
 test('a peer that cannot run is reported with its reason, and our rows are still measured', () => {

@@ -19,6 +19,7 @@ import { TransformersJsGenerator } from '#agent_rl/generation/transformers-js/tr
 import { exportOnnx } from '#model/onnx/export-onnx.ts';
 import { openLanguageModelFolder } from '#model/text/language-model.ts';
 import { loadModel } from '#model/weights/load-model.ts';
+import { describeGeneratorContract } from '../contracts/generator-contract.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { rejectionOf } from '../support/thrown.ts';
 
@@ -87,6 +88,11 @@ async function both(one: GenerationRequest): Promise<{ here: Generation; there: 
   return { here: here!, there: there! };
 }
 
+describeGeneratorContract('A generator on transformers.js', {
+  open: () => openTransformersJs(options),
+  vocabSize: 1024,
+});
+
 describe('A generator on transformers.js', () => {
   test.each([
     ['greedy', greedy],
@@ -139,33 +145,6 @@ describe('A generator on transformers.js', () => {
     expect(full.there.stop).toBe('context-full');
   });
 
-  test('keeps the tokens of concurrent requests separate', async () => {
-    const names = ['a', 'b', 'c', 'd'];
-    const ask = (name: string) => generator.generate(request(name, prompt, { sampling: unbiased }));
-    const together = await Promise.all(names.map(ask));
-    for (const name of names) generator.release(name);
-    for (const [i, name] of names.entries()) expect(await ask(name)).toEqual(together[i]);
-    expect(new Set(together.map(({ tokens }) => tokens.join())).size).toBeGreaterThan(1);
-  });
-
-  test('stops and forgets aborted and released episodes', async () => {
-    const abort = new AbortController();
-    const [first, second, third] = [
-      generator.generate(request('first', prompt, { stopTokens: [] }), abort.signal),
-      generator.generate(request('second', prompt, { stopTokens: [] })),
-      generator.generate(request('third', prompt, { maxTokens: 3, stopTokens: [] })),
-    ];
-    abort.abort();
-    generator.release('second');
-    expect(await first).toMatchObject({ tokens: [], stop: 'aborted' });
-    expect(await second).toMatchObject({ tokens: [], stop: 'aborted' });
-    expect(await third).toMatchObject({ stop: 'max-tokens' });
-    // Forgotten: a context that does not continue it is a new one.
-    expect((await generator.generate(request('second', [5, 6], { maxTokens: 1 }))).stop).toMatch(
-      /max-tokens|stop-token/,
-    );
-  });
-
   test('forgets an episode that is released while the model runs', async () => {
     const forward = (): Promise<Record<string, Tensor>> => {
       released.release('gone');
@@ -178,14 +157,6 @@ describe('A generator on transformers.js', () => {
     expect(first).toMatchObject({ tokens: [], stop: 'aborted' });
     // Were it kept, these would not continue it.
     expect(await released.generate(request('gone', [5, 6]))).toEqual(first);
-  });
-
-  test('answers a context that leaves no room with no tokens', async () => {
-    const none = await generator.generate(request('none', prompt, { maxTokens: 0 }));
-    expect(none).toEqual({ tokens: [], logProbs: [], stop: 'max-tokens', version: 0 });
-    const long = Array.from({ length: 608 }, () => 5);
-    const full = await generator.generate(request('over', long));
-    expect(full).toEqual({ tokens: [], logProbs: [], stop: 'context-full', version: 0 });
   });
 
   test('refuses a context that does not continue its episode', async () => {
