@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { residentProgram } from '../support/resident-program.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
+import { sets } from '../support/built-program.ts';
 
 /*
  * Runs that are broken on purpose and a healthy one: explain names the cause of each.
@@ -21,12 +22,11 @@ const agentRl = async (...words: string[]) => {
   return stdout;
 };
 
-const setting = (sets: readonly string[]): string[] => sets.flatMap((set) => ['--set', set]);
-
 /** Two iterations of 8 episodes with the starter model. */
 async function trained(name: string, ...words: string[]): Promise<void> {
-  const sets = [`run.name=${name}`, 'eval.before=false', 'eval.after=false', 'rollout.workers=8'];
-  await agentRl('train', '--config', smoke, '--output', runs, ...setting(sets), ...words);
+  const short = ['eval.before=false', 'eval.after=false', 'rollout.workers=8'];
+  const named = sets(`run.name=${name}`, ...short);
+  await agentRl('train', '--config', smoke, '--output', runs, ...named, ...words);
 }
 
 interface Explained {
@@ -52,37 +52,12 @@ import { reward } from 'agent_rl/plugin';
 export const flat = reward({ name: 'flat', description: 'Pays the same for everything' })(() => 0.5);
 `;
 
-const deaf = `
-import { toolCallFormat } from 'agent_rl/plugin';
-@toolCallFormat({ name: 'deaf', description: 'Cannot read a call.' })
-export class Deaf {
-  read({ text, turn }) {
-    const malformedCalls = [{ id: \`call_\${turn}_0\`, text, problem: 'it is not XML' }];
-    return { role: 'assistant', content: '', malformedCalls };
-  }
-  print() {
-    return '<call/>';
-  }
-  fits() {
-    return false;
-  }
-}
-`;
-
 beforeAll(async () => {
-  const plugins = {
-    flat: writeBelow(folder, 'flat.ts', flat),
-    deaf: writeBelow(folder, 'deaf.ts', deaf),
-  };
   await trained('well');
-  const flatOnly = ['rewards.0.type=flat', 'algorithm.environmentWeight=0'];
-  await trained('constant', '--plugin', plugins.flat, ...setting(flatOnly));
-  await trained('deaf', '--plugin', plugins.deaf, ...setting(['policy.toolCallFormat=deaf']));
-  await trained('other-format', ...setting(['policy.toolCallFormat=python-block']));
-  await trained(
-    'masked',
-    ...setting(['rollout.maxTurns=1', 'rollout.outcomes.truncated-turns=mask']),
-  );
+  const flatOnly = sets('rewards.0.type=flat', 'algorithm.environmentWeight=0');
+  await trained('constant', '--plugin', writeBelow(folder, 'flat.ts', flat), ...flatOnly);
+  await trained('other-format', ...sets('policy.toolCallFormat=python-block'));
+  await trained('masked', ...sets('rollout.maxTurns=1', 'rollout.outcomes.truncated-turns=mask'));
 }, 300_000);
 
 describe('The command agent-rl runs explain', () => {
@@ -101,26 +76,19 @@ describe('The command agent-rl runs explain', () => {
     expect(first?.tries?.join()).toContain('algorithm.environmentWeight (now 0)');
     // It can be looked at.
     const shown = await agentRl(
-      'runs',
-      'show',
-      join(runs, 'constant'),
-      '--episode',
-      first?.episode ?? '',
+      ...['runs', 'show', join(runs, 'constant'), '--episode', first?.episode ?? ''],
     );
     expect(shown).toContain('reward 0.50');
   });
 
-  test.each([
-    ['deaf', /were malformed/, 'deaf'],
-    ['other-format', /looks like a call, but no call is parsed/, 'python-block'],
-  ])('names calls that are never parsed: %s', async (name, says, format) => {
-    const [first] = await explained(name);
+  test('names calls that are never parsed', async () => {
+    const [first] = await explained('other-format');
     expect(first).toMatchObject({
       check: 'unread-calls',
       verdict: 'wrong',
-      says: expect.stringMatching(says),
+      says: expect.stringMatching(/looks like a call, but no call is parsed/),
     });
-    expect(first?.tries?.join()).toContain(`policy.toolCallFormat (now "${format}")`);
+    expect(first?.tries?.join()).toContain('policy.toolCallFormat (now "python-block")');
   });
 
   test('names the setting that masks the sampled tokens', async () => {
@@ -142,18 +110,13 @@ describe('The command agent-rl runs explain', () => {
 });
 
 test('agent-rl runs compare finds where two runs diverge', async () => {
-  const same = await agentRl(
-    'runs',
-    'compare',
-    join(runs, 'well'),
-    join(runs, 'constant'),
-    '--json',
-  );
+  const [well, constant] = [join(runs, 'well'), join(runs, 'constant')];
+  const same = await agentRl('runs', 'compare', well, constant, '--json');
   // The first iteration is sampled from the same weights; only one of them then learned something.
   expect(JSON.parse(same)).toMatchObject({
     parting: { compared: 16, unpaired: 0, otherProbabilities: 2 },
   });
-  const text = await agentRl('runs', 'compare', join(runs, 'well'), join(runs, 'masked'));
+  const text = await agentRl('runs', 'compare', well, join(runs, 'masked'));
   expect(text).toContain('rollout.maxTurns: 4 -> 1');
   expect(text).toMatch(
     /Training diverges in iteration 1\n {2}train\/1\/0\/\d\/\d of train-\d+: token \d+/,

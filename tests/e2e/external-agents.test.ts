@@ -55,17 +55,6 @@ describe('A program in Python that is an agent', () => {
     expect(environment.isModelError(thrown)).toBe(false);
   });
 
-  test("does not count as failed when it exits because of the model's turn", async () => {
-    const { environment, answer } = agent.play('model');
-    const thrown = await thrownOf(answer);
-    expect(environment.isModelError(thrown)).toBe(true);
-    const verdict = await environment.finish('agent-error', signal, undefined);
-    expect(verdict).toMatchObject({ outcome: 'agent-error', reward: 0, forfeited: true });
-    expect(verdict.record).toEqual({ stderr: expect.stringContaining('Tool nope not found') });
-    const own = agent.play('throw');
-    expect(own.environment.isModelError(await thrownOf(own.answer))).toBe(false);
-  });
-
   test('is stopped when it prints endlessly', async () => {
     const small = await open({ command: ['python3', ownLoop('agent.py')], mostOutputKiB: 64 });
     expect(await thrownOf(small.play('flood').answer)).toMatchObject({
@@ -112,17 +101,6 @@ describe('An agent in a process of its own', () => {
     expect(record).toEqual({ stderr: 'for people' });
   });
 
-  test('passes on the names of its errors', async () => {
-    for (const [prompt, isModelError] of [
-      ['throw', false],
-      ['model', true],
-      ['own', true],
-    ] as const) {
-      const { environment, answer } = agent.play(prompt);
-      expect(environment.isModelError(await thrownOf(answer))).toBe(isModelError);
-    }
-  });
-
   test('may leak listeners, leave timers running and write endlessly to stderr', async () => {
     for (const prompt of ['leak', 'late']) await agent.play(prompt).answer;
     const { environment, answer } = agent.play('flood-stderr');
@@ -131,14 +109,11 @@ describe('An agent in a process of its own', () => {
     expect((record as { stderr: string }).stderr.length).toBeLessThanOrEqual(16 * 1024);
   });
 
-  test('fails when it exits or its answer is too large', async () => {
+  test('fails when it exits', async () => {
     expect(await thrownOf(agent.play('die').answer)).toMatchObject({
       message: expect.stringMatching(
         /^The agent .*agent\.mjs exited with code 3\. It wrote nothing/,
       ),
-    });
-    expect(await thrownOf(agent.play('huge').answer)).toMatchObject({
-      message: expect.stringMatching(/printed more than 65536 bytes/),
     });
   });
 
@@ -147,10 +122,5 @@ describe('An agent in a process of its own', () => {
     expect(await thrownOf(looping.answer)).toMatchObject({
       message: expect.stringMatching(/timeout/),
     });
-  });
-
-  test('may be written in TypeScript', async () => {
-    const typed = await open({ agent: ownLoop('typed-agent.ts'), isolation: 'process' });
-    expect(await typed.play('hello').answer).toMatch(/^hello \d$/);
   });
 });

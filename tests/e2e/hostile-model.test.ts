@@ -168,26 +168,6 @@ describe('A model that forges its transcript', () => {
 });
 
 describe('A model that never stops', () => {
-  const endless = 'and on '.repeat(400);
-
-  test("is stopped by the turn's token limit and earns no reward", async () => {
-    const episode = await played(endless);
-    expect(episode).toMatchObject({ outcome: 'truncated-tokens', success: false, reward: 0 });
-    expect(spansOf(episode, 'sampled')[0]).toHaveLength(limits.maxTurnTokens);
-  });
-
-  test('is stopped by the limit on turns when it keeps calling', async () => {
-    const call = callOf('print(0)');
-    const episode = await played(call, call, call, call, call);
-    expect(episode).toMatchObject({ outcome: 'truncated-turns', reward: 0, turns: 4 });
-  });
-
-  test('is stopped by the limit on invalid calls when it calls unknown tools', async () => {
-    const call = '<tool_call>\n{"name": "rm", "arguments": {}}\n</tool_call><|im_end|>';
-    const episode = await played(call, call, call, call);
-    expect(episode).toMatchObject({ outcome: 'invalid-calls', reward: 0, turns: 3 });
-  });
-
   test('is shown that its program ran too long, and earns no reward', async () => {
     const episode = await playedWith({ wallS: 1 }, callOf('while True: pass'), 'Done.<|im_end|>');
     expect(episode).toMatchObject({ outcome: 'wrong-answer', reward: 0 });

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -102,14 +101,5 @@ describe('The recipe for MedQuAD', () => {
       /answers of \d+ of \d+ questions, but supervised training needs 10000/,
     );
     await expect(medQuadFiles(recipes, out, signal)).rejects.toThrow(/was made from .*medquad/);
-  });
-
-  test('names the missing argument when no folder is given', () => {
-    const program = join(packageRoot(), 'dist', 'scripts', 'recipes', 'medquad.js');
-    const { status, stderr } = spawnSync(process.execPath, [program, '--out', out], {
-      encoding: 'utf8',
-    });
-    expect(stderr).toMatch(/^CONFIG_INVALID: --medquad is missing/);
-    expect(status).toBe(2);
   });
 });
