@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { sets, succeeded } from '../support/built-program.ts';
 import { readJson, readLines, withoutTimes, type Line } from '../support/acme-project.ts';
 import { residentProgram } from '../support/resident-program.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -34,17 +35,18 @@ const flags = [
   join(root, 'dataset', 'code_tasks'),
   '--max-iterations',
   '1',
-  ...settings.flatMap((setting) => ['--set', setting]),
+  ...sets(...settings),
 ];
 
 /** One iteration of the starter model on two tasks, engine and sandbox real. */
 async function trained(workers: number) {
   const name = `w${workers}`;
-  const { code, stderr } = await trainCodeExecAgent(
-    [...flags, '--async-rollout-workers', String(workers), '--set', `run.name=${name}`],
-    folder,
+  succeeded(
+    await trainCodeExecAgent(
+      [...flags, '--async-rollout-workers', String(workers), '--set', `run.name=${name}`],
+      folder,
+    ),
   );
-  expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
   const { weightsSha256 } = readJson(folder, name, 'summary.json');
   const episodes = readLines(folder, name, 'trajectories', 'train.jsonl');
   return { weightsSha256, episodes: withoutTimes(episodes) as Line[] };

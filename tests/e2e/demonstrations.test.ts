@@ -6,6 +6,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { keyText } from '#agent_rl/core/rollout.ts';
 import type { EpisodeRecord } from '#agent_rl/runs/episodes/read-episodes.ts';
+import { sets } from '../support/built-program.ts';
 import { readJson, readLines } from '../support/acme-project.ts';
 import { residentProgram } from '../support/resident-program.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -37,9 +38,8 @@ const surprisal = ({ sequences: [sequence] }: Episode) => {
 };
 
 beforeAll(async () => {
-  const quick = ['eval.before=false', 'eval.after=false', 'rollout.workers=8'];
-  const sets = quick.flatMap((set) => ['--set', set]);
-  await agentRl('train', '--config', smoke, '--max-iterations', '1', ...sets, ...named('sampled'));
+  const quick = sets('eval.before=false', 'eval.after=false', 'rollout.workers=8');
+  await agentRl('train', '--config', smoke, '--max-iterations', '1', ...quick, ...named('sampled'));
 });
 
 test('demonstrations contain exactly the sampled tokens and the tools of each episode, and train a model', async () => {

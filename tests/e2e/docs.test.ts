@@ -389,11 +389,3 @@ describe('The pages', () => {
     },
   );
 });
-
-test('the introduction shows a run file with a weighted reward', () => {
-  const blocks = codeBlocks(readDocument('docs/getting-started.md'));
-  const block = blocks.find((candidate) => fileNameOf(candidate) === 'my_run.yaml');
-  const text = block?.text.replace('configs/', `${root}/configs/`) ?? '';
-  const loaded = loadConfig({ file: writeBelow(folder, 'my_run.yaml', text) });
-  expect(choosePlugins(loaded, plugins).rewards[0]?.weight).toBe(0.5);
-});

@@ -118,18 +118,4 @@ describe("A third party's task generator", () => {
     );
     expect(readFileSync(join(runOf('whole'), 'config.yaml'), 'utf8')).toContain('largest: 40');
   });
-
-  test('can be mixed with a folder of tasks', async () => {
-    const { code, said } = await begin(
-      'mixed',
-      '--set',
-      'datasets=[{dir: tasks}, {generator: {type: endless-sums}}]',
-      '--max-iterations',
-      '1',
-    );
-    expect(code === 0 ? '' : said).toBe('');
-    const trained = readLines(runOf('mixed'), 'trajectories', 'train.jsonl');
-    const ids = new Set(trained.map(({ taskId }) => String(taskId).split('-')[0]));
-    expect(ids).toEqual(new Set(['train', 'sum']));
-  });
 });

@@ -5,7 +5,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 
 import { corruption } from '#agent_rl/runs/checkpoints.ts';
 import { makeAcmeProject, readJson, readLines, withoutTimes } from '../support/acme-project.ts';
-import { builtProgram, startProgram } from '../support/built-program.ts';
+import { builtProgram, sets, startProgram, succeeded } from '../support/built-program.ts';
 import { residentProgram } from '../support/resident-program.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
@@ -16,14 +16,11 @@ import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 const project = temporaryFolder();
 const agentRl = residentProgram('agent-rl');
 const run = (name: string): string => join(project, 'runs', name);
-const settings = (name: string): string[] =>
-  [
-    `train --config train.yaml --plugin ./spoilt.ts --max-iterations 6`,
-    `--set rewards.1.type=spoilt --set rewards.1.weight=1 --set run.name=${name}`,
-    '--set eval.after=false --set checkpoint.every=50',
-  ]
-    .join(' ')
-    .split(' ');
+const settings = (name: string): string[] => [
+  ...'train --config train.yaml --plugin ./spoilt.ts --max-iterations 6'.split(' '),
+  ...sets('rewards.1.type=spoilt', 'rewards.1.weight=1', `run.name=${name}`),
+  ...sets('eval.after=false', 'checkpoint.every=50'),
+];
 const resume = (name: string, ...more: string[]) =>
   agentRl(['train', '--resume', run(name), ...more], project);
 const weights = (name: string): unknown => readJson(run(name), 'summary.json')['weightsSha256'];
@@ -51,8 +48,7 @@ export const spoilt = reward({ name: 'spoilt', description: 'Breaks after a whil
 });
 `,
   );
-  const { code, stderr } = await agentRl(settings('whole'), project);
-  if (code !== 0) throw new Error(stderr);
+  succeeded(await agentRl(settings('whole'), project));
 });
 
 test('a run whose episodes all fail keeps a checkpoint of its last complete iteration and prints how to continue', async () => {
@@ -73,8 +69,7 @@ test('a run whose episodes all fail keeps a checkpoint of its last complete iter
   const report = readFileSync(join(run('failed'), 'report.html'), 'utf8');
   expect(report).toContain('It has 3 iterations so far.');
   expect(report).toContain('error: The run ended: ');
-  const { code: again, stderr: why } = await resume('failed');
-  expect({ again, why: again === 0 ? '' : why }).toEqual({ again: 0, why: '' });
+  succeeded(await resume('failed'));
   ofWhole('failed');
 });
 
@@ -84,8 +79,7 @@ test('a run killed before its first checkpoint starts over with --resume and end
   await killed.wrote(/rollout .*reward/);
   killed.kill();
   await killed.ended;
-  const { code, stderr } = await resume('killed');
-  expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+  succeeded(await resume('killed'));
   const log = readFileSync(join(run('killed'), 'run.log'), 'utf8');
   expect(log).toContain('from its start');
   expect(log).toContain('has no checkpoint yet: it starts again from its start model');
@@ -102,8 +96,7 @@ test('a resume with another number of engine threads is refused unless a flag al
   expect(refused.stderr).toMatch(
     /^CHECKPOINT_INVALID: .*engine threads: (\d) -> \d\).* Give --engine-threads \1, or --allow-other-machine/m,
   );
-  const { code, stderr } = await resume('whole', ...other, '--allow-other-machine');
-  expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+  succeeded(await resume('whole', ...other, '--allow-other-machine'));
   expect(readJson(run('whole'), 'summary.json')['machines']).toMatchObject([
     { engineThreads },
     { engineThreads: engineThreads + 1 },

@@ -70,17 +70,21 @@ test('the model continues a text as it continued before', () => {
 test('the model prefers the place whose preceding token also agrees', () => {
   const before = [30, 5, 41, 31, 32, 5, 42, 33, 34, 5, 43, 35];
   const followed = [41, 42, 43];
-  expect(likeliestAfter([...before, 30, 5], followed)).toBe(41);
-  expect(likeliestAfter([...before, 32, 5], followed)).toBe(42);
-  expect(likeliestAfter([...before, 34, 5], followed)).toBe(43);
+  for (const [at, token] of [30, 32, 34].entries())
+    expect(likeliestAfter([...before, token, 5], followed)).toBe(followed[at]);
 });
 
 test('the model, comparing four tokens, prefers the place whose two earlier tokens also agree', () => {
   const before = [30, 8, 5, 6, 41, 31, 32, 9, 5, 6, 42, 33, 34, 10, 5, 6, 43, 35];
   const followed = [41, 42, 43];
-  expect(likeliestAfter([...before, 30, 8, 5, 6], followed, { backs: 4 })).toBe(41);
-  expect(likeliestAfter([...before, 32, 9, 5, 6], followed, { backs: 4 })).toBe(42);
-  expect(likeliestAfter([...before, 34, 10, 5, 6], followed, { backs: 4 })).toBe(43);
+  for (const [at, earlier] of [
+    [30, 8],
+    [32, 9],
+    [34, 10],
+  ].entries())
+    expect(likeliestAfter([...before, ...earlier, 5, 6], followed, { backs: 4 })).toBe(
+      followed[at],
+    );
 });
 
 const recalling = { noteWidth: 31, recalls: true };

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { readJson, readLines } from '../support/acme-project.ts';
-import { builtProgram } from '../support/built-program.ts';
+import { builtProgram, succeeded } from '../support/built-program.ts';
 import { smallModelConfig, writeSmallModel } from '../support/small-model.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -20,8 +20,7 @@ const index = join(project, '.cache', 'medquad-index');
 const run = join(project, 'runs', 'medquad');
 
 const program = (...args: string[]): void => {
-  const { code, stderr } = builtProgram('agent-rl', args, project);
-  expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+  succeeded(builtProgram('agent-rl', args, project));
 };
 
 beforeAll(async () => {

@@ -284,33 +284,6 @@ describe('A resume', () => {
     expect(readJson(run, 'summary.json')['iterations']).toBe(3);
   });
 
-  test('keeps the selection tasks of a run out of training', async () => {
-    const best = join(project, 'runs', 'best');
-    const keepBest = ['checkpoint.keepBest=true', 'eval.selectionTasks=2', 'eval.every=1'];
-    const begun = await train(
-      'best',
-      '--max-iterations',
-      '1',
-      ...sets(...keepBest, 'train.iterations=3'),
-    );
-    succeeded(begun);
-    expect(`${begun.stdout}${begun.stderr}`).toContain('2 kept out of training to choose the best');
-    const onwards = (iterations: string, ...more: string[]) =>
-      agentRl(['train', '--resume', best, '--max-iterations', iterations, ...more], elsewhere);
-    succeeded(await onwards('3'));
-    const idsOf = (lines: readonly Line[]) => lines.map(({ taskId }) => taskId);
-    const chosenBy = idsOf(
-      readLines(best, 'trajectories', 'eval.jsonl').filter(({ when }) => when === 'selection'),
-    );
-    expect(chosenBy).toHaveLength(6);
-    expect(new Set(chosenBy).size).toBe(2);
-    const trainedOn = new Set(idsOf(readLines(best, 'trajectories', 'train.jsonl')));
-    expect(chosenBy.filter((id) => trainedOn.has(id))).toEqual([]);
-    expect(readJson(best, 'summary.json')).toMatchObject({ selectionTasks: 2, best: {} });
-    const other = await onwards('4', ...sets('eval.selectionTasks=1'));
-    expect(other.stderr).toMatch(/^CHECKPOINT_INVALID: The run holds out 2 tasks/m);
-  });
-
   test('leaves a run unchanged that another process is training', async () => {
     const lock = JSON.stringify({ pid: process.pid, host: hostname() });
     const file = writeBelow(run, 'run.lock', lock);

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
 import { corruption } from '#agent_rl/runs/checkpoints.ts';
-import { makeAcmeProject, readLines } from '../support/acme-project.ts';
-import { builtProgram, startProgram } from '../support/built-program.ts';
+import { makeAcmeProject, readJson, readLines } from '../support/acme-project.ts';
+import { builtProgram, sets, startProgram, succeeded } from '../support/built-program.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
 /*
@@ -41,14 +41,11 @@ beforeAll(async () => {
 });
 
 const run = (name: string): string => join(project, 'runs', name);
-const withReward = (name: string): string[] =>
-  [
-    `train --config train.yaml --plugin ./${name}.ts --max-iterations 20`,
-    `--set rewards.1.type=${name} --set rewards.1.weight=1 --set run.name=${name}`,
-    '--set eval.before=false --set eval.after=false',
-  ]
-    .join(' ')
-    .split(' ');
+const withReward = (name: string): string[] => [
+  ...`train --config train.yaml --plugin ./${name}.ts --max-iterations 20`.split(' '),
+  ...sets(`rewards.1.type=${name}`, 'rewards.1.weight=1', `run.name=${name}`),
+  ...sets('eval.before=false', 'eval.after=false'),
+];
 
 describe('A stray failure in a run', () => {
   test.each([
@@ -90,15 +87,14 @@ export const careless = tracker({ name: 'careless', description: 'Fails in every
 );
 `,
   );
-  const { code, stdout, stderr } = ran(
+  const ended = ran(
     ...'train --config train.yaml --plugin ./careless.ts --max-iterations 2'.split(' '),
-    ...'--set trackers.0.type=careless --set run.name=careless'.split(' '),
-    ...'--set eval.before=false --set eval.after=false'.split(' '),
+    ...sets('trackers.0.type=careless', 'run.name=careless', 'eval.before=false'),
+    ...sets('eval.after=false'),
   );
-  expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
-  const { trackers } = JSON.parse(readFileSync(join(run('careless'), 'summary.json'), 'utf8')) as {
-    trackers: unknown;
-  };
+  const stdout = succeeded(ended);
+  const { stderr } = ended;
+  const { trackers } = readJson(run('careless'), 'summary.json');
   // Told of: start, two iterations with a checkpoint each, summary, end.
   expect(trackers).toEqual({ careless: { recorded: 5, failed: 2, lost: 0, escaped: 3 } });
   expect(stderr).toMatch(/^Tracker "careless": .*refused for \[redacted\].* Training continues/m);

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
@@ -99,22 +98,6 @@ describe('The policy transformers-js', () => {
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ model: exported, tasks: 3, systemFailures: 0 });
   });
-
-  test.each(['train', 'sft'])(
-    'is refused by agent-rl %s, before anything is written',
-    async (command) => {
-      const output = join(folder, `runs-${command}`);
-      const config = join(root, 'configs', 'code_exec_grpo.yaml');
-      const args = [command, '--config', config, ...policy, '--output', output];
-      const { code, stdout, stderr } = await commandLine(args, { jobs });
-      expect(code).toBe(2);
-      expect(stderr).toContain('CONFIG_INVALID');
-      expect(stderr).toContain('policy.type: policy transformers-js has its own generator');
-      // Settings that cannot act are named before that.
-      expect(stdout.replaceAll(/^Note: .*\n/gm, '')).toBe('');
-      expect(existsSync(output)).toBe(false);
-    },
-  );
 
   test('says how to create the folder that it needs', async () => {
     const args = ['eval', '--policy-type', 'transformers-js'];

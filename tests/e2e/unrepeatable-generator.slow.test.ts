@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import { builtProgram, type Ended } from '../support/built-program.ts';
+import { builtProgram, type Ended, sets } from '../support/built-program.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
 /*
@@ -59,9 +59,7 @@ const train = (args: readonly string[], env: NodeJS.ProcessEnv = {}): Ended =>
 const config = [
   '--config',
   join(packageRoot(), 'configs', 'code_exec_smoke.yaml'),
-  ...['eval.before=false', 'eval.after=false', 'checkpoint.every=1', 'run.engineThreads=1'].flatMap(
-    (setting) => ['--set', setting],
-  ),
+  ...sets('eval.before=false', 'eval.after=false', 'checkpoint.every=1', 'run.engineThreads=1'),
 ];
 
 const weightsOf = (run: string): unknown =>
