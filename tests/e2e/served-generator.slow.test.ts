@@ -9,7 +9,6 @@ import { resolveRun } from '#agent_rl/compose/resolve-run.ts';
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import type { GeneratorHost } from '#agent_rl/core/plugins/model/generator.ts';
-import { type GenerationRequest, unbiased } from '#agent_rl/core/services/generator.ts';
 import { type Scorer, scorerOf } from '#agent_rl/core/services/scorer.ts';
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
@@ -132,12 +131,10 @@ describe('The command agent-rl serve', () => {
     await Promise.all(running);
   });
 
-  const host = (over: Partial<GeneratorHost> = {}) =>
-    generatorHost(starter, { signal: stop.signal, ...over });
-  const open = (over: Partial<GeneratorHost> = {}, url = accepting, deadlineS = 60) =>
+  const open = (over: Partial<GeneratorHost> = {}, url = accepting) =>
     servedGenerator(
-      { url, deadlineS, patienceS: 0, tolerance: 1e-3, compareInEvaluation: true },
-      host(over),
+      { url, deadlineS: 60, patienceS: 0, tolerance: 1e-3, compareInEvaluation: true },
+      generatorHost(starter, { signal: stop.signal, ...over }),
     );
 
   const otherWeights = join(folder, 'other');
@@ -156,34 +153,6 @@ describe('The command agent-rl serve', () => {
     open: () => open(),
     vocabSize: 1024,
     weights: [starter, otherWeights],
-  });
-
-  test('samples exactly the same turn in parts as in one request', async () => {
-    const request: GenerationRequest = {
-      episode: 'long',
-      tokens: [1, 2, 3],
-      maxTokens: 50,
-      stopTokens: [],
-      sampling: { ...unbiased, topP: 0.95 },
-      key: { seed: 1, taskId: 'long', sample: 0, turn: 0 },
-    };
-    // Parts of 16 tokens.
-    const [atOnce, inParts] = await Promise.all([open(), open({}, accepting, 8)]);
-    const whole = await atOnce.generate(request);
-    expect(whole.tokens).toHaveLength(50);
-    expect(await inParts.generate(request)).toEqual(whole);
-    inParts.release('long');
-    const stopTokens = [whole.tokens[30]!];
-    const [stopped, ofParts] = await Promise.all(
-      [atOnce, inParts].map((one) =>
-        one.generate({ ...request, episode: 'stopped', maxTokens: 200, stopTokens }),
-      ),
-    );
-    expect(ofParts).toEqual(stopped);
-    expect(stopped!.stop).toBe('stop-token');
-    const full = await inParts.generate({ ...request, maxTokens: 200 });
-    expect([full.tokens.length, full.stop]).toEqual([61, 'context-full']);
-    await Promise.all([atOnce.close(), inParts.close()]);
   });
 
   test.each([
