@@ -19,7 +19,7 @@ import { train } from '#agent_rl/jobs/train/train.ts';
 import { environment, type Environment, type Task, type Verdict } from '#agent_rl/plugin.ts';
 import { writeSmallModel } from '../support/small-model.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { rejectionOf } from '../support/thrown.ts';
+import { errorOf, rejectionOf } from '../support/thrown.ts';
 
 /** Ends after one turn; nothing is earned but by the reward of the program. */
 class OneTurn implements Environment {
@@ -138,21 +138,17 @@ describe('An agent written in code', () => {
 
   test('cannot be loaded without its tools, and the error names them', async () => {
     const { run } = summary as { run: string };
-    expect(await rejectionOf(loadAgent(run))).toMatchObject({
-      code: 'PLUGIN_UNKNOWN',
-      message: expect.stringMatching(
-        /the tool "add" was passed by a program.*loadAgent\(.*\{ tools \}/,
-      ),
-    });
+    expect(await rejectionOf(loadAgent(run))).toMatchObject(
+      errorOf('PLUGIN_UNKNOWN', /the tool "add" was passed by a program.*loadAgent\(.*\{ tools \}/),
+    );
   });
 });
 
 test('trainAgent reports a wrong setting by its place in the program', async () => {
   const training = trainAgent({ ...parts, tasks, train: { iterations: 0 } });
-  expect(await rejectionOf(training)).toMatchObject({
-    code: 'CONFIG_INVALID',
-    message: expect.stringMatching(/trainAgent train\.iterations: /),
-  });
+  expect(await rejectionOf(training)).toMatchObject(
+    errorOf('CONFIG_INVALID', /trainAgent train\.iterations: /),
+  );
 });
 
 test('the loop over the events throws when the run fails', async () => {

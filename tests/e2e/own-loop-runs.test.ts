@@ -8,7 +8,7 @@ import type { AgentContext } from '#agent_rl/plugin.ts';
 import { ownLoop } from '../support/own-loops.ts';
 import { writeSmallModel } from '../support/small-model.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
-import { rejectionOf } from '../support/thrown.ts';
+import { errorOf, rejectionOf } from '../support/thrown.ts';
 
 const folder = temporaryFolder();
 const model = join(folder, 'model');
@@ -66,10 +66,9 @@ describe('An agent with a loop of its own', () => {
       expect(problem ?? '').toBe('');
       expect(outcome).not.toMatch(/failed|error/);
     }
-    expect(await rejectionOf(evaluateAgent(run, { reward }))).toMatchObject({
-      code: 'PLUGIN_UNKNOWN',
-      message: expect.stringContaining('{ agent }'),
-    });
+    expect(await rejectionOf(evaluateAgent(run, { reward }))).toMatchObject(
+      errorOf('PLUGIN_UNKNOWN', '{ agent }'),
+    );
     expect(await evaluateAgent(run, { agent: ask, reward, tasks })).toHaveProperty('successRate');
     await using agent = await loadAgent(run, {
       agent: async (context) => `said: ${await ask(context)}`,

@@ -7,7 +7,7 @@ import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { loadModel, saveModel } from '#model/weights/load-model.ts';
 import { smallModelConfig, writeSmallModel } from '../support/small-model.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { rejectionOf } from '../support/thrown.ts';
+import { errorOf, rejectionOf } from '../support/thrown.ts';
 
 const folder = temporaryFolder();
 const quantization = { bits: 4, blockSize: 16 } as const;
@@ -36,11 +36,9 @@ describe('A run over four-bit weights', () => {
     ['quantised in its folder', {}, () => bytes],
   ])('is refused at the start without an adapter: %s', async (_title, overrides, model) => {
     for (const mode of ['rl', 'sft']) {
-      const { code, message } = await rejectionOf(
-        planned({ ...overrides, 'model.path': model(), 'train.mode': mode }),
-      );
-      expect(code).toBe('CONFIG_INVALID');
-      expect(message).toMatch(/quantised to four bits.*model\.lora/);
+      expect(
+        await rejectionOf(planned({ ...overrides, 'model.path': model(), 'train.mode': mode })),
+      ).toMatchObject(errorOf('CONFIG_INVALID', /quantised to four bits.*model\.lora/));
     }
   });
 });

@@ -12,7 +12,7 @@ import {
   servingClient,
   type ServingClient,
 } from '../support/serving-client.ts';
-import { rejectionOf } from '../support/thrown.ts';
+import { errorOf, rejectionOf } from '../support/thrown.ts';
 
 /*
  * The starter model behind HTTP. It knows one tool, `code_exec`, and how to call it.
@@ -268,8 +268,5 @@ test('a server that is reachable from other machines requires a key', async () =
   const problem = await rejectionOf(
     serveModel({ ...(await servingOptions(AbortSignal.abort())), host: '0.0.0.0' }),
   );
-  expect(problem).toMatchObject({
-    code: 'CONFIG_INVALID',
-    message: expect.stringContaining('--api-key-env'),
-  });
+  expect(problem).toMatchObject(errorOf('CONFIG_INVALID', '--api-key-env'));
 });

@@ -23,7 +23,7 @@ import { readLines } from '../support/acme-project.ts';
 import { sets, startProgram, type StartedProgram } from '../support/built-program.ts';
 import { generatorHost } from '../support/generator-host.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { rejectionOf } from '../support/thrown.ts';
+import { errorOf, rejectionOf } from '../support/thrown.ts';
 
 const folder = temporaryFolder();
 const file = join(packageRoot(), 'configs', 'code_exec_smoke.yaml');
@@ -165,8 +165,7 @@ describe('The command agent-rl serve', () => {
       'does not use the tokenizer',
     ],
   ])('is refused when it %s', async (_title, over, words) => {
-    const { code, message } = await rejectionOf(open(over));
-    expect([code, message]).toEqual(['CONFIG_INVALID', expect.stringContaining(words)]);
+    expect(await rejectionOf(open(over))).toMatchObject(errorOf('CONFIG_INVALID', words));
   });
 
   test('is accepted for evaluation but not for training when it keeps its weights', async () => {
@@ -190,9 +189,9 @@ describe('The command agent-rl serve', () => {
     async (accepts) => {
       const scorer = await scorerWith(otherWeights);
       const opening = open({ trains: false, scorer }, accepts ? accepting : keeping);
-      const { code, message } = await rejectionOf(opening);
-      expect(code).toBe('GENERATION_FAILED');
-      expect(message).toMatch(/has the wrong weights.*Serve the run's model/);
+      expect(await rejectionOf(opening)).toMatchObject(
+        errorOf('GENERATION_FAILED', /has the wrong weights.*Serve the run's model/),
+      );
     },
   );
 
@@ -202,11 +201,9 @@ describe('The command agent-rl serve', () => {
       'generator.url': accepting,
       'rollout.workers': 4,
     };
-    const { code, message } = await rejectionOf(train('short', settings));
-    expect([code, message]).toEqual([
-      'CONFIG_INVALID',
-      expect.stringMatching(/context length of 64 tokens.*--set policy\.maxContextTokens=\d+/),
-    ]);
+    expect(await rejectionOf(train('short', settings))).toMatchObject(
+      errorOf('CONFIG_INVALID', /context length of 64 tokens.*--set policy\.maxContextTokens=\d+/),
+    );
   });
 
   test('is refused for a policy with its own generator and for another server', async () => {
@@ -223,11 +220,9 @@ describe('The command agent-rl serve', () => {
   });
 
   test('is reported as unreachable at the start', async () => {
-    const { code, message } = await rejectionOf(open({}, 'http://127.0.0.1:9'));
-    expect([code, message]).toEqual([
-      'CONFIG_INVALID',
-      expect.stringContaining('Start agent-rl serve at this address first'),
-    ]);
+    expect(await rejectionOf(open({}, 'http://127.0.0.1:9'))).toMatchObject(
+      errorOf('CONFIG_INVALID', 'Start agent-rl serve at this address first'),
+    );
   });
 
   const asked = async (method: string, path: string, type: string, body: string | Buffer) => {

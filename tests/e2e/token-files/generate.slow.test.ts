@@ -11,7 +11,7 @@ import { readLines } from '#tests/support/acme-project.ts';
 import { plainLogits } from '#tests/support/plain-decoder.ts';
 import { tinyQuantizedModel } from '#tests/support/quantized-model.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { rejectionOf } from '#tests/support/thrown.ts';
+import { errorOf, rejectionOf } from '#tests/support/thrown.ts';
 import { mergedInLoops, saveTinyAdapter, tinyAdapterWeights } from '#tests/support/tiny-adapter.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 import { tinyWeights } from '#tests/support/tiny-models.ts';
@@ -170,9 +170,9 @@ describe('Generating with the starter model', () => {
     const whole = await generated([{ ids: [5, 6] }], { model });
     expect(whole[0]?.text).not.toBeNull();
     expect(await generated([{ ids: [5, 6] }], { model: bare })).toEqual(whole);
-    const error = await rejectionOf(generated(conversations, { model: bare }));
-    expect(error.code).toBe('DATASET_INVALID');
-    expect(error.message).toMatch(/:1 messages: .*holds no chat template/);
+    expect(await rejectionOf(generated(conversations, { model: bare }))).toMatchObject(
+      errorOf('DATASET_INVALID', /:1 messages: .*holds no chat template/),
+    );
   });
 });
 
@@ -189,9 +189,9 @@ describe('Generating', () => {
     ],
     ['several greedy samples', { input, output: newFile(), samples: 2 }, '--samples 2'],
   ])('refuses %s', async (_, over, named) => {
-    const error = await rejectionOf(generate(settings(over)));
-    expect(error.code).toBe('CONFIG_INVALID');
-    expect(error.message).toContain(named);
+    expect(await rejectionOf(generate(settings(over)))).toMatchObject(
+      errorOf('CONFIG_INVALID', named),
+    );
   });
 });
 

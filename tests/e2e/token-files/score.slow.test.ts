@@ -13,7 +13,7 @@ import { readLines } from '#tests/support/acme-project.ts';
 import { tinyQuantizedModel } from '#tests/support/quantized-model.ts';
 import { plainLogProbs } from '#tests/support/plain-decoder.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { rejectionOf } from '#tests/support/thrown.ts';
+import { errorOf, rejectionOf } from '#tests/support/thrown.ts';
 import {
   mergedInLoops,
   saveTinyAdapter,
@@ -168,10 +168,11 @@ describe('Scoring', () => {
     const result = await score({ ...common, model: bytes, input, output: join(folder, 'four') });
     expect(result).toMatchObject({ model: bytes, quantization: { bits: 4, blockSize: 16 } });
     const quantize = { bits: 4, blockSize: 16 } as const;
-    const error = await rejectionOf(scored({ model: bytes, input, quantize }));
-    expect(error.code).toBe('CONFIG_INVALID');
-    expect(error.message).toContain(
-      'already quantized to four bits, in blocks of 16. Remove --quantize',
+    expect(await rejectionOf(scored({ model: bytes, input, quantize }))).toMatchObject(
+      errorOf(
+        'CONFIG_INVALID',
+        'already quantized to four bits, in blocks of 16. Remove --quantize',
+      ),
     );
   });
 
