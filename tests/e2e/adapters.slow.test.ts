@@ -15,7 +15,6 @@ import { type Line, readJson, readLines } from '../support/acme-project.ts';
 import { startProgram } from '../support/built-program.ts';
 import { smallModelConfig, writeSmallModel } from '../support/small-model.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
-import { saveTinyAdapter } from '../support/tiny-adapter.ts';
 import { tinyWeights } from '../support/tiny-models.ts';
 
 const folder = temporaryFolder();
@@ -270,21 +269,6 @@ describe('The checkpoint of an adapter', () => {
       r: 2,
     });
     expect(await evaluated(stepOf('over', 1))).toMatchObject({ tasks: 4, systemFailures: 0 });
-  });
-
-  test('is applied once when its run also lists adapters', async () => {
-    // One that turns words into others: twice it would say others again.
-    const loud = join(folder, 'loud');
-    await saveTinyAdapter(loud, small, { baseModel: base });
-    await train('named', {
-      'model.adapters': [loud],
-      'model.lora': undefined,
-      'train.maxIterations': 1,
-      'train.learningRate': 1e-9,
-    });
-    const words = await answered(stepOf('named', 1), 'named');
-    expect(words).toEqual(await answered(loud, 'whole'));
-    expect(words).not.toEqual(await answered(base, 'whole'));
   });
 });
 

@@ -112,11 +112,3 @@ test('the example in Python pins its package', () => {
   const pinned = readFileSync(join(examples, 'python-openai', 'requirements.txt'), 'utf8');
   expect(pinned).toMatch(/^openai==\d+\.\d+\.\d+\n$/);
 });
-
-test('each example is self-contained, so each has its own copy of the search', () => {
-  const searches = agents
-    .map((name) => join(examples, name, 'search.js'))
-    .filter((file) => existsSync(file))
-    .map((file) => readFileSync(file, 'utf8'));
-  expect([searches.length, new Set(searches).size]).toEqual([3, 1]);
-});

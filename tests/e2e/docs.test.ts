@@ -264,13 +264,11 @@ describe.each(userPages())('%s', (page) => {
   });
 
   test('shows valid JSON', () => {
-    for (const { text: json } of codeBlocks(text).filter(({ language }) => language === 'json')) {
-      expect(() => JSON.parse(json) as unknown).not.toThrow();
-    }
-    const lines = codeBlocks(text).filter(({ language }) => language === 'jsonl');
-    for (const line of lines.flatMap((block) => block.text.trim().split('\n'))) {
-      expect(() => JSON.parse(line) as unknown).not.toThrow();
-    }
+    const values = codeBlocks(text).flatMap(({ language, text: shown }) => {
+      if (language === 'jsonl') return shown.trim().split('\n');
+      return language === 'json' ? [shown] : [];
+    });
+    for (const value of values) expect(() => JSON.parse(value) as unknown).not.toThrow();
   });
 
   test('shows valid run files and fragments', () => {
@@ -379,13 +377,4 @@ describe('The pages', () => {
       [...pages.filter((path) => path !== 'docs/README.md'), 'design.md'].toSorted(),
     );
   });
-
-  test.each(userPages().filter((page) => !page.endsWith('README.md')))(
-    'the page %s opens with an example',
-    (page) => {
-      const text = readDocument(page);
-      const [opening = ''] = text.split(/^(?:## |\|)/m);
-      expect(codeBlocks(opening)).not.toEqual([]);
-    },
-  );
 });

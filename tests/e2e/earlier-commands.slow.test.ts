@@ -44,13 +44,6 @@ test('train-code-exec-agent accepts the command line of Miniagent', () => {
   expect(recorded('code_exec_grpo-seed42')).toHaveLength(4);
 }, 120_000);
 
-test('train-code-exec-agent lists the starters when the model path is "model"', () => {
-  const line = 'train-code-exec-agent --config configs/code_exec_grpo.yaml --model-path model';
-  const { code, stderr } = builtProgram('train-code-exec-agent', line.split(' ').slice(1), project);
-  expect(code).toBe(2);
-  expect(stderr).toMatch(/"model" holds no model: .* Models in it: .*\bmodel\/starter\b/);
-});
-
 test('train-search-agent accepts the command line of Miniagent with a local Hugging Face folder', async () => {
   const folder = join(project, 'folder');
   await writeSmallModel(folder, { ...smallModelConfig, maxPositions: 2048 });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import type { Generation, GenerationTotals, Generator } from '#agent_rl/core/services/generator.ts';
+import type { Generation, Generator } from '#agent_rl/core/services/generator.ts';
 import type { Learner } from '#agent_rl/core/services/learner.ts';
 import { WeightBus } from '#agent_rl/core/services/weight-bus.ts';
 import { EngineClient } from '#agent_rl/engine-thread/engine-client.ts';
@@ -148,22 +148,6 @@ describeGeneratorContract('the generator of an engine with two decoders', {
 });
 
 describe('Two decoder threads', () => {
-  test('two threads share the episodes and sample exactly what one thread samples', async () => {
-    const [one, two] = [await open(single), await open(several)];
-    expect(await twoTurns(two.generator)).toEqual(await twoTurns(one.generator));
-    const [alone, own, together] = await Promise.all([
-      one.generator.totals(),
-      two.info(),
-      two.generator.totals(),
-    ]);
-    expect(together.sampledTokens).toBe(alone.sampledTokens);
-    // What is computed once by one thread may be computed by both of two.
-    const taken = ({ fedTokens, sharedTokens }: GenerationTotals): number =>
-      fedTokens + sharedTokens;
-    expect(taken(own.totals)).toBe(taken(alone));
-    expect(own.totals.fedTokens).toBeGreaterThanOrEqual(alone.fedTokens);
-  });
-
   // A matrix product that several threads divide rounds differently, which can change a token.
   test('any number of threads samples the same tokens', async () => {
     const drawn = async (changes: Partial<EngineServiceOptions>): Promise<Generation[][]> => {

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 
-import { type Environment, environments } from '#agent_rl/core/plugins/environment.ts';
+import { environments } from '#agent_rl/core/plugins/environment.ts';
 import {
   type JudgedGroup,
   type RewardManagerFunction,
@@ -160,27 +160,6 @@ test('the reward manager of the pages gives 1 to the best of a group at any posi
     (await assign(group(sums), undefined, signal)).rewards;
   expect(await rewardsOf([0.5, 2, -1])).toEqual([0, 1, 0]);
   expect(await rewardsOf([2, -1, 2])).toEqual([1, 0, 1]);
-});
-
-test('the environment of the pages answers until the number is found', async () => {
-  const found = (await exportsOf()).find((value) => nameOf(value) === 'guess_number');
-  const GuessNumber = found as new (given: object) => Environment;
-  const task = { taskId: 'g1', prompt: 'Guess.', metadata: { secret: 7 } };
-  const game = new GuessNumber({ task, settings: { perGuess: 0.1 } });
-  const { signal } = new AbortController();
-  const answers: unknown[] = [];
-  for (const [index, content] of ['Perhaps 3?', '12', 'no idea', '7'].entries()) {
-    const step = await game.step(
-      { index, message: { role: 'assistant', content }, calls: [] },
-      signal,
-    );
-    answers.push(step.done || step.messages?.[0]?.content);
-  }
-  expect(await game.start()).toEqual([{ role: 'user', content: 'Guess.' }]);
-  expect(answers).toEqual(['higher', 'lower', 'Say a number.', true]);
-  const { reward, ...verdict } = await game.finish('done', signal);
-  expect(reward).toBeCloseTo(1 - 3 * 0.1);
-  expect(verdict).toMatchObject({ outcome: 'completed', success: true, metrics: { guesses: 4 } });
 });
 
 const untyped = [

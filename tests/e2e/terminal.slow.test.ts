@@ -109,7 +109,7 @@ const probe = (name: string, ending: string): string =>
     folder,
     `${name}.mjs`,
     `
-import { withProgress } from '${telemetry.href}';
+import { createLog, withProgress } from '${telemetry.href}';
 const log = createLog({ level: 'info', file: '${name}.log', console: 'all' });
 await withProgress({ label: 'probe', total: 2 }, async (bar) => {
   bar.update(1);
