@@ -98,21 +98,6 @@ async function said(model: string): Promise<unknown> {
   return (results as Line[]).map(({ text }) => text);
 }
 
-/** The first turn of `agent-rl chat` with a checkpoint and a run's own config. */
-async function answered(checkpoint: string, run: string): Promise<unknown> {
-  const file = join(runOf(run), 'config.yaml');
-  const prepared = await prepareRun({ file, overrides: [], flags: [] });
-  const { messages } = await jobs.chat({
-    ...prepared,
-    checkpoint,
-    prompt,
-    color: false,
-    signal: AbortSignal.timeout(60_000),
-    print: () => undefined,
-  });
-  return (messages as Line[])[1];
-}
-
 async function adapterOf(checkpoint: string): Promise<ReadonlyMap<string, Float32Array>> {
   const file = await SafetensorsFile.open(join(checkpoint, 'adapter_model.safetensors'));
   try {
@@ -211,10 +196,9 @@ describe('A run that trains an adapter', () => {
 });
 
 describe('The checkpoint of an adapter', () => {
-  test('can be evaluated and chatted with, and gives the same results after merging', async () => {
+  test('can be evaluated, and gives the same results after merging', async () => {
     const found = await evaluated(stepOf('whole'));
     expect(found).toMatchObject({ tasks: 4, systemFailures: 0 });
-    expect(await answered(runOf('whole'), 'whole')).toMatchObject({ role: 'assistant' });
 
     const merged = join(folder, 'merged');
     await jobs.mergeLora({

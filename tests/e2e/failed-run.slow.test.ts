@@ -1,11 +1,17 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { beforeAll, expect, test } from '@jest/globals';
 
 import { corruption } from '#agent_rl/runs/checkpoints.ts';
 import { makeAcmeProject, readJson, readLines, withoutTimes } from '../support/acme-project.ts';
-import { builtProgram, sets, startProgram, succeeded } from '../support/built-program.ts';
+import {
+  builtProgram,
+  endedWith,
+  sets,
+  startProgram,
+  succeeded,
+} from '../support/built-program.ts';
 import { residentProgram } from '../support/resident-program.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
@@ -109,4 +115,41 @@ test('a resume with another number of engine threads is refused unless a flag al
 test('the flag that allows other engine threads is refused without a difference to allow', async () => {
   const { code, stderr } = await agentRl([...settings('flag'), '--allow-other-machine'], project);
   expect([code, stderr]).toEqual([2, expect.stringContaining('has no effect without --resume')]);
+});
+
+test('supervised training that fails midway keeps its records and last complete step, and leaves no lock and no process', async () => {
+  const said = (role: string, content: string): object => ({ role, content });
+  const messages = [said('user', 'Say something.'), said('assistant', 'Something.')];
+  writeBelow(project, 'talk/train.jsonl', `${JSON.stringify({ messages })}\n`);
+  writeBelow(
+    project,
+    'diverging.yaml',
+    `datasets: [{ dir: talk }]
+environment: { type: code_exec }
+tools: [{ type: code_exec }]
+model: { path: model }
+run: { outputDir: runs, name: diverges, engineThreads: 1 }
+# Each step takes ten times the weights off them: soon they are out of what a float can hold.
+train: { iterations: 200, batchSize: 1, learningRate: 1, weightDecay: 10, warmupSteps: 0 }
+`,
+  );
+  const ended = builtProgram('agent-rl', ['sft', '--config', 'diverging.yaml'], project);
+  endedWith(1, ended);
+  const { stderr } = ended;
+  expect(stderr).toMatch(/ENGINE_FAILED: The gradient's global norm is/);
+  expect(stderr).not.toContain('still runs');
+  // How many steps it takes to diverge depends on the machine's arithmetic.
+  const checkpoint = /checkpoint: (\S+step-\d+)$/m.exec(stderr)?.[1] ?? '';
+  const left = run('diverges');
+  expect(checkpoint).toContain(join(left, 'checkpoints', 'step-'));
+  expect(stderr).toContain(`Continue: npx agent-rl train --resume ${left}\n`);
+  expect(await corruption(checkpoint)).toBeUndefined();
+  const files = readdirSync(left);
+  expect(files).toEqual(expect.arrayContaining(['config.yaml', 'metrics.jsonl', 'run.log']));
+  expect(files.filter((name) => /run\.lock|summary\.json|partial/.test(name))).toEqual([]);
+  const written = readLines(left, 'metrics.jsonl').map(({ iteration }) => iteration);
+  expect(written).toEqual(Array.from({ length: written.length }, (_, i) => i + 1));
+  expect(written.length).toBeGreaterThan(0);
+  expect(written.length).toBeLessThan(200);
+  expect(readFileSync(join(left, 'run.log'), 'utf8')).toContain('The run ended: AgentRlError');
 });

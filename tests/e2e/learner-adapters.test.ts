@@ -8,7 +8,7 @@ import type { ProgramMemory } from '#agent_rl/learner/train-batch.ts';
 import type { Adapter, ModelConfig } from '#model/config/architecture.ts';
 import { adapterParameter, adapterSpecs, adapterTargets } from '#model/adapters/adapter.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { mergedInLoops, tinyAdapterWeights } from '../support/tiny-adapter.ts';
+import { tinyAdapterWeights } from '../support/tiny-adapter.ts';
 import { tinyModels, tinyWeights } from '../support/tiny-models.ts';
 
 let engine: OnnxEngine;
@@ -71,24 +71,10 @@ function learnerOn({ of = config, weights, memory, microBatchTokens = 256 }: Par
   });
 }
 
-const merged = () => mergedInLoops(tinyWeights(base), adapterWeights(), base, adapter);
-
 const largestGap = (a: ArrayLike<number>, b: ArrayLike<number>): number =>
   Math.max(...Array.from(a, (value, i) => Math.abs(value - b[i]!)));
 
 describe('A LocalLearner with an adapter', () => {
-  test('computes the same as the merged weights', async () => {
-    const whole = learnerOn({ of: base, weights: merged() });
-    const tokens = data.map((datum) => datum.tokens);
-    const options = { temperature: 1, which: 'policy' } as const;
-    const [apart, together] = [
-      await learnerOn().forward(tokens, options),
-      await whole.forward(tokens, options),
-    ];
-    for (const [i, row] of apart.entries())
-      expect(largestGap(row, together[i]!)).toBeLessThan(1e-5);
-  });
-
   test('trains only the adapter', async () => {
     const learner = learnerOn();
     await learner.forwardBackward(batchOf(data), loss);
@@ -110,22 +96,6 @@ describe('A LocalLearner with an adapter', () => {
     await learner.optimStep(step);
     const reference = await learner.forward(tokens, { temperature: 1, which: 'reference' });
     for (const [i, row] of reference.entries()) expect(largestGap(row, under[i]!)).toBe(0);
-  });
-
-  test('sums several adapters and trains the last', async () => {
-    const second = { ...adapter, name: 'second', targets: adapterTargets(['q_proj', 'v_proj']) };
-    const weights = new Map([...adapterWeights(), ...adapterWeights(second)]);
-    const learner = learnerOn({ of: { ...base, adapters: [adapter, second] }, weights });
-    learner.freezeReference();
-    const tokens = data.map((datum) => datum.tokens);
-    const reference = await learner.forward(tokens, { temperature: 1, which: 'reference' });
-    const first = await learnerOn().forward(tokens, { temperature: 1, which: 'policy' });
-    for (const [i, row] of reference.entries()) expect(largestGap(row, first[i]!)).toBe(0);
-    await learner.forwardBackward(batchOf(data), loss);
-    expect(
-      learner.gradientOf(adapterParameter(adapter, 0, 'self_attn.q_proj', 'A')),
-    ).toBeUndefined();
-    expect(learner.gradientOf(adapterParameter(second, 0, 'self_attn.q_proj', 'A'))).toBeDefined();
   });
 
   test('does not save a gradient that was not applied, such as that of a failed update', async () => {

@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
 import { evaluateAgent, loadAgent, trainAgent } from '#agent_rl/index.ts';
 import type { AgentContext } from '#agent_rl/plugin.ts';
+import { readLines } from '../support/acme-project.ts';
 import { ownLoop } from '../support/own-loops.ts';
 import { writeSmallModel } from '../support/small-model.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
@@ -46,11 +46,15 @@ const runOf = (name: string) => ({
 });
 // Of the text alone, so that a group has a spread.
 const reward = ({ answer }: { answer?: unknown }) => String(answer).length % 3;
-const linesOf = (run: string) =>
-  readFileSync(join(run, 'trajectories', 'train.jsonl'), 'utf8')
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as { outcome: string; problem?: string });
+/** Fails unless each episode was played to its end; how many there were. */
+function playedWhole(run: unknown): number {
+  const lines = readLines(String(run), 'trajectories', 'train.jsonl');
+  for (const { outcome, problem } of lines) {
+    expect(problem ?? '').toBe('');
+    expect(outcome).not.toMatch(/failed|error/);
+  }
+  return lines.length;
+}
 
 beforeAll(() => writeSmallModel(model));
 
@@ -62,10 +66,7 @@ describe('An agent with a loop of its own', () => {
     const run = summary['run'] as string;
     expect(summary).toMatchObject({ iterations: 2 });
     weights = summary['weightsSha256'];
-    for (const { outcome, problem } of linesOf(run)) {
-      expect(problem ?? '').toBe('');
-      expect(outcome).not.toMatch(/failed|error/);
-    }
+    playedWhole(run);
     expect(await rejectionOf(evaluateAgent(run, { reward }))).toMatchObject(
       errorOf('PLUGIN_UNKNOWN', '{ agent }'),
     );
@@ -92,12 +93,7 @@ describe('An agent with a loop of its own', () => {
       });
       // Wherever it runs, the same agent gives the same run.
       expect(summary['weightsSha256']).toBe(weights);
-      const lines = linesOf(summary['run'] as string);
-      expect(lines).toHaveLength(8);
-      for (const { outcome, problem } of lines) {
-        expect(problem ?? '').toBe('');
-        expect(outcome).not.toMatch(/failed|error/);
-      }
+      expect(playedWhole(summary['run'])).toBe(8);
     },
     120_000,
   );

@@ -5,11 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 
 import { environments } from '#agent_rl/core/plugins/environment.ts';
-import {
-  type JudgedGroup,
-  type RewardManagerFunction,
-  rewardManagers,
-} from '#agent_rl/core/plugins/reward-manager.ts';
+import { rewardManagers } from '#agent_rl/core/plugins/reward-manager.ts';
 import { rewards } from '#agent_rl/core/plugins/reward.ts';
 import { tools } from '#agent_rl/core/plugins/tool.ts';
 import { trackers } from '#agent_rl/core/plugins/tracker.ts';
@@ -136,30 +132,6 @@ test('the plugins of the pages are valid plugins', async () => {
       'telephone',
     ]),
   );
-});
-
-test('the reward manager of the pages gives 1 to the best of a group at any position', async () => {
-  const found = (await exportsOf()).find((value) => nameOf(value) === 'best_only');
-  const assign = found as RewardManagerFunction<void>;
-  const task = { taskId: 't', prompt: '', metadata: {} };
-  const group = (sums: readonly number[]): JudgedGroup => ({
-    task,
-    terms: [],
-    episodes: sums.map((reward) => ({
-      messages: [],
-      calls: [],
-      outcome: 'completed',
-      success: true,
-      scores: {},
-      reward,
-      metrics: {},
-    })),
-  });
-  const { signal } = new AbortController();
-  const rewardsOf = async (sums: readonly number[]) =>
-    (await assign(group(sums), undefined, signal)).rewards;
-  expect(await rewardsOf([0.5, 2, -1])).toEqual([0, 1, 0]);
-  expect(await rewardsOf([2, -1, 2])).toEqual([1, 0, 1]);
 });
 
 const untyped = [

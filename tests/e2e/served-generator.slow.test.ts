@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
-import { resolveRun } from '#agent_rl/compose/resolve-run.ts';
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import type { GeneratorHost } from '#agent_rl/core/plugins/model/generator.ts';
@@ -206,15 +205,8 @@ describe('The command agent-rl serve', () => {
     );
   });
 
-  test('is refused for a policy with its own generator and for another server', async () => {
+  test('is refused for another server', async () => {
     const overrides = ['generator.type=served', `generator.url=${accepting}`];
-    const prepared = await prepareRun({
-      file,
-      overrides: [...overrides, 'policy.type=transformers-js'],
-    });
-    const request = { signal: stop.signal, print: () => undefined, trains: false };
-    const idle = await rejectionOf(resolveRun(prepared, request));
-    expect(idle.message).toContain('generator.type: policy transformers-js has its own');
     const served = await rejectionOf(start(false, overrides));
     expect(served.message).toContain('--set generator.type=engine');
   });

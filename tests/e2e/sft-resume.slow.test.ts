@@ -94,18 +94,11 @@ test('a supervised run without a checkpoint starts over, and a finished one does
   expect(readJson(runOf('begun'), 'summary.json')).toMatchObject({ sessions: 2 });
 });
 
-test('a supervised run cannot be resumed on other conversations or to an earlier end', async () => {
+test('a supervised run cannot be resumed on other conversations', async () => {
   cpSync(runOf('whole'), runOf('other'), { recursive: true });
-  const before = await rejectionOf(resume('other', { 'train.maxIterations': 4 }));
-  expect([before.code, before.message]).toEqual([
-    'CONFIG_INVALID',
-    'The run has already completed 8 iterations, and --max-iterations is 4. Give --max-iterations a number above 8.',
-  ]);
   writeBelow(folder, 'other-talk/train.jsonl', talk('Another.'));
-  const changed = await rejectionOf(
-    resume('other', { 'datasets.0.dir': join(folder, 'other-talk') }),
-  );
-  expect(changed.code).toBe('CHECKPOINT_INVALID');
+  const resuming = resume('other', { 'datasets.0.dir': join(folder, 'other-talk') });
+  expect((await rejectionOf(resuming)).code).toBe('CHECKPOINT_INVALID');
 });
 
 /** With attempts at two tasks after steps 3, 6 and 8; what a random model says is never right. */
@@ -135,11 +128,14 @@ test('evaluations during supervised training change no weights, can be resumed a
   });
   const rates = (name: string) =>
     readLines(runOf(name), 'metrics.jsonl').map((line) => line['eval/successRate']);
-  const none = undefined;
-  expect(rates('evaluated')).toEqual([none, none, 0, none, none, 0, none, 0]);
+  expect(
+    rates('evaluated')
+      .map((rate) => rate ?? '-')
+      .join(' '),
+  ).toBe('- - 0 - - 0 - 0');
   const attempts = (name: string) =>
-    readLines(runOf(name), 'trajectories/eval.jsonl').map(
-      ({ when, iteration, taskId, sequences }) => [when, iteration, taskId, sequences],
+    readLines(runOf(name), 'trajectories/eval.jsonl').map((line) =>
+      ['when', 'iteration', 'taskId', 'sequences'].map((key) => line[key]),
     );
   expect(attempts('evaluated')).toHaveLength(6);
   await train('evaluated-twice', { ...evaluated, 'train.maxIterations': 4 });

@@ -9,10 +9,8 @@ import { greedy, unbiased } from '#agent_rl/core/services/generator.ts';
 import { saveModel } from '#model/weights/load-model.ts';
 import { readLines } from '#tests/support/acme-project.ts';
 import { plainLogits } from '#tests/support/plain-decoder.ts';
-import { tinyQuantizedModel } from '#tests/support/quantized-model.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 import { errorOf, rejectionOf } from '#tests/support/thrown.ts';
-import { mergedInLoops, saveTinyAdapter, tinyAdapterWeights } from '#tests/support/tiny-adapter.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 import { tinyWeights } from '#tests/support/tiny-models.ts';
 
@@ -102,19 +100,6 @@ describe('Generating from ids', () => {
     expect(await generated([first!], { ...options, batch: 2 })).toEqual(many.slice(0, 3));
     expect(await generated(rows, { ...options, seed: 2 })).not.toEqual(many);
   });
-
-  test('greedily takes the likeliest tokens of the model with its adapter', async () => {
-    const adapter = join(folder, 'adapter');
-    await saveTinyAdapter(adapter, tinyModelConfig);
-    const merged = mergedInLoops(parameters, tinyAdapterWeights(tinyModelConfig), tinyModelConfig);
-    const lines = await generated(rows, { adapters: [adapter], maxTokens: 5 });
-    expect(lines).not.toEqual(await generated(rows, { maxTokens: 5 }));
-    for (const [index, { ids }] of lines.entries()) {
-      const context = [...prompts[index]!, ...ids];
-      const logits = plainLogits(tinyModelConfig, merged, context).slice(-1 - ids.length, -1);
-      expect(ids).toEqual(logits.map((one) => one.indexOf(Math.max(...one))));
-    }
-  });
 });
 
 describe('Generating with the starter model', () => {
@@ -193,23 +178,4 @@ describe('Generating', () => {
       errorOf('CONFIG_INVALID', named),
     );
   });
-});
-
-test('text sampled from four-bit weights with an adapter has the log-probabilities that score reports', async () => {
-  const { config, weights } = await tinyQuantizedModel();
-  const [bytes, own] = [join(folder, 'bytes'), join(folder, 'own')];
-  await saveModel(bytes, { config, parameters: weights, storedDtype: 'F32' });
-  await saveTinyAdapter(own, tinyModelConfig, { baseModel: bytes });
-  const prompt = [1, 7, 3, 20];
-  const [drawn] = await generated([{ ids: prompt }], { model: own, sampling: unbiased });
-  const row = JSON.stringify({ ids: [...prompt, ...drawn!.ids] });
-  const [input, output] = [writeBelow(folder, 'drawn.jsonl', row), newFile()];
-  await score({ ...common, model: own, input, output, batchTokens: 64 });
-  const [scored] = readLines(output) as unknown as readonly {
-    logprobs: readonly number[];
-  }[];
-  const given = scored!.logprobs.slice(prompt.length);
-  expect(given).toHaveLength(drawn!.logprobs.length);
-  const differences = given.map((value, t) => Math.abs(value - drawn!.logprobs[t]!));
-  expect(Math.max(...differences)).toBeLessThan(1e-4);
 });
