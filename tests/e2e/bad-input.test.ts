@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 
 import { jobs } from '#agent_rl/jobs/jobs.ts';
+import { loadModel, saveModel } from '#model/weights/load-model.ts';
 import { sets } from '../support/built-program.ts';
 import { commandLine } from '../support/command-line.ts';
 import { question, questionRunFile } from '../support/question-run.ts';
@@ -149,6 +150,21 @@ const cases: readonly Case[] = [
     says: /OUTPUT_UNWRITABLE: .* already contains a run/,
   },
 ];
+
+const four = { bits: 4, blockSize: 16 } as const;
+
+test.each(['rl', 'sft'])(
+  'a run and its dry run in the mode %s refuse four-bit weights without an adapter',
+  async (mode) => {
+    if (mode === 'sft') tasks('train', conversation);
+    const args = sets(`train.mode=${mode}`, 'policy.thinking=false');
+    const atLoad = sets('model.quantize=4bit', 'model.quantizeBlockSize=16');
+    const says = /quantised to four bits.*model\.lora/;
+    expect(await refused('', [...args, ...atLoad])).toMatch(says);
+    await saveModel(model, await loadModel(pristine, { quantize: four }));
+    expect(await refused('', args)).toMatch(says);
+  },
+);
 
 test.each(cases)(
   'a run and its dry run refuse $title',

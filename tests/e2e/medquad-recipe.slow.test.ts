@@ -14,7 +14,7 @@ import { withoutModel } from '#scripts/recipes/medquad/without-model.ts';
 import { evaluations } from '#scripts/recipes/smollm2/evaluations.ts';
 import { taughtModel } from '#scripts/recipes/smollm2/taught-model.ts';
 import { reinforced } from '#scripts/recipes/smollm2/trained.ts';
-import { readLines } from '../support/acme-project.ts';
+import { readJson, readLines } from '../support/acme-project.ts';
 import { smallModelConfig, writeSmallModel } from '../support/small-model.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
@@ -64,6 +64,33 @@ beforeAll(async () => {
   };
 }, 240_000);
 
+/** Fails unless a run records each reward, sums the weighted ones and only logs the environment's. */
+function expectSummed(run: string): void {
+  const lines = readLines(run, 'metrics.jsonl');
+  expect(lines).toHaveLength(2);
+  for (const line of lines) {
+    for (const name of ['search/mrr', 'answer_similarity', 'format']) {
+      expect(line[`score/${name}`]).toBeGreaterThanOrEqual(0);
+      expect(line[`score/${name}`]).toBeLessThanOrEqual(1);
+      expect(line[`scoreApplies/${name}`]).toBe(1);
+    }
+    expect(line['score/environment']).toBe(0);
+  }
+  for (const { reward, components } of readLines(run, 'trajectories', 'train.jsonl')) {
+    const parts = components as Record<string, number>;
+    expect(reward).toBeCloseTo(
+      Object.values(parts).reduce((sum, part) => sum + part, 0),
+      12,
+    );
+    expect(Object.keys(parts)).not.toContain('environment');
+  }
+  // The similarity that counts as zero.
+  const { rewards } = readJson(run, 'summary.json');
+  const { floor } = (rewards as Record<string, { floor: number }>)['answer_similarity']!;
+  expect(floor).toBeGreaterThan(0);
+  expect(floor).toBeLessThan(0.9);
+}
+
 describe('The recipe for MedQuAD', () => {
   test('runs supervised training, trains with its three rewards, evaluates and reports each reward', async () => {
     const sft = await taughtModel(model, seed, medQuadTeacher);
@@ -74,11 +101,7 @@ describe('The recipe for MedQuAD', () => {
 
     const shown = readLines(out, 'demonstrations', 'train.jsonl');
     expect(shown).toHaveLength(8);
-    const lines = readLines(grpo.run, 'metrics.jsonl');
-    expect(lines).toHaveLength(2);
-    for (const line of lines)
-      for (const name of ['search/mrr', 'answer_similarity', 'format'])
-        expect(line[`scoreApplies/${name}`]).toBe(1);
+    expectSummed(grpo.run);
     expect(existsSync(join(out, 'taught', 'model.safetensors'))).toBe(true);
 
     const mean = (which: keyof typeof without, name: string): number => {
