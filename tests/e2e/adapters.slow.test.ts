@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
@@ -10,9 +10,9 @@ import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
 import type { ModelConfig } from '#model/config/architecture.ts';
 import { sizeOf } from '#agent_rl/engine/check-inputs.ts';
 import { parameterSpecs } from '#model/config/parameters.ts';
-import { SafetensorsFile } from '#model/weights/safetensors.ts';
 import { type Line, readJson, readLines } from '../support/acme-project.ts';
 import { startProgram } from '../support/built-program.ts';
+import { conversation, searchQuestion } from '../support/question-run.ts';
 import { smallModelConfig, writeSmallModel } from '../support/small-model.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 import { tinyWeights } from '../support/tiny-models.ts';
@@ -45,16 +45,6 @@ const settings = {
   checkpoint: { every: 1 },
 };
 type Settings = Readonly<Record<string, unknown>>;
-
-const task = (id: string): string =>
-  `${JSON.stringify({
-    task_id: id,
-    question: `Who built the tower of ${id}?`,
-    answer: 'Ina Kost',
-    aliases: [],
-    documents: [],
-    metadata: {},
-  })}\n`;
 
 const runOf = (name: string): string => join(folder, name);
 const stepOf = (name: string, step = 2): string =>
@@ -98,25 +88,15 @@ async function said(model: string): Promise<unknown> {
   return (results as Line[]).map(({ text }) => text);
 }
 
-async function adapterOf(checkpoint: string): Promise<ReadonlyMap<string, Float32Array>> {
-  const file = await SafetensorsFile.open(join(checkpoint, 'adapter_model.safetensors'));
-  try {
-    const tensors = new Map<string, Float32Array>();
-    for (const entry of file.entries) tensors.set(entry.name, await file.readFloats(entry));
-    return tensors;
-  } finally {
-    await file.close();
-  }
+function adapterOf(checkpoint: string): Float32Array {
+  const bytes = readFileSync(join(checkpoint, 'adapter_model.safetensors'));
+  const from = bytes.byteOffset + 8 + Number(bytes.readBigUInt64LE());
+  return new Float32Array(bytes.buffer.slice(from, bytes.byteOffset + bytes.length));
 }
 
-async function largestDifference(a: string, b: string): Promise<number> {
-  const [one, other] = [await adapterOf(a), await adapterOf(b)];
-  expect([...one.keys()]).toEqual([...other.keys()]);
-  return Math.max(
-    ...[...one].flatMap(([name, values]) =>
-      [...values].map((value, i) => Math.abs(value - other.get(name)![i]!)),
-    ),
-  );
+function largestDifference(a: string, b: string): number {
+  const other = adapterOf(b);
+  return adapterOf(a).reduce((most, value, i) => Math.max(most, Math.abs(value - other[i]!)), 0);
 }
 
 const textFiles = ['chat_template.jinja', 'tokenizer.json', 'tokenizer_config.json'];
@@ -145,8 +125,8 @@ let whole: Line;
 beforeAll(async () => {
   await writeModel(base);
   writeBelow(folder, 'run.yaml', stringify(settings));
-  writeBelow(folder, 'tasks/train.jsonl', ['a', 'b', 'c'].map(task).join(''));
-  writeBelow(folder, 'tasks/eval.jsonl', ['d', 'e', 'f', 'g'].map(task).join(''));
+  writeBelow(folder, 'tasks/train.jsonl', ['a', 'b', 'c'].map(searchQuestion).join(''));
+  writeBelow(folder, 'tasks/eval.jsonl', ['d', 'e', 'f', 'g'].map(searchQuestion).join(''));
   whole = await train('whole', kl);
 });
 
@@ -229,7 +209,7 @@ describe('The checkpoint of an adapter', () => {
     expect(readJson(stepOf('on', 1), 'adapter_config.json')).toEqual(
       readJson(stepOf('whole'), 'adapter_config.json'),
     );
-    const moved = await largestDifference(stepOf('whole'), stepOf('on', 1));
+    const moved = largestDifference(stepOf('whole'), stepOf('on', 1));
     expect(moved).toBeGreaterThan(0);
     expect(moved).toBeLessThan(2e-6);
   });
@@ -274,11 +254,8 @@ test('an adapter over four-bit weights trains, resumes and is evaluated over fou
 });
 
 test('supervised training of an adapter lowers the loss and leaves the model alone', async () => {
-  const messages = [
-    { role: 'user', content: prompt },
-    { role: 'assistant', content: 'A sentence that the model would never say.' },
-  ];
-  writeBelow(folder, 'conversations/train.jsonl', `${JSON.stringify({ messages })}\n`);
+  const unlikely = conversation('A sentence that the model would never say.');
+  writeBelow(folder, 'conversations/train.jsonl', unlikely);
   // Weights so large that what it says can be told apart.
   const loud = join(folder, 'large-weights');
   await writeModel(loud, tinyWeights(small));

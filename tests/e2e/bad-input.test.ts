@@ -7,7 +7,7 @@ import { jobs } from '#agent_rl/jobs/jobs.ts';
 import { loadModel, saveModel } from '#model/weights/load-model.ts';
 import { sets } from '../support/built-program.ts';
 import { commandLine } from '../support/command-line.ts';
-import { question, questionRunFile } from '../support/question-run.ts';
+import { conversation, question, questionRunFile } from '../support/question-run.ts';
 import { writeSmallModel } from '../support/small-model.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
@@ -55,13 +55,6 @@ const code = sets(
   `datasets=[{dir: ${project}/code, format: code}]`,
 );
 const sft = sets('train.mode=sft', 'policy.thinking=false');
-const conversation = `${JSON.stringify({
-  messages: [
-    { role: 'user', content: 'Hi' },
-    { role: 'assistant', content: 'Hi.' },
-  ],
-})}\n`;
-
 interface Case {
   title: string;
   damage?: () => unknown;
@@ -139,13 +132,13 @@ const cases: readonly Case[] = [
   },
   {
     title: 'a device that does not exist, of supervised training',
-    damage: () => tasks('train', conversation),
+    damage: () => tasks('train', conversation('Hi.')),
     args: [...sft, '--device', 'cuda:99'],
     says: /DEVICE_UNAVAILABLE/,
   },
   {
     title: 'the name of an existing run, of supervised training',
-    damage: () => [existing(), tasks('train', conversation)],
+    damage: () => [existing(), tasks('train', conversation('Hi.'))],
     args: sft,
     says: /OUTPUT_UNWRITABLE: .* already contains a run/,
   },
@@ -156,7 +149,7 @@ const four = { bits: 4, blockSize: 16 } as const;
 test.each(['rl', 'sft'])(
   'a run and its dry run in the mode %s refuse four-bit weights without an adapter',
   async (mode) => {
-    if (mode === 'sft') tasks('train', conversation);
+    if (mode === 'sft') tasks('train', conversation('Hi.'));
     const args = sets(`train.mode=${mode}`, 'policy.thinking=false');
     const atLoad = sets('model.quantize=4bit', 'model.quantizeBlockSize=16');
     const says = /quantised to four bits.*model\.lora/;

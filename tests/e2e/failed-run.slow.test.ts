@@ -12,6 +12,7 @@ import {
   startProgram,
   succeeded,
 } from '../support/built-program.ts';
+import { conversation } from '../support/question-run.ts';
 import { residentProgram } from '../support/resident-program.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
@@ -118,9 +119,7 @@ test('the flag that allows other engine threads is refused without a difference 
 });
 
 test('supervised training that fails midway keeps its records and last complete step, and leaves no lock and no process', async () => {
-  const said = (role: string, content: string): object => ({ role, content });
-  const messages = [said('user', 'Say something.'), said('assistant', 'Something.')];
-  writeBelow(project, 'talk/train.jsonl', `${JSON.stringify({ messages })}\n`);
+  writeBelow(project, 'talk/train.jsonl', conversation('Something.'));
   writeBelow(
     project,
     'diverging.yaml',

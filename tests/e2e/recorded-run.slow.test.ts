@@ -6,20 +6,11 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { type Line, readJson, readLines, withoutTimes } from '../support/acme-project.ts';
 import { type Ended, endedWith, sets, startProgram, succeeded } from '../support/built-program.ts';
+import { searchQuestion } from '../support/question-run.ts';
 import { residentProgram } from '../support/resident-program.ts';
 import { writeSmallModel } from '../support/small-model.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 import { type Answer, json, webServer } from '../support/web-server.ts';
-
-const task = (id: string): string =>
-  `${JSON.stringify({
-    task_id: id,
-    question: `Who built the bridge ${id}?`,
-    answer: 'Ina Kost',
-    aliases: [],
-    documents: [],
-    metadata: {},
-  })}\n`;
 
 /** A project of the run file that searches, with a small model. */
 function searchProject() {
@@ -28,8 +19,8 @@ function searchProject() {
     cpSync(join(packageRoot(), 'tests', 'fixtures', 'recorded-search'), project, {
       recursive: true,
     });
-    writeBelow(project, 'tasks/train.jsonl', ['a', 'b', 'c', 'd'].map(task).join(''));
-    writeBelow(project, 'tasks/eval.jsonl', ['e', 'f'].map(task).join(''));
+    writeBelow(project, 'tasks/train.jsonl', ['a', 'b', 'c', 'd'].map(searchQuestion).join(''));
+    writeBelow(project, 'tasks/eval.jsonl', ['e', 'f'].map(searchQuestion).join(''));
     await writeSmallModel(join(project, 'model'));
   });
   const folderOf = (name: string): string => join(project, 'runs', name);

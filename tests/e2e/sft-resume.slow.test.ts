@@ -6,6 +6,7 @@ import { stringify } from 'yaml';
 
 import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
 import { readJson, readLines } from '../support/acme-project.ts';
+import { conversation } from '../support/question-run.ts';
 import { writeSmallModel } from '../support/small-model.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 import { rejectionOf } from '../support/thrown.ts';
@@ -25,15 +26,6 @@ const settings = {
   checkpoint: { every: 2, keepLast: 3 },
 };
 
-/** One line of a file of conversations. */
-const talk = (content: string): string => {
-  const messages = [
-    { role: 'user', content: 'Go on.' },
-    { role: 'assistant', content },
-  ];
-  return `${JSON.stringify({ messages })}\n`;
-};
-
 const train = (name: string, overrides: Readonly<Record<string, unknown>> = {}) =>
   trainAgent({ config: join(folder, 'run.yaml'), overrides: { 'run.name': name, ...overrides } });
 
@@ -45,7 +37,7 @@ let whole: Awaited<ReturnType<typeof train>>;
 beforeAll(async () => {
   await writeSmallModel(join(folder, 'model'));
   const talks = ['One.', 'Two, more.', 'Three of them.', 'And four.', 'Five at last.'];
-  writeBelow(folder, 'talk/train.jsonl', talks.map(talk).join(''));
+  writeBelow(folder, 'talk/train.jsonl', talks.map(conversation).join(''));
   writeBelow(folder, 'run.yaml', stringify(settings));
   whole = await train('whole');
 });
@@ -96,7 +88,7 @@ test('a supervised run without a checkpoint starts over, and a finished one does
 
 test('a supervised run cannot be resumed on other conversations', async () => {
   cpSync(runOf('whole'), runOf('other'), { recursive: true });
-  writeBelow(folder, 'other-talk/train.jsonl', talk('Another.'));
+  writeBelow(folder, 'other-talk/train.jsonl', conversation('Another.'));
   const resuming = resume('other', { 'datasets.0.dir': join(folder, 'other-talk') });
   expect((await rejectionOf(resuming)).code).toBe('CHECKPOINT_INVALID');
 });

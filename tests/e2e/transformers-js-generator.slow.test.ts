@@ -111,17 +111,6 @@ describe('A generator on transformers.js', () => {
     }
   });
 
-  test('continues an episode after its last turn', async () => {
-    const first = await both(request('turns', prompt, { maxTokens: 10 }));
-    const more = tokenizer.encodeTemplate('<|im_end|>\n<|im_start|>user\nAgain.<|im_end|>\n');
-    const context = [...prompt, ...first.here.tokens, ...more];
-    const key = { seed: 3, taskId: 'turns', sample: 0, turn: 1 };
-    const second = await both(request('turns', context, { key }));
-    expect(second.there.tokens).toEqual(second.here.tokens);
-    const anew = await generator.generate(request('anew', context, { key }));
-    expect(anew.tokens).toEqual(second.there.tokens);
-  });
-
   test('samples an abandoned turn again from its beginning', async () => {
     const whole = await generator.generate(request('whole', prompt, { maxTokens: 10 }));
     const abort = new AbortController();

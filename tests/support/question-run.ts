@@ -21,3 +21,23 @@ train: { iterations: 1 }
 eval: { before: false, after: false }
 ${changes}`,
   );
+
+/** One line of a file of questions to search for. */
+export const searchQuestion = (id: string): string =>
+  `${JSON.stringify({
+    task_id: id,
+    question: `Who built the bridge ${id}?`,
+    answer: 'Ina Kost',
+    aliases: [],
+    documents: [],
+    metadata: {},
+  })}\n`;
+
+/** One line of a file of conversations. */
+export const conversation = (content: string): string => {
+  const messages = [
+    { role: 'user', content: 'Go on.' },
+    { role: 'assistant', content },
+  ];
+  return `${JSON.stringify({ messages })}\n`;
+};
