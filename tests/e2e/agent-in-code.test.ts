@@ -144,13 +144,6 @@ describe('An agent written in code', () => {
   });
 });
 
-test('trainAgent reports a wrong setting by its place in the program', async () => {
-  const training = trainAgent({ ...parts, tasks, train: { iterations: 0 } });
-  expect(await rejectionOf(training)).toMatchObject(
-    errorOf('CONFIG_INVALID', /trainAgent train\.iterations: /),
-  );
-});
-
 test('the loop over the events throws when the run fails', async () => {
   const reading = (async () => {
     for await (const _ of trainAgent({ ...parts, tasks: [] })) continue;

@@ -29,6 +29,7 @@ import {
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
 const propertiesOf = (schema: unknown): object => (schema as { properties: object }).properties;
+const noSettings = { properties: {} };
 
 const root = packageRoot();
 const folder = temporaryFolder();
@@ -148,25 +149,21 @@ const settings = settingsOfRuns().map(({ path }) => path);
 const settingBlocks = new Set(settings.map((name) => name.split('.')[0]?.replace('[]', '')));
 
 /** Settings that environments, policies and parts of algorithms bring, as they stand in a run file. */
-const pluginSettings = ((): string[] => {
-  const { environments, policies, advantages, losses, selections, corrections } = plugins;
-  const kinds = [
-    ['environment', environments],
-    ['policy', policies],
-    ['algorithm.advantage', advantages],
-    ['algorithm.loss', losses],
-    ['algorithm.selection', selections],
-    ['algorithm.correction', corrections],
-  ] as const;
-  return kinds.flatMap(([block, registry]) =>
-    registry
-      .names()
-      .flatMap((name) =>
-        Object.keys(propertiesOf(registry.get(name).spec.settings ?? { properties: {} })),
-      )
-      .map((key) => `${block}.${key}`),
-  );
-})();
+const pluginSettings = (
+  [
+    ['environment', plugins.environments],
+    ['policy', plugins.policies],
+    ['algorithm.advantage', plugins.advantages],
+    ['algorithm.loss', plugins.losses],
+    ['algorithm.selection', plugins.selections],
+    ['algorithm.correction', plugins.corrections],
+  ] as const
+).flatMap(([block, registry]) =>
+  registry
+    .names()
+    .flatMap((name) => Object.keys(propertiesOf(registry.get(name).spec.settings ?? noSettings)))
+    .map((key) => `${block}.${key}`),
+);
 
 const isSetting = (span: string): boolean =>
   settings.includes(span) ||

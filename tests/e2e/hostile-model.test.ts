@@ -2,7 +2,6 @@ import { describe, expect, test } from '@jest/globals';
 
 import type { CodeTask } from '#agent_rl/core/tasks/code-task.ts';
 import { unbiased } from '#agent_rl/core/services/generator.ts';
-import type { Sandbox } from '#agent_rl/core/services/sandbox.ts';
 import { keyOutsideRuns, type Part } from '#agent_rl/core/rollout.ts';
 import { worldOfOne } from '#agent_rl/rollout/world.ts';
 import { memberOf } from '#tests/support/rollouts.ts';
@@ -48,22 +47,8 @@ const limits = {
 };
 const codeExec = tools.specOf(CodeExecTool);
 
-/** The sandbox as a run opens it with this `sandbox.wallS`. */
-const endingAfter = (wallS: number): Sandbox => ({
-  capabilities: () => sandbox().capabilities(),
-  execute: (request, signal) => sandbox().execute({ ...request, limits: { wallS } }, signal),
-  openSession: (options) => sandbox().openSession(options),
-  close: () => sandbox().close(),
-});
-
 /** Plays an episode in which the model samples these turns, with control tokens where it writes them. */
-const played = (...turns: readonly string[]): Promise<Part> =>
-  playedWith(unhurriedLimits, ...turns);
-
-async function playedWith(
-  { wallS }: { wallS: number },
-  ...turns: readonly string[]
-): Promise<Part> {
+async function played(...turns: readonly string[]): Promise<Part> {
   const script = (_: unknown, index: number) =>
     tokenizer.encodeTemplate(turns[index] ?? '<|im_end|>');
   const toolRunner = new ToolRunner(codeExec === undefined ? [] : [codeExec]);
@@ -85,15 +70,12 @@ async function playedWith(
           partialCredit: 0,
           timeoutPenalty: 0,
           turnLimitPenalty: 0,
-          judgeWallS: wallS,
+          judgeWallS: unhurriedLimits.wallS,
         },
       }),
     ),
     tools: new Map([
-      [
-        'code_exec',
-        new CodeExecTool({ sandbox: endingAfter(wallS), settings: { output: 'shown' } }),
-      ],
+      ['code_exec', new CodeExecTool({ sandbox: sandbox(), settings: { output: 'shown' } })],
     ]),
     toolRunner,
     rewards: [],
@@ -164,13 +146,5 @@ describe('A model that forges its transcript', () => {
   test('fails the hidden cases with an answer to the public case alone', async () => {
     const episode = await played(callOf('print(2)'), 'Done.<|im_end|>');
     expect(episode).toMatchObject({ outcome: 'wrong-answer', success: false, reward: 0 });
-  });
-});
-
-describe('A model that never stops', () => {
-  test('is shown that its program ran too long, and earns no reward', async () => {
-    const episode = await playedWith({ wallS: 1 }, callOf('while True: pass'), 'Done.<|im_end|>');
-    expect(episode).toMatchObject({ outcome: 'wrong-answer', reward: 0 });
-    expect(textOf(episode, 'tool').join('')).toMatch(/time|stopped/i);
   });
 });

@@ -3,7 +3,6 @@ import { describe, expect, test } from '@jest/globals';
 import { parameterCount } from '#model/config/parameters.ts';
 import { measureQwen3Shape } from '#scripts/bench/qwen3-shape.ts';
 import { measureRow } from '#scripts/bench/qwen3-shape/measure-row.ts';
-import { randomWeights } from '#scripts/bench/qwen3-shape/random-weights.ts';
 import { qwen3ShapeMarkdown } from '#scripts/bench/qwen3-shape/report.ts';
 import { qwen3Shape, tinyQwen3Shape } from '#scripts/bench/qwen3-shape/shape.ts';
 import { groupsOf, type RowAnswer } from '#scripts/bench/qwen3-shape/tasks.ts';
@@ -22,23 +21,6 @@ test('the model has 0.6 billion parameters, 0.44 of them outside the embedding, 
   const { config } = qwen3Shape;
   expect(parameterCount(config)).toBe(596_049_920);
   expect(parameterCount(config) - config.vocabSize * config.hiddenSize).toBe(440_467_456);
-});
-
-test('random weights have the intended deviation, also in four bits', () => {
-  const { config, quantization } = tinyQwen3Shape;
-  const name = 'model.layers.0.mlp.down_proj.weight';
-  const deviation = (values: readonly number[]): number => {
-    const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-    return Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length);
-  };
-  const floats = randomWeights(config).get(name)!;
-  expect(deviation([...floats])).toBeCloseTo(0.02, 3);
-
-  const packed = randomWeights({ ...config, quantization });
-  const scale = packed.get(`${name}_scale`)![0]!;
-  const values = [...packed.get(name)!].flatMap((byte) => [byte & 15, byte >> 4]);
-  expect(values).toHaveLength(floats.length);
-  expect(deviation(values.map((q) => (q - 8) * scale))).toBeCloseTo(0.02, 3);
 });
 
 test.each(orders)('$title is timed as often as ordered by $order.name', async ({ order }) => {

@@ -73,14 +73,6 @@ test('no file and no output of a run contains a secret of the environment', () =
   expect(files.filter((file) => readFileSync(file).includes(canary))).toEqual([]);
 });
 
-test('a run is never overwritten', async () => {
-  const before = readFileSync(join(folderOf('whole'), 'summary.json'), 'utf8');
-  const { code, stderr } = await agentRl(args('whole'), project);
-  expect(code).toBe(2);
-  expect(stderr).toMatch(/OUTPUT_UNWRITABLE: .*never overwritten.*--resume/);
-  expect(readFileSync(join(folderOf('whole'), 'summary.json'), 'utf8')).toBe(before);
-});
-
 describe('An interrupted run', () => {
   const checkpoint = (): string => String(readJson(folderOf('cut'), 'summary.json')['checkpoint']);
 
