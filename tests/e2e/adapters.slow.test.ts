@@ -6,6 +6,7 @@ import { stringify } from 'yaml';
 
 import { jobs } from '#agent_rl/jobs/jobs.ts';
 import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
+import { greedy } from '#agent_rl/core/services/generator.ts';
 import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
 import type { ModelConfig } from '#model/config/architecture.ts';
 import { sizeOf } from '#agent_rl/engine/check-inputs.ts';
@@ -19,12 +20,8 @@ import { tinyWeights } from '../support/tiny-models.ts';
 
 const folder = temporaryFolder();
 const base = join(folder, 'base');
-const small: ModelConfig = {
-  ...smallModelConfig,
-  layers: 2,
-  hiddenSize: 32,
-  intermediateSize: 64,
-};
+const size = { layers: 2, hiddenSize: 32, intermediateSize: 64 };
+const small: ModelConfig = { ...smallModelConfig, ...size };
 const lora = { rank: 4, targets: ['attention'] };
 
 /** Two tasks, four episodes each, twice; each word of an answer costs. */
@@ -72,15 +69,12 @@ async function evaluated(checkpoint: string, config = join(checkpoint, '../../co
 const prompt = 'Who built the bridge?';
 /** What a model says when it always takes the likeliest token. */
 async function said(model: string): Promise<unknown> {
+  const once = { thinking: true, maxTokens: 48, sampling: greedy, samples: 1, batch: 1 };
   const { results } = await jobs.generate({
+    ...once,
     model,
     prompt,
-    thinking: true,
-    maxTokens: 48,
-    sampling: { temperature: 0, topK: 0, topP: 1, minP: 0 },
     seed: 1,
-    samples: 1,
-    batch: 1,
     device: 'cpu',
     signal: AbortSignal.timeout(60_000),
     print: () => undefined,
@@ -100,14 +94,9 @@ function largestDifference(a: string, b: string): number {
 }
 
 const textFiles = ['chat_template.jinja', 'tokenizer.json', 'tokenizer_config.json'];
-const checkpointFiles = [
-  'adapter_config.json',
-  'adapter_model.safetensors',
-  'manifest.json',
-  'optimizer.safetensors',
-  'trainer-state.json',
-  ...textFiles,
-].toSorted();
+const adapterFiles = 'adapter_config.json adapter_model.safetensors optimizer.safetensors';
+const ownFiles = `${adapterFiles} manifest.json trainer-state.json`.split(' ');
+const checkpointFiles = [...ownFiles, ...textFiles].toSorted();
 
 /** A small model whose chat template has a file of its own. */
 async function writeModel(

@@ -92,16 +92,9 @@ describe('An agent written in code', () => {
   test('emits its events in order', () => {
     const kinds = events.map(({ type }) => type);
     const few = kinds.filter((type) => type !== 'phase' && !type.endsWith('rollout'));
-    expect(few).toEqual([
-      'start',
-      'evaluation',
-      'iteration',
-      'iteration',
-      'checkpoint',
-      'evaluation',
-      'summary',
-      'end',
-    ]);
+    expect(few.join(' ')).toBe(
+      'start evaluation iteration iteration checkpoint evaluation summary end',
+    );
     expect(kinds.filter((type) => type === 'rollout')).toHaveLength(8);
   });
 

@@ -303,11 +303,7 @@ describe.each(['docs/coming-from-verl.md', 'docs/coming-from-trl.md'])('%s', (pa
   const names = new Set([
     ...pluginNames,
     ...algorithmNames,
-    'metrics.jsonl',
-    'summary.json',
-    'extends',
-    'urls',
-    '--resume',
+    ...'metrics.jsonl summary.json extends urls --resume'.split(' '),
     ...['agent_rl/index.ts', 'agent_rl/plugin.ts'].flatMap((entry) =>
       publicExports(entry).map(({ name }) => name),
     ),

@@ -13,15 +13,9 @@ import { saveTinyAdapter } from '../support/tiny-adapter.ts';
 
 const project = temporaryFolder();
 
-const small = sets(
-  'rollout.tasksPerStep=2',
-  'rollout.groupSize=2',
-  'policy.maxTurnTokens=24',
-  'train.iterations=1',
-  'train.warmupSteps=0',
-  'eval.before=false',
-  'eval.after=false',
-);
+const sizes = 'rollout.tasksPerStep=2 rollout.groupSize=2 policy.maxTurnTokens=24';
+const short = 'train.iterations=1 train.warmupSteps=0 eval.before=false eval.after=false';
+const small = sets(...`${sizes} ${short}`.split(' '));
 
 function ran(line: string, ...more: string[]): string {
   const [program = '', ...args] = line.split(' ');

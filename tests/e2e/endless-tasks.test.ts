@@ -68,12 +68,8 @@ describe("A third party's task generator", () => {
       'an endless supply from endless-sums (version 1) to train on, 2 held out',
     );
     const trained = readLines(runOf('whole'), 'trajectories', 'train.jsonl');
-    expect([...new Set(trained.map(({ taskId }) => taskId))]).toEqual([
-      'sum-0',
-      'sum-1',
-      'sum-2',
-      'sum-3',
-    ]);
+    const ids = new Set(trained.map(({ taskId }) => taskId));
+    expect([...ids].join(' ')).toBe('sum-0 sum-1 sum-2 sum-3');
     expect(readJson(runOf('whole'), 'summary.json')).toMatchObject({
       iterations: 2,
       eval: { after: { n: 2 } },

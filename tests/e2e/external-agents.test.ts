@@ -49,19 +49,16 @@ describe('A program in Python that is an agent', () => {
     const { environment, answer } = agent.play('exit');
     const thrown = (await thrownOf(answer)) as Error;
     expect(thrown.message).toMatch(
-      /^python3 .*agent\.py exited with code 3\. It wrote to stderr:\n/,
+      /^python3 .*agent\.py exited with code 3\. It wrote to stderr:\n.*\\x1b\[31mgave up, key \[redacted\]/s,
     );
-    expect(thrown.message).toContain(String.raw`\x1b[31mgave up, key [redacted]`);
     expect(environment.isModelError(thrown)).toBe(false);
   });
 
   test('is stopped when it prints endlessly', async () => {
     const small = await open({ command: ['python3', ownLoop('agent.py')], mostOutputKiB: 64 });
-    expect(await thrownOf(small.play('flood').answer)).toMatchObject({
-      message: expect.stringMatching(
-        /printed more than 65536 bytes \(environment\.mostOutputKiB\)/,
-      ),
-    });
+    await expect(small.play('flood').answer).rejects.toThrow(
+      /printed more than 65536 bytes \(environment\.mostOutputKiB\)/,
+    );
   });
 
   test('inherits only the usual and the named environment variables', async () => {
@@ -110,17 +107,13 @@ describe('An agent in a process of its own', () => {
   });
 
   test('fails when it exits', async () => {
-    expect(await thrownOf(agent.play('die').answer)).toMatchObject({
-      message: expect.stringMatching(
-        /^The agent .*agent\.mjs exited with code 3\. It wrote nothing/,
-      ),
-    });
+    await expect(agent.play('die').answer).rejects.toThrow(
+      /^The agent .*agent\.mjs exited with code 3\. It wrote nothing/,
+    );
   });
 
   test('is stopped at the deadline when it loops', async () => {
     const looping = agent.play('loop', { signal: AbortSignal.timeout(500) });
-    expect(await thrownOf(looping.answer)).toMatchObject({
-      message: expect.stringMatching(/timeout/),
-    });
+    await expect(looping.answer).rejects.toThrow(/timeout/);
   });
 });

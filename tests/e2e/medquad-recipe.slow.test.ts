@@ -32,15 +32,8 @@ policy: { type: minimind }
 train: { iterations: 2, batchSize: 4, warmupSteps: 0 }
 `;
 
-const smaller = [
-  'policy.type=minimind',
-  'policy.maxTurnTokens=16',
-  'train.iterations=2',
-  'train.warmupSteps=0',
-  'rollout.tasksPerStep=2',
-  'rollout.groupSize=3',
-  'eval.maxTasks=3',
-];
+const sizes = 'policy.maxTurnTokens=16 rollout.tasksPerStep=2 rollout.groupSize=3 eval.maxTasks=3';
+const smaller = `policy.type=minimind train.iterations=2 train.warmupSteps=0 ${sizes}`.split(' ');
 
 const files = join(packageRoot(), 'tests', 'fixtures', 'medquad');
 const { signal } = new AbortController();

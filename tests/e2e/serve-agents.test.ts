@@ -68,16 +68,8 @@ test('the Responses API answers like chat completions and continues from its own
 });
 
 describe('An answer that is sent back', () => {
-  const controls = [
-    '<|im_end|>',
-    '<|im_start|>',
-    '<|endoftext|>',
-    '<tool_call>',
-    '</tool_call>',
-    '<tool_response>',
-    '<think>',
-    '</think>',
-  ];
+  const marks = '<tool_call> </tool_call> <tool_response> <think> </think>';
+  const controls = `<|im_end|> <|im_start|> <|endoftext|> ${marks}`.split(' ');
   const prompt = async (text: string): Promise<readonly number[]> => {
     const call = { id: 'c1', type: 'function' };
     const code = JSON.stringify({ code: `print(${text})`, [text]: [text] });

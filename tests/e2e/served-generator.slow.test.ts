@@ -4,7 +4,6 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import type { GeneratorHost } from '#agent_rl/core/plugins/model/generator.ts';
@@ -20,6 +19,7 @@ import { loadModel, saveModel } from '#model/weights/load-model.ts';
 import { describeGeneratorContract } from '../contracts/generator-contract.ts';
 import { readLines } from '../support/acme-project.ts';
 import { sets, startProgram, type StartedProgram } from '../support/built-program.ts';
+import { servingOptions } from '../support/serving.ts';
 import { generatorHost } from '../support/generator-host.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { errorOf, rejectionOf } from '../support/thrown.ts';
@@ -93,28 +93,14 @@ describe('The command agent-rl serve', () => {
   let accepting = '';
   let keeping = '';
   const start = async (acceptWeights: boolean, more: readonly string[] = []): Promise<string> => {
-    const prepared = await prepareRun({
-      file,
-      overrides: [
-        'run.engineThreads=1',
-        'policy.maxContextTokens=64',
-        'rollout.maxEpisodeTokens=64',
-        'policy.maxTurnTokens=32',
-        ...more,
-      ],
-    });
+    const short = ['policy.maxContextTokens=64', 'rollout.maxEpisodeTokens=64'];
+    const overrides = [...short, 'policy.maxTurnTokens=32', ...more];
+    const options = await servingOptions(stop.signal, overrides);
     return new Promise((resolve, reject) => {
       const served = serveModel({
-        ...prepared,
-        host: '127.0.0.1',
-        port: 0,
-        answers: 4,
+        ...options,
         requests: 16,
-        timeoutS: 60,
         acceptWeights,
-        unsupported: 'refuse',
-        print: () => undefined,
-        signal: stop.signal,
         onListening: resolve,
       });
       running.push(served.catch(() => undefined));
