@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 import { parse, stringify } from 'yaml';
@@ -127,24 +127,6 @@ function commandOf(words: readonly string[]): string[] {
   return commandNames.includes(`${name} ${inner}`) ? [name, inner] : [name];
 }
 
-/** Words of a command line that are neither flags, nor their values, nor what the usage has a place for. */
-function surplusOf(line: string, help: string, command: readonly string[]): string[] {
-  const usage = help.split('\n')[0] ?? '';
-  const named = usage.match(/[<[][a-z]+(?:\.\.)?[>\]]/gi) ?? [];
-  // `<runs..>` has a place for any number of words.
-  const places = named.some((place) => place.includes('..')) ? Infinity : named.length;
-  const words = (line.match(/"[^"]*"|'[^']*'|\S+/g) ?? []).slice(2);
-  const until = words.findIndex((word) => ['>', '|', '&&'].includes(word));
-  const free = words.slice(0, until === -1 ? undefined : until).filter((word, index, all) => {
-    if (word.startsWith('--')) return false;
-    const flag = all[index - 1] ?? '';
-    const takesValue = flag.startsWith('--') && !flag.includes('=');
-    return !takesValue || new RegExp(`^ {2}${flag} .*\\[boolean\\]`, 'm').test(help);
-  });
-  const called = line.startsWith('npx agent-rl ') ? command.length : 0;
-  return free.slice(called + places);
-}
-
 const settings = settingsOfRuns().map(({ path }) => path);
 const settingBlocks = new Set(settings.map((name) => name.split('.')[0]?.replace('[]', '')));
 
@@ -169,30 +151,6 @@ const isSetting = (span: string): boolean =>
   settings.includes(span) ||
   pluginSettings.includes(span) ||
   settings.some((name) => name.startsWith(`${span}.`));
-
-/** The run that a command line trains: named after its run file and its seed. */
-function runMadeBy(command: string): string[] {
-  const file = /^npx (?:agent-rl train|train-\S+) .*--config (configs\/\S+)\.yaml/.exec(
-    command,
-  )?.[1];
-  if (file === undefined) return [];
-  const { run } = loadConfig({ file: `${file}.yaml` }).config;
-  return [`${basename(file)}-seed${/--seed (\d+)/.exec(command)?.[1] ?? run.seed}`];
-}
-
-test.each(['README.md', 'docs/getting-started.md'])(
-  'every run that a command of %s names was created by an earlier command',
-  (page) => {
-    const made = new Set<string>();
-    const unknown: string[] = [];
-    for (const command of shellCommands(readDocument(page))) {
-      for (const [, name = ''] of command.matchAll(/ runs\/([\w-]+)/g))
-        if (!made.has(name)) unknown.push(command);
-      runMadeBy(command).forEach((name) => made.add(name));
-    }
-    expect([unknown, made.size > 0]).toEqual([[], true]);
-  },
-);
 
 describe.each(userPages())('%s', (page) => {
   const text = readDocument(page);
@@ -219,15 +177,12 @@ describe.each(userPages())('%s', (page) => {
     );
     for (const line of shellCommands(text).filter((command) => command.startsWith('npx '))) {
       const words = line.split(/\s+/).slice(1);
-      const command = commandOf(words);
-      const help = await helpOf(...command);
-      const known = flagsIn(help);
+      const known = flagsIn(await helpOf(...commandOf(words)));
       const used = words.filter((word) => word.startsWith('--')).map((word) => word.split('=')[0]);
       expect({ line, unknown: used.filter((flag) => !known.includes(flag ?? '')) }).toEqual({
         line,
         unknown: [],
       });
-      expect({ line, surplus: surplusOf(line, help, command) }).toEqual({ line, surplus: [] });
       const config = words[words.indexOf('--config') + 1] ?? '';
       const found = existsSync(join(root, config)) || shown.has(config);
       expect({ line, found: !words.includes('--config') || found }).toEqual({ line, found: true });

@@ -14,6 +14,7 @@ import { readJson, readLines } from '../support/acme-project.ts';
 import { smallModelConfig, writeSmallModel } from '../support/small-model.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 import { rejectionOf } from '../support/thrown.ts';
+import { tinyEngine } from '../support/tiny-engine.ts';
 
 /*
  * Two small models with the same tokenizer and other weights. The games are lost; what is learned is to be brief.
@@ -108,16 +109,8 @@ function drawn(run: string, agent: string, iteration: number) {
 
 /** What a model says in the same places. */
 async function drawnFrom(model: string, places: ReturnType<typeof drawn>) {
-  const engine = await EngineClient.open({
-    modelFolder: model,
-    seed: 1,
-    device: 'cpu',
-    threads: 1,
-    rows: 8,
-    maxContextTokens: 160,
-    microBatchTokens: 256,
-    reference: false,
-  });
+  const sizes = { rows: 8, maxContextTokens: 160, microBatchTokens: 256 };
+  const engine = await EngineClient.open({ ...tinyEngine(model), ...sizes });
   engines.push(engine);
   const { generator } = engine;
   const { stopTokens } = await openLanguageModelFolder(model);

@@ -20,6 +20,7 @@ import {
   tinyAdapter,
   tinyAdapterWeights,
 } from '#tests/support/tiny-adapter.ts';
+import { tinyEngine } from '#tests/support/tiny-engine.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 import { tinyWeights } from '#tests/support/tiny-models.ts';
 
@@ -140,16 +141,7 @@ describe('Scoring', () => {
       const differences = line!.logprobs.map((value, t) => Math.abs(Number(value) - expected[t]!));
       expect(Math.max(...differences)).toBeLessThan(1e-4);
     }
-    const service = await EngineService.open({
-      modelFolder: own,
-      seed: 1,
-      device: 'cpu',
-      threads: 1,
-      rows: 1,
-      maxContextTokens: 64,
-      microBatchTokens: 64,
-      reference: false,
-    });
+    const service = await EngineService.open({ ...tinyEngine(own), rows: 1 });
     const [learned] = await service.learner.forward([Int32Array.from(ids)], {
       temperature: 1,
       which: 'policy',
