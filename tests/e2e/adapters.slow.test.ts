@@ -13,10 +13,9 @@ import { sizeOf } from '#agent_rl/engine/check-inputs.ts';
 import { parameterSpecs } from '#model/config/parameters.ts';
 import { type Line, readJson, readLines } from '../support/acme-project.ts';
 import { startProgram } from '../support/built-program.ts';
-import { conversation, searchQuestion } from '../support/question-run.ts';
+import { searchQuestion } from '../support/question-run.ts';
 import { smallModelConfig, writeSmallModel } from '../support/small-model.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
-import { tinyWeights } from '../support/tiny-models.ts';
 
 const folder = temporaryFolder();
 const base = join(folder, 'base');
@@ -99,11 +98,8 @@ const ownFiles = `${adapterFiles} manifest.json trainer-state.json`.split(' ');
 const checkpointFiles = [...ownFiles, ...textFiles].toSorted();
 
 /** A small model whose chat template has a file of its own. */
-async function writeModel(
-  path: string,
-  ...weights: [] | [ReturnType<typeof tinyWeights>]
-): Promise<void> {
-  await writeSmallModel(path, small, ...weights);
+async function writeModel(path: string): Promise<void> {
+  await writeSmallModel(path, small);
   const { chat_template: template, ...tokenizer } = readJson(path, 'tokenizer_config.json');
   writeBelow(path, 'tokenizer_config.json', JSON.stringify(tokenizer));
   writeBelow(path, 'chat_template.jinja', String(template));
@@ -237,26 +233,4 @@ test('an adapter over four-bit weights trains, resumes and is evaluated over fou
   const [first, second] = metricsOf('four').map((line) => line['sent/kl']);
   expect([first, Number(second) > 0]).toEqual([0, true]);
   expect(await evaluated(stepOf('four'))).toMatchObject({ tasks: 4, systemFailures: 0 });
-});
-
-test('supervised training of an adapter lowers the loss and leaves the model alone', async () => {
-  const unlikely = conversation('A sentence that the model would never say.');
-  writeBelow(folder, 'conversations/train.jsonl', unlikely);
-  // Weights so large that what it says can be told apart.
-  const loud = join(folder, 'large-weights');
-  await writeModel(loud, tinyWeights(small));
-  const ended = await train('sft', {
-    'model.path': loud,
-    'train.mode': 'sft',
-    'train.iterations': 20,
-    'train.learningRate': 0.1,
-    'model.lora': { rank: 4, targets: ['all-linear'] },
-    'train.batchSize': 1,
-    'datasets.0.dir': join(folder, 'conversations'),
-  });
-  expect(readdirSync(stepOf('sft', 20)).toSorted()).toEqual(checkpointFiles);
-  const losses = metricsOf('sft').map((line) => Number(line['train/loss']));
-  expect(losses).toHaveLength(20);
-  expect(losses.at(-1)).toBeLessThan(0.8 * losses[0]!);
-  expect(ended['loss']).toBe(losses.at(-1));
 });

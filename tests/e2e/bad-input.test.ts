@@ -131,12 +131,6 @@ const cases: readonly Case[] = [
     says: /OUTPUT_UNWRITABLE: .* already contains a run/,
   },
   {
-    title: 'a device that does not exist, of supervised training',
-    damage: () => tasks('train', conversation('Hi.')),
-    args: [...sft, '--device', 'cuda:99'],
-    says: /DEVICE_UNAVAILABLE/,
-  },
-  {
     title: 'the name of an existing run, of supervised training',
     damage: () => [existing(), tasks('train', conversation('Hi.'))],
     args: sft,

@@ -171,12 +171,6 @@ test('the crawler keeps the rate limit of each host, including retries', async (
 });
 
 describe('A failed request', () => {
-  test('is retried after status 500 and counted separately in the report', async () => {
-    site({ '/a': status(500) });
-    expect(await failureOf('/a', { ...freshSettings(), maxRetries: 1 })).toBe('server-error');
-    expect(askedFor()).toEqual(['/robots.txt', '/a', '/a']);
-  });
-
   test.each<[string, Answer, string]>([
     ['a missing page', status(404), 'client-error'],
     ['a page of 100 MB', flood(100_000_000, 'text/html'), 'too-large'],

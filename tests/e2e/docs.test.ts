@@ -13,7 +13,6 @@ import { loadConfig } from '#agent_rl/config/index.ts';
 import { settingsOfRuns } from '#agent_rl/config/settings-of.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { metricDefinition } from '#agent_rl/telemetry/metric-names.ts';
-import { publicExports } from '#scripts/docs/public-exports.ts';
 import { commandLine } from '../support/command-line.ts';
 import {
   codeBlocks,
@@ -250,42 +249,10 @@ function runFileOf(value: Record<string, unknown>): Record<string, unknown> {
   return { extends: file, ...own, tools: [...tools, { type: 'code_exec' }] };
 }
 
-/** The second column of these pages' tables names only what exists here. */
 describe.each(['docs/coming-from-verl.md', 'docs/coming-from-trl.md'])('%s', (page) => {
   const text = readDocument(page);
   const registries = Object.values(plugins);
   const pluginNames = registries.flatMap((registry) => registry.names());
-  const names = new Set([
-    ...pluginNames,
-    ...algorithmNames,
-    ...'metrics.jsonl summary.json extends urls --resume'.split(' '),
-    ...['agent_rl/index.ts', 'agent_rl/plugin.ts'].flatMap((entry) =>
-      publicExports(entry).map(({ name }) => name),
-    ),
-    ...settingsOfRuns().flatMap(({ values = [] }) => values),
-  ]);
-
-  /** Whether a span of ours is a command, a setting with or without its value, a name that we export, or a file. */
-  function isOurs(span: string): boolean {
-    if (span.startsWith('agent-rl ')) return commandNames.includes(span.slice('agent-rl '.length));
-    const [setting = ''] = span.split(': ');
-    if (isSetting(setting) || isSetting(`${setting}[]`)) return true;
-    return names.has(span) || existsSync(join(root, span));
-  }
-
-  test.each(['## Parts', '## Settings'])(
-    'names a command, setting, file or export of ours in each row of %s',
-    (heading) => {
-      const rows = tableBelow(text, heading);
-      const ours = rows.map(([, cell = '']) => codeSpans(cell));
-      expect(rows.length).toBeGreaterThan(10);
-      expect(rows.filter((_, index) => !ours[index]?.some(isOurs))).toEqual([]);
-      // veRL's names of KL estimators, values of `algorithm.advantage.std`, fields of a row.
-      const others = 'kl mse low_var_kl sample population reset prompt task_id'.split(' ');
-      expect(ours.flat().filter((span) => !isOurs(span) && !others.includes(span))).toEqual([]);
-    },
-  );
-
   test('lists nothing as absent that is there', () => {
     const absent = tableBelow(text, '## What is absent').map(([cell = '']) => cell.toLowerCase());
     const present = [...pluginNames, ...algorithmNames].filter((name) =>

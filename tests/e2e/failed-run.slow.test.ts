@@ -176,11 +176,6 @@ const boom = `new Error('refused\\n  for ' + process.env.MY_API_TOKEN)`;
 beforeAll(() => {
   writeBelow(project, 'rejects.ts', reward('rejects', 20, `void Promise.reject(${boom})`));
   writeBelow(project, 'throws.ts', reward('throws', 20, `setTimeout(() => { throw ${boom}; })`));
-  writeBelow(
-    project,
-    'at-import.ts',
-    `${reward('early', 1, '{}')}\nvoid Promise.reject(${boom});\n`,
-  );
 });
 
 const withReward = (name: string): string[] => [
@@ -242,13 +237,6 @@ export const careless = tracker({ name: 'careless', description: 'Fails in every
   expect(trackers).toEqual({ careless: { recorded: 5, failed: 2, lost: 0, escaped: 3 } });
   expect(stderr).toMatch(/^Tracker "careless": .*refused for \[redacted\].* Training continues/m);
   expect(stdout + stderr).not.toContain(canary);
-});
-
-test('a stray failure before the run is reported in one line', () => {
-  const { code, stderr } = ran('plugins', '--plugin', './at-import.ts', '--json');
-  expect(code).toBe(1);
-  expect(stderr).toMatch(/^UNEXPECTED: .*refused for \[redacted\]/);
-  expect(stderr).not.toMatch(/\n\s+at /);
 });
 
 test('Ctrl-C during start-up ends the command and leaves no run', async () => {

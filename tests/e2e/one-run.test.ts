@@ -143,15 +143,6 @@ describe('The command agent-rl eval', () => {
     const { passAtK, avgAtK, intervalsAtK } = alone;
     expect(models[0]).toMatchObject({ passAtK, avgAtK, intervalsAtK });
   });
-
-  test('refuses a model that is given twice and a folder that is not a run', async () => {
-    const twice = await ran('eval', run, checkpoint);
-    expect([twice.code, twice.stderr]).toEqual([2, expect.stringContaining('are the same model')]);
-    for (const models of [[run, join(project, 'tasks')], [join(project, 'tasks')]]) {
-      const { code, stderr } = await ran('eval', ...models);
-      expect([code, stderr]).toEqual([2, expect.stringContaining('CHECKPOINT_INVALID')]);
-    }
-  });
 });
 
 test('agent-rl chat shows a prompt and its answer with the source of each token', async () => {

@@ -119,14 +119,6 @@ test.each([
     ['train', '--resume', run],
     `In that program, call trainAgent({ tasks, tools, reward, …, resume: '${run}' }).`,
   ],
-  [
-    ['train', '--config', `${run}/config.yaml`],
-    'In that program, call trainAgent({ tasks, tools, reward, … }).',
-  ],
-  [
-    ['plugins', 'attack', '--config', `${run}/config.yaml`],
-    'In a program, pass them to prepareRun',
-  ],
 ])('the command line %j is refused with the function to call instead', (args, instead) => {
   const { code, stderr } = agentRl(...args);
   expect(stderr).toMatch(/^PLUGIN_UNKNOWN/);
