@@ -97,8 +97,7 @@ const agents = readdirSync(examples).filter((name) =>
 describe.each(agents)('The example examples/%s', (name) => {
   const read = (file: string) => readFileSync(join(examples, name, file), 'utf8');
 
-  test('has a page of at most 20 lines and pins its packages', () => {
-    expect(read('README.md').trim().split('\n').length).toBeLessThanOrEqual(20);
+  test('pins its packages', () => {
     const { dependencies } = JSON.parse(read('package.json')) as {
       dependencies: Record<string, string>;
     };

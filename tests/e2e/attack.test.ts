@@ -106,7 +106,7 @@ datasets: [{dir: ${join(folder, 'tasks')}}]
   });
   const { ok, attacks } = result as unknown as { ok: boolean; attacks: AttackReport[] };
   const found = attacks.filter(({ findings }) => findings.length > 0);
-  return { ok, found, names: found.map(({ name }) => name), printed: printed.join('\n') };
+  return { ok, names: found.map(({ name }) => name), printed: printed.join('\n') };
 }
 
 describe('The command attack', () => {

@@ -111,11 +111,6 @@ const cases: readonly Case[] = [
     says: /CONFIG_INVALID: mlflow: url "not a url" is not an address/,
   },
   {
-    title: 'too few tasks to select the best checkpoint',
-    args: sets('checkpoint.keepBest=true', 'eval.every=1', 'eval.selectionTasks=3'),
-    says: /CONFIG_INVALID: eval\.selectionTasks is 3, but there are only 3 training tasks/,
-  },
-  {
     title: 'a device that does not exist',
     args: ['--device', 'cuda:99'],
     says: /DEVICE_UNAVAILABLE/,

@@ -1,18 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
 
 import type { CodeTask } from '#agent_rl/core/tasks/code-task.ts';
-import { unbiased } from '#agent_rl/core/services/generator.ts';
-import { keyOutsideRuns, type Part } from '#agent_rl/core/rollout.ts';
+import { type Part } from '#agent_rl/core/rollout.ts';
 import { worldOfOne } from '#agent_rl/rollout/world.ts';
-import { memberOf } from '#tests/support/rollouts.ts';
 import { CodeExecEnv } from '#agent_rl/environments/code-exec/code-exec-env.ts';
 import { HermesFormat, LanguageModelPolicy } from '#agent_rl/policies/index.ts';
-import { runEpisode } from '#agent_rl/rollout/run-episode.ts';
 import { ToolRunner } from '#agent_rl/rollout/tools/tool-runner.ts';
 import { CodeExecTool } from '#agent_rl/tools/code-exec/code-exec-tool.ts';
 import { tools } from '#agent_rl/core/plugins/tool.ts';
 import { miniMind3 } from '../support/minimind3.ts';
 import { ScriptedGenerator } from '../support/scripted-generator.ts';
+import { play } from '../support/play-episode.ts';
+import { says } from '../support/scripted-policy.ts';
 import { startedSandbox } from '../support/started-sandbox.ts';
 import { unhurriedLimits } from '../support/sandbox-limits.ts';
 
@@ -52,7 +51,7 @@ async function played(...turns: readonly string[]): Promise<Part> {
   const script = (_: unknown, index: number) =>
     tokenizer.encodeTemplate(turns[index] ?? '<|im_end|>');
   const toolRunner = new ToolRunner(codeExec === undefined ? [] : [codeExec]);
-  const make = () => ({
+  const parts = {
     policy: new LanguageModelPolicy({
       model,
       generator: new ScriptedGenerator(script),
@@ -78,13 +77,10 @@ async function played(...turns: readonly string[]): Promise<Part> {
       ['code_exec', new CodeExecTool({ sandbox: sandbox(), settings: { output: 'shown' } })],
     ]),
     toolRunner,
-    rewards: [],
-    invalidCallPenalty: 0,
     limits,
-  });
-  const request = { task, key: keyOutsideRuns(), step: 0, seed: 1, sampling: unbiased };
-  const rollout = await runEpisode(make, request, new AbortController().signal);
-  return memberOf(rollout).part;
+  };
+  const { episode } = await play({ script: () => ({ message: says('') }), parts });
+  return episode;
 }
 
 const callOf = (code: string): string =>
@@ -141,10 +137,5 @@ describe('A model that forges its transcript', () => {
     expect(textOf(episode, 'tool').join('')).toBe(forged);
     const said = spansOf(episode, 'tool').flat();
     expect(said.some((id) => tokenizer.isControl(id))).toBe(false);
-  });
-
-  test('fails the hidden cases with an answer to the public case alone', async () => {
-    const episode = await played(callOf('print(2)'), 'Done.<|im_end|>');
-    expect(episode).toMatchObject({ outcome: 'wrong-answer', success: false, reward: 0 });
   });
 });

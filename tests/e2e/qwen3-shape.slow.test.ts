@@ -85,10 +85,6 @@ describe('The table', () => {
       'others | failed: no such module',
     ]);
   });
-
-  test('states what it was measured with', () => {
-    expect(text).toMatch(/^596\.0 M parameters, .*2 threads.*2 rounds.*; torch 2$/m);
-  });
 });
 
 test('the bench prints only the requested rows and refuses unknown parts', () => {

@@ -77,13 +77,6 @@ describe('Chat completion', () => {
     expect(ids[2]).toEqual(ids[0]);
     expect(ids[1]).not.toEqual(ids[0]);
   });
-
-  test('ends at the token limit', async () => {
-    const body = { messages: [task], max_completion_tokens: 3, logprobs: true };
-    const { choices } = await answered(chat, body);
-    expect(choices[0]?.finish_reason).toBe('length');
-    expect(choices[0]?.logprobs.content).toHaveLength(3);
-  });
 });
 
 describe('Completion', () => {

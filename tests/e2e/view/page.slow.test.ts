@@ -56,12 +56,8 @@ const title =
   }
 
   async function visit(hash: string, isDark = false, width = 1280): Promise<Visit> {
-    const context = await (
-      await opened()
-    ).newContext({
-      viewport: { width, height: 900 },
-      colorScheme: isDark ? 'dark' : 'light',
-    });
+    const [viewport, colorScheme] = [{ width, height: 900 }, isDark ? 'dark' : 'light'] as const;
+    const context = await (await opened()).newContext({ viewport, colorScheme });
     const page = await context.newPage();
     page.setDefaultTimeout(60_000);
     const complaints = await complaintsOf(page);
