@@ -106,8 +106,3 @@ describe.each(agents)('The example examples/%s', (name) => {
     for (const version of Object.values(others)) expect(version).toMatch(/^\d+\.\d+\.\d+$/);
   });
 });
-
-test('the example in Python pins its package', () => {
-  const pinned = readFileSync(join(examples, 'python-openai', 'requirements.txt'), 'utf8');
-  expect(pinned).toMatch(/^openai==\d+\.\d+\.\d+\n$/);
-});

@@ -17,13 +17,12 @@ const sizes = { tasksPerStep: 4, groupSize: 2, evalTasks: 16 };
 async function train(name: string, ...more: string[]): Promise<void> {
   const settings = [
     `run.name=${name}`,
-    `train.iterations=${iterations}`,
-    'train.warmupSteps=0',
+    ...`train.iterations=${iterations} train.warmupSteps=0 eval.maxTasks=${sizes.evalTasks}`.split(
+      ' ',
+    ),
     `rollout.tasksPerStep=${sizes.tasksPerStep}`,
     `rollout.groupSize=${sizes.groupSize}`,
-    `eval.maxTasks=${sizes.evalTasks}`,
-    'algorithm.microBatchTokens=1024',
-    'sandbox.wallS=20',
+    ...['algorithm.microBatchTokens=1024', 'sandbox.wallS=20'],
     // Many, so that a few drawn of all have some.
     'datasets.1.generator={type: workspace, evalTasks: 1000}',
     ...more,

@@ -140,21 +140,11 @@ test('evaluations during supervised training change no weights, can be resumed a
 test('supervised training that evaluates refuses a task whose prompt does not fit, or leaves it out', async () => {
   cpSync(join(folder, 'both'), join(folder, 'long'), { recursive: true });
   const tasks = readFileSync(join(folder, 'both', 'eval.jsonl'), 'utf8');
-  writeBelow(
-    folder,
-    'long/eval.jsonl',
-    `${tasks}{"question": "${'x y '.repeat(200)}?", "answer": "no"}\n`,
-  );
+  const unfit = `{"question": "${'x y '.repeat(200)}?", "answer": "no"}\n`;
+  writeBelow(folder, 'long/eval.jsonl', tasks + unfit);
   const long = { ...evaluated, 'datasets.0.dir': join(folder, 'long') };
-  const config = join(folder, 'run.yaml');
-  const dry = (overrides: Readonly<Record<string, unknown>>) =>
-    trainAgent({ config, overrides: { 'run.name': 'too-long', ...overrides }, dryRun: true });
-  const [planned, begun] = [
-    await rejectionOf(dry(long)),
-    await rejectionOf(train('too-long', long)),
-  ];
-  expect(planned.message).toMatch(/^1 of 3 prompts leave no room to answer/);
-  expect(begun.message).toBe(planned.message);
+  const { message } = await rejectionOf(train('too-long', long));
+  expect(message).toMatch(/^1 of 3 prompts leave no room to answer/);
   expect(existsSync(runOf('too-long'))).toBe(false);
   const skipped = await train('skipped', { ...long, 'dataset.tooLong': 'skip' });
   expect(skipped['weightsSha256']).toBe(whole['weightsSha256']);

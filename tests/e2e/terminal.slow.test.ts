@@ -16,11 +16,9 @@ import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 const folder = temporaryFolder();
 const onTerminal = hasPseudoTerminal ? describe : describe.skip;
 const trainFile = join(packageRoot(), 'dist', 'scripts', 'train-code-exec-agent.js');
+const config = join(packageRoot(), 'configs', 'code_exec_smoke.yaml');
 const smoke = (name: string, ...more: string[]): string[] => [
-  '--config',
-  join(packageRoot(), 'configs', 'code_exec_smoke.yaml'),
-  '--output',
-  folder,
+  ...['--config', config, '--output', folder],
   ...sets(`run.name=${name}`),
   ...more,
 ];

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -7,6 +7,7 @@ import { packageRoot } from '#agent_rl/core/package-root.ts';
 import type { ReportedEvent, TrackedRun } from '#agent_rl/core/run-event.ts';
 import { WandbTracker } from '#agent_rl/trackers/wandb/wandb-tracker.ts';
 import { describeTrackerContract } from '#tests/contracts/index.ts';
+import { readJson, readLines } from '#tests/support/acme-project.ts';
 import { hasPython } from '#tests/support/harness.ts';
 import { killProcess, stopProcess } from '#tests/support/kill-process.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
@@ -34,8 +35,7 @@ const trackerWith = (more = {}) => new WandbTracker({ settings: { ...settings, .
 function toldTo(run: string): [string, unknown][] {
   const file = join(run, 'wandb-double.jsonl');
   if (!existsSync(file)) return [];
-  const lines = readFileSync(file, 'utf8').trim().split('\n');
-  return lines.map((line) => Object.entries(JSON.parse(line) as object)[0] as [string, unknown]);
+  return readLines(file).map((line) => Object.entries(line)[0]!);
 }
 const valuesOf = (run: string, what: string): unknown[] =>
   toldTo(run).flatMap(([name, value]) => (name === what ? [value] : []));
@@ -104,9 +104,7 @@ withPython('with a Python', () => {
     ]);
     expect(notes).toEqual([]);
     const run = join(folder, 'whole');
-    const { id } = JSON.parse(readFileSync(join(run, 'trackers', 'wandb.json'), 'utf8')) as {
-      id: string;
-    };
+    const { id } = readJson(run, 'trackers', 'wandb.json');
     expect(id).toMatch(/^[0-9a-f]{8}$/);
     const [init] = valuesOf(run, 'init');
     expect(init).toMatchObject({
