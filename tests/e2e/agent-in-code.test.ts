@@ -272,10 +272,10 @@ describe('An agent with a loop of its own', () => {
     ['a program in Python', { command: ['python3', ownLoop('agent.py')] }],
   ])(
     'is trained when it is %s',
-    async (name, environment) => {
+    async (name, agent) => {
       const summary = await trainAgent({
         ...common,
-        environment: { type: 'external', match: 'rewards', ...environment },
+        environment: { type: 'external', match: 'rewards', ...agent },
         run: runOf(name.replaceAll(' ', '-')),
       });
       // Wherever it runs, the same agent gives the same run.

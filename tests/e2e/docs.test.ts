@@ -130,25 +130,27 @@ const settings = settingsOfRuns().map(({ path }) => path);
 const settingBlocks = new Set(settings.map((name) => name.split('.')[0]?.replace('[]', '')));
 
 /** Settings that environments, policies and parts of algorithms bring, as they stand in a run file. */
-const pluginSettings = (
-  [
-    ['environment', plugins.environments],
-    ['policy', plugins.policies],
-    ['algorithm.advantage', plugins.advantages],
-    ['algorithm.loss', plugins.losses],
-    ['algorithm.selection', plugins.selections],
-    ['algorithm.correction', plugins.corrections],
-  ] as const
-).flatMap(([block, registry]) =>
-  registry
-    .names()
-    .flatMap((name) => Object.keys(propertiesOf(registry.get(name).spec.settings ?? noSettings)))
-    .map((key) => `${block}.${key}`),
+const pluginSettings = new Set(
+  (
+    [
+      ['environment', plugins.environments],
+      ['policy', plugins.policies],
+      ['algorithm.advantage', plugins.advantages],
+      ['algorithm.loss', plugins.losses],
+      ['algorithm.selection', plugins.selections],
+      ['algorithm.correction', plugins.corrections],
+    ] as const
+  ).flatMap(([block, registry]) =>
+    registry
+      .names()
+      .flatMap((name) => Object.keys(propertiesOf(registry.get(name).spec.settings ?? noSettings)))
+      .map((key) => `${block}.${key}`),
+  ),
 );
 
 const isSetting = (span: string): boolean =>
   settings.includes(span) ||
-  pluginSettings.includes(span) ||
+  pluginSettings.has(span) ||
   settings.some((name) => name.startsWith(`${span}.`));
 
 describe.each(userPages())('%s', (page) => {

@@ -68,9 +68,8 @@ describe('The command agent-rl runs explain', () => {
     });
     expect(first?.tries?.join()).toContain('algorithm.environmentWeight (now 0)');
     // It can be looked at.
-    const shown = await agentRl(
-      ...['runs', 'show', join(runs, 'constant'), '--episode', first?.episode ?? ''],
-    );
+    const run = join(runs, 'constant');
+    const shown = await agentRl('runs', 'show', run, '--episode', first?.episode ?? '');
     expect(shown).toContain('reward 0.50');
   });
 

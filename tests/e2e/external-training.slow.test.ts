@@ -63,7 +63,7 @@ const linesOf = ({ run }: Record<string, unknown>): Line[] =>
   readdirSync(join(String(run), 'trajectories'))
     .filter((name) => name.startsWith('train'))
     .flatMap((name) => readLines(String(run), 'trajectories', name))
-    .map(({ seconds: _, run: __, ...rest }) => rest as unknown as Line);
+    .map(({ seconds: _seconds, run: _run, ...rest }) => rest as unknown as Line);
 
 /** Of each token but the first, by what scores token files. */
 async function scored(ids: readonly (readonly number[])[]): Promise<number[][]> {

@@ -22,22 +22,14 @@ async function train(name: string, ...more: string[]): Promise<void> {
     ),
     `rollout.tasksPerStep=${sizes.tasksPerStep}`,
     `rollout.groupSize=${sizes.groupSize}`,
-    ...['algorithm.microBatchTokens=1024', 'sandbox.wallS=20'],
+    'algorithm.microBatchTokens=1024',
+    'sandbox.wallS=20',
     // Many, so that a few drawn of all have some.
     'datasets.1.generator={type: workspace, evalTasks: 1000}',
     ...more,
   ];
-  succeeded(
-    await agentRl(
-      [
-        'train',
-        '--config',
-        join(packageRoot(), 'configs', 'mixed_grpo.yaml'),
-        ...sets(...settings),
-      ],
-      project,
-    ),
-  );
+  const config = join(packageRoot(), 'configs', 'mixed_grpo.yaml');
+  succeeded(await agentRl(['train', '--config', config, ...sets(...settings)], project));
 }
 
 interface Episode {

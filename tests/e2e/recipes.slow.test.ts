@@ -63,21 +63,20 @@ const searched = ['environment', 'search/mrr', 'answer_similarity', 'format'];
 
 const caseOf = (
   recipe: string,
-  family: QwenFamily,
-  texts: keyof typeof said,
+  [family, texts]: [QwenFamily, keyof typeof said],
   scores: readonly string[],
   data: Case['data'],
 ): Case => ({ recipe, model: { family, texts }, scores, data });
 
 const cases: readonly Case[] = [
-  caseOf('gsm8k_calculator', 'qwen2', 'calculator', one, gsm8k),
-  caseOf('gsm8k_code', 'qwen3', 'code', ['environment', 'valid_code'], gsm8k),
-  caseOf('gsm8k_cuda', 'qwen3', 'calculator', one, gsm8k),
-  caseOf('gsm8k_vllm', 'qwen2', 'calculator', one, gsm8k),
-  caseOf('mbpp_cuda', 'qwen2', 'code', one, mbpp),
-  caseOf('aime_cuda', 'qwen3', 'thought', four, aime),
-  caseOf('aime_tinker', 'qwen3', 'thought', four, aime),
-  caseOf('medquad_qwen3', 'qwen3', 'search', searched, medquad),
+  caseOf('gsm8k_calculator', ['qwen2', 'calculator'], one, gsm8k),
+  caseOf('gsm8k_code', ['qwen3', 'code'], ['environment', 'valid_code'], gsm8k),
+  caseOf('gsm8k_cuda', ['qwen3', 'calculator'], one, gsm8k),
+  caseOf('gsm8k_vllm', ['qwen2', 'calculator'], one, gsm8k),
+  caseOf('mbpp_cuda', ['qwen2', 'code'], one, mbpp),
+  caseOf('aime_cuda', ['qwen3', 'thought'], four, aime),
+  caseOf('aime_tinker', ['qwen3', 'thought'], four, aime),
+  caseOf('medquad_qwen3', ['qwen3', 'search'], searched, medquad),
 ];
 
 const modelFolder = ({ family, texts }: Case['model']): string => at(`${family}-${texts}`);

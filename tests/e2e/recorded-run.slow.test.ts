@@ -134,7 +134,8 @@ describe('A run with a budget of web calls', () => {
     askedBy[what] = server.received.length - before;
   }
   const named = (name: string): string[] => [
-    ...['--config', 'run.yaml'],
+    '--config',
+    'run.yaml',
     ...sets(`run.name=${name}`, `tools.0.web.cassette.path=${name}.jsonl`),
   ];
   const budget = (calls: number): string[] => sets(`tools.0.web.budget.maxCalls=${calls}`);

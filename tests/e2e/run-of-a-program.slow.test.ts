@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { z } from 'zod';
 
-import { defineTool, evaluateAgent, loadAgent, trainAgent } from '#agent_rl/index.ts';
+import { defineTool, trainAgent } from '#agent_rl/index.ts';
 import { readJson } from '../support/acme-project.ts';
 import {
   builtProgram,

@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => client.close());
 
-const asked: ServingClient['ask'] = (...request) => client.ask(...request);
+const asked: ServingClient['ask'] = (...given) => client.ask(...given);
 const answered = (path: string, body: object): Promise<Answer> => client.answered(path, body);
 
 const task = {
@@ -212,9 +212,9 @@ test('an episode that is never released yields its slot, as /health reports', as
   const sampling = { temperature: 1, topK: 0, topP: 1, minP: 0 };
   const drawn = Array.from({ length: 6 }, (_, sample) => {
     const tokens = [1, 300, 301, 302 + sample];
-    const key = { seed: 1, taskId: 't', sample, turn: 0 };
+    const turn = { seed: 1, taskId: 't', sample, turn: 0 };
     const body = { client: owner, episode: `e${sample}`, tokens, maxTokens: 1, stopTokens: [] };
-    return asked('/agent_rl/generate', { ...body, sampling, key });
+    return asked('/agent_rl/generate', { ...body, sampling, key: turn });
   });
   expect((await Promise.all(drawn)).map(({ status }) => status)).toEqual(Array(6).fill(200));
   const places = async () =>

@@ -16,9 +16,10 @@ import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 const folder = temporaryFolder();
 const onTerminal = hasPseudoTerminal ? describe : describe.skip;
 const trainFile = join(packageRoot(), 'dist', 'scripts', 'train-code-exec-agent.js');
-const config = join(packageRoot(), 'configs', 'code_exec_smoke.yaml');
+const smokeFile = join(packageRoot(), 'configs', 'code_exec_smoke.yaml');
+const toFolder = ['--config', smokeFile, '--output', folder];
 const smoke = (name: string, ...more: string[]): string[] => [
-  ...['--config', config, '--output', folder],
+  ...toFolder,
   ...sets(`run.name=${name}`),
   ...more,
 ];

@@ -128,16 +128,13 @@ describe('Generating with the starter model', () => {
     for (const sampling of [greedy, unbiased]) {
       const lines = await generated(both, { model, sampling, maxTokens: 24 });
       const ids = lines.map((line) => [...(line.prompt_ids ?? [5, 6, 7]), ...line.ids]);
-      const text = ids.map((one) => JSON.stringify({ ids: one })).join('\n');
-      const input = writeBelow(folder, `again-${(files += 1)}.jsonl`, text);
-      const output = newFile();
-      await score({ ...common, model, input, output, batchTokens: 256 });
-      const scored = readLines(output) as unknown as readonly {
-        logprobs: readonly number[];
-      }[];
-      for (const [i, { logprobs }] of scored.entries()) {
+      const input = idsFile('again.jsonl', ids);
+      const again = await scored({ model, input, batchTokens: 256 });
+      for (const [i, { logprobs }] of again.entries()) {
         const told = lines[i]!.logprobs;
-        const differences = logprobs.slice(-told.length).map((p, t) => Math.abs(p - told[t]!));
+        const differences = logprobs
+          .slice(-told.length)
+          .map((p, t) => Math.abs(Number(p) - told[t]!));
         expect(Math.max(...differences)).toBeLessThan(1e-4);
       }
     }
