@@ -12,7 +12,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/
 
 import type { ResolvedRun } from '#agent_rl/compose/resolve-run.ts';
 import { sourcesOf } from '#agent_rl/jobs/train/trainer-options.ts';
-import { writeRunConfig } from '#agent_rl/runs/open-run.ts';
+import { rewriteRunConfig, writeRunConfig } from '#agent_rl/runs/open-run.ts';
 import type { Machine } from '#agent_rl/runs/inputs/machine.ts';
 import {
   checkInputs,
@@ -96,6 +96,16 @@ describe('The config of a run', () => {
       ['tasks', 'model', 'runs'].map((name) => join(realpathSync(project), name)),
     );
     expect(await check(run.config)).toEqual([]);
+  });
+
+  test('is rewritten with the overrides of a resume, which lists the differences', () => {
+    const longer = load(run.config, 'train.iterations=77', 'rollout.workers=3');
+    expect(rewriteRunConfig(run, longer)).toEqual([
+      expect.stringMatching(/^rollout\.workers: \d+ -> 3$/),
+      expect.stringMatching(/^train\.iterations: \d+ -> 77$/),
+    ]);
+    expect(load(run.config).train.iterations).toBe(77);
+    expect(rewriteRunConfig(run, load(run.config))).toEqual([]);
   });
 });
 

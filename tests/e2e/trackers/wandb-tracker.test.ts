@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import type { ReportedEvent, TrackedRun } from '#agent_rl/core/run-event.ts';
+import { sidecarFile } from '#agent_rl/trackers/wandb/sidecar.ts';
 import { WandbTracker } from '#agent_rl/trackers/wandb/wandb-tracker.ts';
 import { describeTrackerContract } from '#tests/contracts/index.ts';
 import { readJson, readLines } from '#tests/support/acme-project.ts';
@@ -198,4 +199,8 @@ test('refuses a run without Python before it begins', () => {
   const { code, message } = thrownBy(() => trackerWith({ python: 'no-such-python' }));
   expect(code).toBe('PLUGIN_LOAD_FAILED');
   expect(message).toMatch(/no-such-python does not start: .*ENOENT.* set python /);
+});
+
+test("keeps the sidecar beside the package's other files", () => {
+  expect(existsSync(sidecarFile())).toBe(true);
 });
