@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
@@ -6,26 +6,21 @@ import { stringify } from 'yaml';
 
 import { jobs } from '#agent_rl/jobs/jobs.ts';
 import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
+import { greedy } from '#agent_rl/core/services/generator.ts';
 import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
 import type { ModelConfig } from '#model/config/architecture.ts';
 import { sizeOf } from '#agent_rl/engine/check-inputs.ts';
 import { parameterSpecs } from '#model/config/parameters.ts';
-import { SafetensorsFile } from '#model/weights/safetensors.ts';
 import { type Line, readJson, readLines } from '../support/acme-project.ts';
 import { startProgram } from '../support/built-program.ts';
+import { searchQuestion } from '../support/question-run.ts';
 import { smallModelConfig, writeSmallModel } from '../support/small-model.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
-import { saveTinyAdapter } from '../support/tiny-adapter.ts';
-import { tinyWeights } from '../support/tiny-models.ts';
 
 const folder = temporaryFolder();
 const base = join(folder, 'base');
-const small: ModelConfig = {
-  ...smallModelConfig,
-  layers: 2,
-  hiddenSize: 32,
-  intermediateSize: 64,
-};
+const size = { layers: 2, hiddenSize: 32, intermediateSize: 64 };
+const small: ModelConfig = { ...smallModelConfig, ...size };
 const lora = { rank: 4, targets: ['attention'] };
 
 /** Two tasks, four episodes each, twice; each word of an answer costs. */
@@ -46,16 +41,6 @@ const settings = {
   checkpoint: { every: 1 },
 };
 type Settings = Readonly<Record<string, unknown>>;
-
-const task = (id: string): string =>
-  `${JSON.stringify({
-    task_id: id,
-    question: `Who built the tower of ${id}?`,
-    answer: 'Ina Kost',
-    aliases: [],
-    documents: [],
-    metadata: {},
-  })}\n`;
 
 const runOf = (name: string): string => join(folder, name);
 const stepOf = (name: string, step = 2): string =>
@@ -83,15 +68,12 @@ async function evaluated(checkpoint: string, config = join(checkpoint, '../../co
 const prompt = 'Who built the bridge?';
 /** What a model says when it always takes the likeliest token. */
 async function said(model: string): Promise<unknown> {
+  const once = { thinking: true, maxTokens: 48, sampling: greedy, samples: 1, batch: 1 };
   const { results } = await jobs.generate({
+    ...once,
     model,
     prompt,
-    thinking: true,
-    maxTokens: 48,
-    sampling: { temperature: 0, topK: 0, topP: 1, minP: 0 },
     seed: 1,
-    samples: 1,
-    batch: 1,
     device: 'cpu',
     signal: AbortSignal.timeout(60_000),
     print: () => undefined,
@@ -99,58 +81,25 @@ async function said(model: string): Promise<unknown> {
   return (results as Line[]).map(({ text }) => text);
 }
 
-/** The first turn of `agent-rl chat` with a checkpoint and a run's own config. */
-async function answered(checkpoint: string, run: string): Promise<unknown> {
-  const file = join(runOf(run), 'config.yaml');
-  const prepared = await prepareRun({ file, overrides: [], flags: [] });
-  const { messages } = await jobs.chat({
-    ...prepared,
-    checkpoint,
-    prompt,
-    color: false,
-    signal: AbortSignal.timeout(60_000),
-    print: () => undefined,
-  });
-  return (messages as Line[])[1];
+function adapterOf(checkpoint: string): Float32Array {
+  const bytes = readFileSync(join(checkpoint, 'adapter_model.safetensors'));
+  const from = bytes.byteOffset + 8 + Number(bytes.readBigUInt64LE());
+  return new Float32Array(bytes.buffer.slice(from, bytes.byteOffset + bytes.length));
 }
 
-async function adapterOf(checkpoint: string): Promise<ReadonlyMap<string, Float32Array>> {
-  const file = await SafetensorsFile.open(join(checkpoint, 'adapter_model.safetensors'));
-  try {
-    const tensors = new Map<string, Float32Array>();
-    for (const entry of file.entries) tensors.set(entry.name, await file.readFloats(entry));
-    return tensors;
-  } finally {
-    await file.close();
-  }
-}
-
-async function largestDifference(a: string, b: string): Promise<number> {
-  const [one, other] = [await adapterOf(a), await adapterOf(b)];
-  expect([...one.keys()]).toEqual([...other.keys()]);
-  return Math.max(
-    ...[...one].flatMap(([name, values]) =>
-      [...values].map((value, i) => Math.abs(value - other.get(name)![i]!)),
-    ),
-  );
+function largestDifference(a: string, b: string): number {
+  const other = adapterOf(b);
+  return adapterOf(a).reduce((most, value, i) => Math.max(most, Math.abs(value - other[i]!)), 0);
 }
 
 const textFiles = ['chat_template.jinja', 'tokenizer.json', 'tokenizer_config.json'];
-const checkpointFiles = [
-  'adapter_config.json',
-  'adapter_model.safetensors',
-  'manifest.json',
-  'optimizer.safetensors',
-  'trainer-state.json',
-  ...textFiles,
-].toSorted();
+const adapterFiles = 'adapter_config.json adapter_model.safetensors optimizer.safetensors';
+const ownFiles = `${adapterFiles} manifest.json trainer-state.json`.split(' ');
+const checkpointFiles = [...ownFiles, ...textFiles].toSorted();
 
 /** A small model whose chat template has a file of its own. */
-async function writeModel(
-  path: string,
-  ...weights: [] | [ReturnType<typeof tinyWeights>]
-): Promise<void> {
-  await writeSmallModel(path, small, ...weights);
+async function writeModel(path: string): Promise<void> {
+  await writeSmallModel(path, small);
   const { chat_template: template, ...tokenizer } = readJson(path, 'tokenizer_config.json');
   writeBelow(path, 'tokenizer_config.json', JSON.stringify(tokenizer));
   writeBelow(path, 'chat_template.jinja', String(template));
@@ -161,8 +110,8 @@ let whole: Line;
 beforeAll(async () => {
   await writeModel(base);
   writeBelow(folder, 'run.yaml', stringify(settings));
-  writeBelow(folder, 'tasks/train.jsonl', ['a', 'b', 'c'].map(task).join(''));
-  writeBelow(folder, 'tasks/eval.jsonl', ['d', 'e', 'f', 'g'].map(task).join(''));
+  writeBelow(folder, 'tasks/train.jsonl', ['a', 'b', 'c'].map(searchQuestion).join(''));
+  writeBelow(folder, 'tasks/eval.jsonl', ['d', 'e', 'f', 'g'].map(searchQuestion).join(''));
   whole = await train('whole', kl);
 });
 
@@ -183,15 +132,12 @@ describe('A run that trains an adapter', () => {
     });
   });
 
-  test('starts from the base model and then moves away from it', () => {
+  test('agrees with its generator, starts from the base model and then moves away from it', () => {
+    expect(whole['maxAbsLogProbGap']).toBeGreaterThan(0);
+    expect(whole['maxAbsLogProbGap']).toBeLessThan(1e-4);
     const [first, second] = metricsOf('whole').map((line) => line['sent/kl']);
     expect(first).toBe(0);
     expect(second).toBeGreaterThan(0);
-  });
-
-  test('agrees with its generator', () => {
-    expect(whole['maxAbsLogProbGap']).toBeGreaterThan(0);
-    expect(whole['maxAbsLogProbGap']).toBeLessThan(1e-4);
   });
 
   test('ends with the same weights when it is killed and resumed with one episode at a time', async () => {
@@ -209,27 +155,12 @@ describe('A run that trains an adapter', () => {
     });
     expect(resumed).toMatchObject({ sessions: 2, weightsSha256: whole['weightsSha256'] });
   });
-
-  test('ends with the same adapter, up to rounding, when blocks are recomputed', async () => {
-    await train('recomputed', { ...kl, 'train.recompute': 'blocks' });
-    const apart = await largestDifference(stepOf('whole'), stepOf('recomputed'));
-    expect(apart).toBeLessThan(1e-6);
-  });
-
-  test('agrees with its generator under dropout, and learns other weights', async () => {
-    const lossy = { ...lora, dropout: 0.3 };
-    const dropped = await train('dropped', { 'model.lora': lossy, 'train.maxIterations': 1 });
-    expect(dropped['maxAbsLogProbGap']).toBeLessThan(1e-4);
-    const apart = await largestDifference(stepOf('whole', 1), stepOf('dropped', 1));
-    expect(apart).toBeGreaterThan(1e-4);
-  });
 });
 
 describe('The checkpoint of an adapter', () => {
-  test('can be evaluated and chatted with, and gives the same results after merging', async () => {
+  test('can be evaluated, and gives the same results after merging', async () => {
     const found = await evaluated(stepOf('whole'));
     expect(found).toMatchObject({ tasks: 4, systemFailures: 0 });
-    expect(await answered(runOf('whole'), 'whole')).toMatchObject({ role: 'assistant' });
 
     const merged = join(folder, 'merged');
     await jobs.mergeLora({
@@ -260,7 +191,7 @@ describe('The checkpoint of an adapter', () => {
     expect(readJson(stepOf('on', 1), 'adapter_config.json')).toEqual(
       readJson(stepOf('whole'), 'adapter_config.json'),
     );
-    const moved = await largestDifference(stepOf('whole'), stepOf('on', 1));
+    const moved = largestDifference(stepOf('whole'), stepOf('on', 1));
     expect(moved).toBeGreaterThan(0);
     expect(moved).toBeLessThan(2e-6);
   });
@@ -285,21 +216,6 @@ describe('The checkpoint of an adapter', () => {
     });
     expect(await evaluated(stepOf('over', 1))).toMatchObject({ tasks: 4, systemFailures: 0 });
   });
-
-  test('is applied once when its run also lists adapters', async () => {
-    // One that turns words into others: twice it would say others again.
-    const loud = join(folder, 'loud');
-    await saveTinyAdapter(loud, small, { baseModel: base });
-    await train('named', {
-      'model.adapters': [loud],
-      'model.lora': undefined,
-      'train.maxIterations': 1,
-      'train.learningRate': 1e-9,
-    });
-    const words = await answered(stepOf('named', 1), 'named');
-    expect(words).toEqual(await answered(loud, 'whole'));
-    expect(words).not.toEqual(await answered(base, 'whole'));
-  });
 });
 
 test('an adapter over four-bit weights trains, resumes and is evaluated over four-bit weights', async () => {
@@ -317,29 +233,4 @@ test('an adapter over four-bit weights trains, resumes and is evaluated over fou
   const [first, second] = metricsOf('four').map((line) => line['sent/kl']);
   expect([first, Number(second) > 0]).toEqual([0, true]);
   expect(await evaluated(stepOf('four'))).toMatchObject({ tasks: 4, systemFailures: 0 });
-});
-
-test('supervised training of an adapter lowers the loss and leaves the model alone', async () => {
-  const messages = [
-    { role: 'user', content: prompt },
-    { role: 'assistant', content: 'A sentence that the model would never say.' },
-  ];
-  writeBelow(folder, 'conversations/train.jsonl', `${JSON.stringify({ messages })}\n`);
-  // Weights so large that what it says can be told apart.
-  const loud = join(folder, 'large-weights');
-  await writeModel(loud, tinyWeights(small));
-  const ended = await train('sft', {
-    'model.path': loud,
-    'train.mode': 'sft',
-    'train.iterations': 20,
-    'train.learningRate': 0.1,
-    'model.lora': { rank: 4, targets: ['all-linear'] },
-    'train.batchSize': 1,
-    'datasets.0.dir': join(folder, 'conversations'),
-  });
-  expect(readdirSync(stepOf('sft', 20)).toSorted()).toEqual(checkpointFiles);
-  const losses = metricsOf('sft').map((line) => Number(line['train/loss']));
-  expect(losses).toHaveLength(20);
-  expect(losses.at(-1)).toBeLessThan(0.8 * losses[0]!);
-  expect(ended['loss']).toBe(losses.at(-1));
 });

@@ -72,9 +72,6 @@ class Weak implements Environment {
         return this.#answer.trim() === '';
       case 'it breaks on every turn':
         throw new Error('there is no judge');
-      case 'it breaks on odd text':
-        if (this.#seen.includes('\u0000')) throw new Error('cannot be parsed');
-        return this.#answer === 'Paris';
       default:
         return this.#answer === 'Paris';
     }
@@ -90,7 +87,7 @@ beforeAll(async () => {
   writeBelow(folder, 'tasks/train.jsonl', `${task('a')}\n${task('b')}\n`);
 });
 
-async function attacked(flaw: string, more = '') {
+async function attacked(flaw: string) {
   const file = writeBelow(
     folder,
     'run.yaml',
@@ -98,7 +95,7 @@ async function attacked(flaw: string, more = '') {
 environment: {type: weak, flaw: ${flaw}}
 tools: [{type: echo}]
 datasets: [{dir: ${join(folder, 'tasks')}}]
-${more}`,
+`,
   );
   const printed: string[] = [];
   const { signal } = new AbortController();
@@ -109,7 +106,7 @@ ${more}`,
   });
   const { ok, attacks } = result as unknown as { ok: boolean; attacks: AttackReport[] };
   const found = attacks.filter(({ findings }) => findings.length > 0);
-  return { ok, found, names: found.map(({ name }) => name), printed: printed.join('\n') };
+  return { ok, names: found.map(({ name }) => name), printed: printed.join('\n') };
 }
 
 describe('The command attack', () => {
@@ -136,20 +133,5 @@ describe('The command attack', () => {
     expect(error.message).toMatch(
       /^None of 4 honest episodes has a reward, so .* The first \(task a\) ended as grader-error.*: .*there is no judge/,
     );
-  });
-
-  test('reports that an episode can leave its group without a reward, unless that is penalised', async () => {
-    const { names, found } = await attacked('it breaks on odd text');
-    expect(names).toEqual(['odd-arguments']);
-    expect(found[0]?.findings[0]).toMatchObject({
-      why: 'leaves its group',
-      outcome: 'grader-error',
-      problem: expect.stringContaining('cannot be parsed'),
-    });
-    const penalised = await attacked(
-      'it breaks on odd text',
-      'rollout: {outcomes: {grader-error: penalise}}\n',
-    );
-    expect(penalised.ok).toBe(true);
   });
 });

@@ -6,10 +6,11 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { type Ended, nodeProgram } from '../support/built-program.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
 /*
- * A reader who leaves, such as `head`.
+ * How a program leaves: its reader leaves first, as `head` does, its command never ends or leaves something running.
  */
 
 const folder = temporaryFolder();
@@ -66,4 +67,36 @@ test('a command continues after the reader of its stderr has closed it', async (
 test('agent-rl plugins | head -1 exits without an error', async () => {
   const program = join(packageRoot(), 'dist', 'scripts', 'agent-rl.js');
   expect(await unread('stdout', [program, 'plugins'])).toEqual({ code: 0, wrote: '' });
+});
+
+const programThat = (does: string): Ended => nodeProgram([probe(does)], folder);
+
+test('a command that waits for something that never happens fails and says what to do', () => {
+  const { code, stdout, stderr } = programThat('await new Promise(() => {});');
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toMatch(/^UNEXPECTED: The job waits for .*a plugin.* a timeout .*\n$/);
+});
+
+test('work that a command leaves running has time to end', () => {
+  expect(programThat("setTimeout(() => console.log('Ended.'), 100); return 0;")).toEqual({
+    code: 0,
+    stdout: 'Ended.\n',
+    stderr: '',
+  });
+});
+
+test('work that a command leaves running for longer neither blocks the program nor changes its exit code', () => {
+  const { code, stdout, stderr } = programThat(
+    "setTimeout(() => console.log('Ended.'), 20_000); return 2;",
+  );
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toMatch(/^A timer, socket or process, .* is still active\. Exiting anyway\.\n$/);
+});
+
+test('work that a command leaves running makes it fail when it throws', () => {
+  const { code, stderr } = programThat(
+    "setTimeout(() => { throw new Error('too late'); }, 100); return 0;",
+  );
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^UNEXPECTED: An error was thrown .*: too late \(.*\)\.\n$/);
 });

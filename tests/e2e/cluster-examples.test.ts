@@ -35,13 +35,8 @@ const { sandbox, vllm, trainer } = compose.services;
 
 /** Flags that a command line gives, and those that its command has. */
 async function flagsOf(words: readonly string[]): Promise<[used: string[], known: string[]]> {
-  const names = words.slice(
-    0,
-    Math.max(
-      1,
-      words.findIndex((word) => word.startsWith('-')),
-    ),
-  );
+  const first = words.findIndex((word) => word.startsWith('-'));
+  const names = words.slice(0, Math.max(1, first));
   const { stdout } = await commandLine([...names, '--help']);
   const flags = (text: string): string[] => text.match(/--[a-z][a-z-]+/g) ?? [];
   return [flags(words.join(' ')), flags(stdout)];

@@ -6,6 +6,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { keyText } from '#agent_rl/core/rollout.ts';
 import type { EpisodeRecord } from '#agent_rl/runs/episodes/read-episodes.ts';
+import { sets, succeeded } from '../support/built-program.ts';
 import { readJson, readLines } from '../support/acme-project.ts';
 import { residentProgram } from '../support/resident-program.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -19,11 +20,7 @@ const program = residentProgram('agent-rl');
 const runs = join(folder, 'runs');
 const smoke = join(packageRoot(), 'configs', 'code_exec_smoke.yaml');
 const run = (name: string): string => join(runs, name);
-const agentRl = async (...words: string[]) => {
-  const { code, stdout, stderr } = await program(words, folder);
-  if (code !== 0) throw new Error(stderr);
-  return stdout;
-};
+const agentRl = async (...words: string[]) => succeeded(await program(words, folder));
 const named = (name: string): string[] => ['--output', runs, '--set', `run.name=${name}`];
 
 type Episode = Pick<EpisodeRecord, 'success' | 'sequences'>;
@@ -37,9 +34,8 @@ const surprisal = ({ sequences: [sequence] }: Episode) => {
 };
 
 beforeAll(async () => {
-  const quick = ['eval.before=false', 'eval.after=false', 'rollout.workers=8'];
-  const sets = quick.flatMap((set) => ['--set', set]);
-  await agentRl('train', '--config', smoke, '--max-iterations', '1', ...sets, ...named('sampled'));
+  const quick = sets('eval.before=false', 'eval.after=false', 'rollout.workers=8');
+  await agentRl('train', '--config', smoke, '--max-iterations', '1', ...quick, ...named('sampled'));
 });
 
 test('demonstrations contain exactly the sampled tokens and the tools of each episode, and train a model', async () => {

@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { residentProgram } from '../support/resident-program.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
+import { sets, succeeded } from '../support/built-program.ts';
 
 /*
  * Runs that are broken on purpose and a healthy one: explain names the cause of each.
@@ -15,34 +16,26 @@ const program = residentProgram('agent-rl');
 const runs = join(folder, 'runs');
 const smoke = join(packageRoot(), 'configs', 'code_exec_smoke.yaml');
 
-const agentRl = async (...words: string[]) => {
-  const { code, stdout, stderr } = await program(words, folder);
-  if (code !== 0) throw new Error(stderr);
-  return stdout;
-};
-
-const setting = (sets: readonly string[]): string[] => sets.flatMap((set) => ['--set', set]);
+const agentRl = async (...words: string[]) => succeeded(await program(words, folder));
 
 /** Two iterations of 8 episodes with the starter model. */
 async function trained(name: string, ...words: string[]): Promise<void> {
-  const sets = [`run.name=${name}`, 'eval.before=false', 'eval.after=false', 'rollout.workers=8'];
-  await agentRl('train', '--config', smoke, '--output', runs, ...setting(sets), ...words);
+  const short = ['eval.before=false', 'eval.after=false', 'rollout.workers=8'];
+  const named = sets(`run.name=${name}`, ...short);
+  await agentRl('train', '--config', smoke, '--output', runs, ...named, ...words);
 }
 
-interface Explained {
-  findings: {
-    check: string;
-    verdict: string;
-    says: string;
-    evidence?: string[];
-    tries?: string[];
-    episode?: string;
-  }[];
+interface Finding {
+  check: string;
+  verdict: string;
+  evidence?: string[];
+  tries?: string[];
+  episode?: string;
 }
 
-async function explained(name: string): Promise<Explained['findings']> {
+async function explained(name: string): Promise<Finding[]> {
   const told = await agentRl('runs', 'explain', join(runs, name), '--json');
-  return (JSON.parse(told) as Explained).findings;
+  return (JSON.parse(told) as { findings: Finding[] }).findings;
 }
 
 const kinds = new Set(['constant-reward', 'unread-calls', 'masked']);
@@ -52,37 +45,12 @@ import { reward } from 'agent_rl/plugin';
 export const flat = reward({ name: 'flat', description: 'Pays the same for everything' })(() => 0.5);
 `;
 
-const deaf = `
-import { toolCallFormat } from 'agent_rl/plugin';
-@toolCallFormat({ name: 'deaf', description: 'Cannot read a call.' })
-export class Deaf {
-  read({ text, turn }) {
-    const malformedCalls = [{ id: \`call_\${turn}_0\`, text, problem: 'it is not XML' }];
-    return { role: 'assistant', content: '', malformedCalls };
-  }
-  print() {
-    return '<call/>';
-  }
-  fits() {
-    return false;
-  }
-}
-`;
-
 beforeAll(async () => {
-  const plugins = {
-    flat: writeBelow(folder, 'flat.ts', flat),
-    deaf: writeBelow(folder, 'deaf.ts', deaf),
-  };
   await trained('well');
-  const flatOnly = ['rewards.0.type=flat', 'algorithm.environmentWeight=0'];
-  await trained('constant', '--plugin', plugins.flat, ...setting(flatOnly));
-  await trained('deaf', '--plugin', plugins.deaf, ...setting(['policy.toolCallFormat=deaf']));
-  await trained('other-format', ...setting(['policy.toolCallFormat=python-block']));
-  await trained(
-    'masked',
-    ...setting(['rollout.maxTurns=1', 'rollout.outcomes.truncated-turns=mask']),
-  );
+  const flatOnly = sets('rewards.0.type=flat', 'algorithm.environmentWeight=0');
+  await trained('constant', '--plugin', writeBelow(folder, 'flat.ts', flat), ...flatOnly);
+  await trained('other-format', ...sets('policy.toolCallFormat=python-block'));
+  await trained('masked', ...sets('rollout.maxTurns=1', 'rollout.outcomes.truncated-turns=mask'));
 }, 300_000);
 
 describe('The command agent-rl runs explain', () => {
@@ -100,27 +68,19 @@ describe('The command agent-rl runs explain', () => {
     });
     expect(first?.tries?.join()).toContain('algorithm.environmentWeight (now 0)');
     // It can be looked at.
-    const shown = await agentRl(
-      'runs',
-      'show',
-      join(runs, 'constant'),
-      '--episode',
-      first?.episode ?? '',
-    );
+    const run = join(runs, 'constant');
+    const shown = await agentRl('runs', 'show', run, '--episode', first?.episode ?? '');
     expect(shown).toContain('reward 0.50');
   });
 
-  test.each([
-    ['deaf', /were malformed/, 'deaf'],
-    ['other-format', /looks like a call, but no call is parsed/, 'python-block'],
-  ])('names calls that are never parsed: %s', async (name, says, format) => {
-    const [first] = await explained(name);
+  test('names calls that are never parsed', async () => {
+    const [first] = await explained('other-format');
     expect(first).toMatchObject({
       check: 'unread-calls',
       verdict: 'wrong',
-      says: expect.stringMatching(says),
+      says: expect.stringMatching(/looks like a call, but no call is parsed/),
     });
-    expect(first?.tries?.join()).toContain(`policy.toolCallFormat (now "${format}")`);
+    expect(first?.tries?.join()).toContain('policy.toolCallFormat (now "python-block")');
   });
 
   test('names the setting that masks the sampled tokens', async () => {
@@ -128,33 +88,16 @@ describe('The command agent-rl runs explain', () => {
     expect(first).toMatchObject({ check: 'masked', verdict: 'wrong' });
     expect(first?.evidence?.join()).toContain('rollout.outcomes.truncated-turns (now "mask")');
   });
-
-  test('shows the tokens of a step as text and explains why a step has no gradient', async () => {
-    const text = await agentRl('runs', 'explain', join(runs, 'well'), '--step', '1');
-    expect(text).toMatch(/Groups: 2, .*mixed/);
-    expect(text).toMatch(/» ?\S+«/);
-    expect(text).not.toMatch(/#\d+/);
-    const none = await agentRl('runs', 'explain', join(runs, 'constant'), '--step', '1');
-    expect(none).toMatch(
-      /No gradient: no sampled token contributes to the loss: \d+ zero-advantage \(exactly/,
-    );
-  });
 });
 
 test('agent-rl runs compare finds where two runs diverge', async () => {
-  const same = await agentRl(
-    'runs',
-    'compare',
-    join(runs, 'well'),
-    join(runs, 'constant'),
-    '--json',
-  );
+  const [well, constant] = [join(runs, 'well'), join(runs, 'constant')];
+  const same = await agentRl('runs', 'compare', well, constant, '--json');
   // The first iteration is sampled from the same weights; only one of them then learned something.
   expect(JSON.parse(same)).toMatchObject({
     parting: { compared: 16, unpaired: 0, otherProbabilities: 2 },
   });
-  const text = await agentRl('runs', 'compare', join(runs, 'well'), join(runs, 'masked'));
-  expect(text).toContain('rollout.maxTurns: 4 -> 1');
+  const text = await agentRl('runs', 'compare', well, join(runs, 'masked'));
   expect(text).toMatch(
     /Training diverges in iteration 1\n {2}train\/1\/0\/\d\/\d of train-\d+: token \d+/,
   );

@@ -49,30 +49,16 @@ describe('A program in Python that is an agent', () => {
     const { environment, answer } = agent.play('exit');
     const thrown = (await thrownOf(answer)) as Error;
     expect(thrown.message).toMatch(
-      /^python3 .*agent\.py exited with code 3\. It wrote to stderr:\n/,
+      /^python3 .*agent\.py exited with code 3\. It wrote to stderr:\n.*\\x1b\[31mgave up, key \[redacted\]/s,
     );
-    expect(thrown.message).toContain(String.raw`\x1b[31mgave up, key [redacted]`);
     expect(environment.isModelError(thrown)).toBe(false);
-  });
-
-  test("does not count as failed when it exits because of the model's turn", async () => {
-    const { environment, answer } = agent.play('model');
-    const thrown = await thrownOf(answer);
-    expect(environment.isModelError(thrown)).toBe(true);
-    const verdict = await environment.finish('agent-error', signal, undefined);
-    expect(verdict).toMatchObject({ outcome: 'agent-error', reward: 0, forfeited: true });
-    expect(verdict.record).toEqual({ stderr: expect.stringContaining('Tool nope not found') });
-    const own = agent.play('throw');
-    expect(own.environment.isModelError(await thrownOf(own.answer))).toBe(false);
   });
 
   test('is stopped when it prints endlessly', async () => {
     const small = await open({ command: ['python3', ownLoop('agent.py')], mostOutputKiB: 64 });
-    expect(await thrownOf(small.play('flood').answer)).toMatchObject({
-      message: expect.stringMatching(
-        /printed more than 65536 bytes \(environment\.mostOutputKiB\)/,
-      ),
-    });
+    await expect(small.play('flood').answer).rejects.toThrow(
+      /printed more than 65536 bytes \(environment\.mostOutputKiB\)/,
+    );
   });
 
   test('inherits only the usual and the named environment variables', async () => {
@@ -112,17 +98,6 @@ describe('An agent in a process of its own', () => {
     expect(record).toEqual({ stderr: 'for people' });
   });
 
-  test('passes on the names of its errors', async () => {
-    for (const [prompt, isModelError] of [
-      ['throw', false],
-      ['model', true],
-      ['own', true],
-    ] as const) {
-      const { environment, answer } = agent.play(prompt);
-      expect(environment.isModelError(await thrownOf(answer))).toBe(isModelError);
-    }
-  });
-
   test('may leak listeners, leave timers running and write endlessly to stderr', async () => {
     for (const prompt of ['leak', 'late']) await agent.play(prompt).answer;
     const { environment, answer } = agent.play('flood-stderr');
@@ -131,26 +106,14 @@ describe('An agent in a process of its own', () => {
     expect((record as { stderr: string }).stderr.length).toBeLessThanOrEqual(16 * 1024);
   });
 
-  test('fails when it exits or its answer is too large', async () => {
-    expect(await thrownOf(agent.play('die').answer)).toMatchObject({
-      message: expect.stringMatching(
-        /^The agent .*agent\.mjs exited with code 3\. It wrote nothing/,
-      ),
-    });
-    expect(await thrownOf(agent.play('huge').answer)).toMatchObject({
-      message: expect.stringMatching(/printed more than 65536 bytes/),
-    });
+  test('fails when it exits', async () => {
+    await expect(agent.play('die').answer).rejects.toThrow(
+      /^The agent .*agent\.mjs exited with code 3\. It wrote nothing/,
+    );
   });
 
   test('is stopped at the deadline when it loops', async () => {
     const looping = agent.play('loop', { signal: AbortSignal.timeout(500) });
-    expect(await thrownOf(looping.answer)).toMatchObject({
-      message: expect.stringMatching(/timeout/),
-    });
-  });
-
-  test('may be written in TypeScript', async () => {
-    const typed = await open({ agent: ownLoop('typed-agent.ts'), isolation: 'process' });
-    expect(await typed.play('hello').answer).toMatch(/^hello \d$/);
+    await expect(looping.answer).rejects.toThrow(/timeout/);
   });
 });

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { beforeAll, expect, test } from '@jest/globals';
@@ -6,6 +6,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { drawnMasks, maskOf, type TranscriptRecord } from '#agent_rl/core/transcript.ts';
 import { score } from '#agent_rl/jobs/token-files/score.ts';
 import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
+import { readLines } from '../support/acme-project.ts';
 import { delayedAgent } from '../support/delayed-agent.ts';
 import { writeSmallModel } from '../support/small-model.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
@@ -61,35 +62,24 @@ interface Line {
 const linesOf = ({ run }: Record<string, unknown>): Line[] =>
   readdirSync(join(String(run), 'trajectories'))
     .filter((name) => name.startsWith('train'))
-    .flatMap((name) =>
-      readFileSync(join(String(run), 'trajectories', name), 'utf8')
-        .trimEnd()
-        .split('\n'),
-    )
-    .map((line) => {
-      const { seconds: _, run: __, ...rest } = JSON.parse(line) as Line & Record<string, unknown>;
-      return rest;
-    });
+    .flatMap((name) => readLines(String(run), 'trajectories', name))
+    .map(({ seconds: _seconds, run: _run, ...rest }) => rest as unknown as Line);
 
 /** Of each token but the first, by what scores token files. */
 async function scored(ids: readonly (readonly number[])[]): Promise<number[][]> {
   const output = join(folder, 'scored.jsonl');
+  const text = ids.map((one) => JSON.stringify({ ids: one })).join('\n');
   await score({
     model,
     device: 'cpu',
     engineThreads: 1,
-    input: writeBelow(
-      folder,
-      'ids.jsonl',
-      ids.map((one) => JSON.stringify({ ids: one })).join('\n'),
-    ),
+    input: writeBelow(folder, 'ids.jsonl', text),
     output,
     batchTokens: 4096,
     signal: new AbortController().signal,
     print: () => undefined,
   });
-  const lines = readFileSync(output, 'utf8').trimEnd().split('\n');
-  return lines.map((line) => (JSON.parse(line) as { logprobs: number[] }).logprobs);
+  return readLines(output).map(({ logprobs }) => logprobs as number[]);
 }
 
 test('workers and delays change neither weights nor records, and every token is accounted for', async () => {

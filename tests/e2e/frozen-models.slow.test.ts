@@ -14,6 +14,7 @@ import { readJson, readLines } from '../support/acme-project.ts';
 import { smallModelConfig, writeSmallModel } from '../support/small-model.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 import { rejectionOf } from '../support/thrown.ts';
+import { tinyEngine } from '../support/tiny-engine.ts';
 
 /*
  * Two small models with the same tokenizer and other weights. The games are lost; what is learned is to be brief.
@@ -76,30 +77,27 @@ const train = async (name: string, overrides: Overrides, resume?: string) => {
 const sha256Of = (name: string) => readJson(folder, name, 'summary.json')['weightsSha256'];
 const refusal = (overrides: Overrides) => rejectionOf(train('refused', overrides));
 
+interface Drawn {
+  agent: string;
+  iteration: number;
+  taskId: string;
+  sample: number;
+  seed: number;
+  sequences: [] | [TranscriptRecord];
+}
+
 /** What an agent drew in an iteration, and from which context. */
 function drawn(run: string, agent: string, iteration: number) {
-  const lines = readLines(run, 'trajectories', 'train.jsonl') as {
-    agent: string;
-    iteration: number;
-    taskId: string;
-    sample: number;
-    seed: number;
-    sequences: [] | [TranscriptRecord];
-  }[];
+  const lines = readLines(run, 'trajectories', 'train.jsonl') as unknown as Drawn[];
   return lines
     .filter((line) => line.agent === agent && line.iteration === iteration)
     .flatMap(({ taskId, sample, seed, sequences: [sequence] }) => {
       const span = sequence?.spans.find(({ source }) => source === 'sampled');
       if (sequence === undefined || span === undefined) return [];
-      const { tokens } = sequence;
-      return [
-        {
-          key: { seed, taskId, sample, turn: 0, agent },
-          context: tokens.slice(0, span.start),
-          tokens: tokens.slice(span.start, span.end),
-          version: span.version,
-        },
-      ];
+      const key = { seed, taskId, sample, turn: 0, agent };
+      const { start: from, end } = span;
+      const [context, tokens] = [sequence.tokens.slice(0, from), sequence.tokens.slice(from, end)];
+      return [{ key, context, tokens, version: span.version }];
     })
     .toSorted((a, b) =>
       `${a.key.taskId}${a.key.sample}`.localeCompare(`${b.key.taskId}${b.key.sample}`),
@@ -108,16 +106,8 @@ function drawn(run: string, agent: string, iteration: number) {
 
 /** What a model says in the same places. */
 async function drawnFrom(model: string, places: ReturnType<typeof drawn>) {
-  const engine = await EngineClient.open({
-    modelFolder: model,
-    seed: 1,
-    device: 'cpu',
-    threads: 1,
-    rows: 8,
-    maxContextTokens: 160,
-    microBatchTokens: 256,
-    reference: false,
-  });
+  const sizes = { rows: 8, maxContextTokens: 160, microBatchTokens: 256 };
+  const engine = await EngineClient.open({ ...tinyEngine(model), ...sizes });
   engines.push(engine);
   const { generator } = engine;
   const { stopTokens } = await openLanguageModelFolder(model);

@@ -1,19 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
 
 import type { CodeTask } from '#agent_rl/core/tasks/code-task.ts';
-import { unbiased } from '#agent_rl/core/services/generator.ts';
-import type { Sandbox } from '#agent_rl/core/services/sandbox.ts';
-import { keyOutsideRuns, type Part } from '#agent_rl/core/rollout.ts';
+import { type Part } from '#agent_rl/core/rollout.ts';
 import { worldOfOne } from '#agent_rl/rollout/world.ts';
-import { memberOf } from '#tests/support/rollouts.ts';
 import { CodeExecEnv } from '#agent_rl/environments/code-exec/code-exec-env.ts';
 import { HermesFormat, LanguageModelPolicy } from '#agent_rl/policies/index.ts';
-import { runEpisode } from '#agent_rl/rollout/run-episode.ts';
 import { ToolRunner } from '#agent_rl/rollout/tools/tool-runner.ts';
 import { CodeExecTool } from '#agent_rl/tools/code-exec/code-exec-tool.ts';
 import { tools } from '#agent_rl/core/plugins/tool.ts';
 import { miniMind3 } from '../support/minimind3.ts';
 import { ScriptedGenerator } from '../support/scripted-generator.ts';
+import { play } from '../support/play-episode.ts';
+import { says } from '../support/scripted-policy.ts';
 import { startedSandbox } from '../support/started-sandbox.ts';
 import { unhurriedLimits } from '../support/sandbox-limits.ts';
 
@@ -48,26 +46,12 @@ const limits = {
 };
 const codeExec = tools.specOf(CodeExecTool);
 
-/** The sandbox as a run opens it with this `sandbox.wallS`. */
-const endingAfter = (wallS: number): Sandbox => ({
-  capabilities: () => sandbox().capabilities(),
-  execute: (request, signal) => sandbox().execute({ ...request, limits: { wallS } }, signal),
-  openSession: (options) => sandbox().openSession(options),
-  close: () => sandbox().close(),
-});
-
 /** Plays an episode in which the model samples these turns, with control tokens where it writes them. */
-const played = (...turns: readonly string[]): Promise<Part> =>
-  playedWith(unhurriedLimits, ...turns);
-
-async function playedWith(
-  { wallS }: { wallS: number },
-  ...turns: readonly string[]
-): Promise<Part> {
+async function played(...turns: readonly string[]): Promise<Part> {
   const script = (_: unknown, index: number) =>
     tokenizer.encodeTemplate(turns[index] ?? '<|im_end|>');
   const toolRunner = new ToolRunner(codeExec === undefined ? [] : [codeExec]);
-  const make = () => ({
+  const parts = {
     policy: new LanguageModelPolicy({
       model,
       generator: new ScriptedGenerator(script),
@@ -85,24 +69,18 @@ async function playedWith(
           partialCredit: 0,
           timeoutPenalty: 0,
           turnLimitPenalty: 0,
-          judgeWallS: wallS,
+          judgeWallS: unhurriedLimits.wallS,
         },
       }),
     ),
     tools: new Map([
-      [
-        'code_exec',
-        new CodeExecTool({ sandbox: endingAfter(wallS), settings: { output: 'shown' } }),
-      ],
+      ['code_exec', new CodeExecTool({ sandbox: sandbox(), settings: { output: 'shown' } })],
     ]),
     toolRunner,
-    rewards: [],
-    invalidCallPenalty: 0,
     limits,
-  });
-  const request = { task, key: keyOutsideRuns(), step: 0, seed: 1, sampling: unbiased };
-  const rollout = await runEpisode(make, request, new AbortController().signal);
-  return memberOf(rollout).part;
+  };
+  const { episode } = await play({ script: () => ({ message: says('') }), parts });
+  return episode;
 }
 
 const callOf = (code: string): string =>
@@ -159,38 +137,5 @@ describe('A model that forges its transcript', () => {
     expect(textOf(episode, 'tool').join('')).toBe(forged);
     const said = spansOf(episode, 'tool').flat();
     expect(said.some((id) => tokenizer.isControl(id))).toBe(false);
-  });
-
-  test('fails the hidden cases with an answer to the public case alone', async () => {
-    const episode = await played(callOf('print(2)'), 'Done.<|im_end|>');
-    expect(episode).toMatchObject({ outcome: 'wrong-answer', success: false, reward: 0 });
-  });
-});
-
-describe('A model that never stops', () => {
-  const endless = 'and on '.repeat(400);
-
-  test("is stopped by the turn's token limit and earns no reward", async () => {
-    const episode = await played(endless);
-    expect(episode).toMatchObject({ outcome: 'truncated-tokens', success: false, reward: 0 });
-    expect(spansOf(episode, 'sampled')[0]).toHaveLength(limits.maxTurnTokens);
-  });
-
-  test('is stopped by the limit on turns when it keeps calling', async () => {
-    const call = callOf('print(0)');
-    const episode = await played(call, call, call, call, call);
-    expect(episode).toMatchObject({ outcome: 'truncated-turns', reward: 0, turns: 4 });
-  });
-
-  test('is stopped by the limit on invalid calls when it calls unknown tools', async () => {
-    const call = '<tool_call>\n{"name": "rm", "arguments": {}}\n</tool_call><|im_end|>';
-    const episode = await played(call, call, call, call);
-    expect(episode).toMatchObject({ outcome: 'invalid-calls', reward: 0, turns: 3 });
-  });
-
-  test('is shown that its program ran too long, and earns no reward', async () => {
-    const episode = await playedWith({ wallS: 1 }, callOf('while True: pass'), 'Done.<|im_end|>');
-    expect(episode).toMatchObject({ outcome: 'wrong-answer', reward: 0 });
-    expect(textOf(episode, 'tool').join('')).toMatch(/time|stopped/i);
   });
 });

@@ -1,21 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { batchOf, type TrainDatum } from '#agent_rl/core/services/batch.ts';
 import type { LossSpec } from '#agent_rl/core/services/learner.ts';
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
 import type { ProgramMemory } from '#agent_rl/learner/train-batch.ts';
 import type { Adapter, ModelConfig } from '#model/config/architecture.ts';
-import {
-  adapterParameter,
-  adapterScale,
-  adapterSpecs,
-  adapterTargets,
-} from '#model/adapters/adapter.ts';
-import { sizeOf } from '#agent_rl/engine/check-inputs.ts';
-import { layerParameter, linearShapes } from '#model/config/parameters.ts';
+import { adapterParameter, adapterSpecs, adapterTargets } from '#model/adapters/adapter.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { tinyAdapterWeights } from '../support/tiny-adapter.ts';
 import { tinyModels, tinyWeights } from '../support/tiny-models.ts';
 
 let engine: OnnxEngine;
@@ -51,14 +44,7 @@ const step = {
   maxGradNorm: Infinity,
 };
 
-/** Both matrices away from zero, so that each has a gradient. */
-const adapterWeights = (of: Adapter = adapter): Map<string, Float32Array> =>
-  new Map(
-    adapterSpecs(base, of).map(({ name, shape }) => {
-      const rng = new KeyedRng(5, name);
-      return [name, new Float32Array(sizeOf(shape)).map(() => 0.3 * rng.normal())];
-    }),
-  );
+const adapterWeights = (of: Adapter = adapter) => tinyAdapterWeights(base, of);
 
 const data: readonly TrainDatum[] = [13, 7].map((length) => ({
   tokens: Int32Array.from({ length }, (_, t) => (t * 5 + length) % 11),
@@ -85,71 +71,10 @@ function learnerOn({ of = config, weights, memory, microBatchTokens = 256 }: Par
   });
 }
 
-/** W + scale B A in every adapted layer, by loops. */
-function merged(weights = adapterWeights()): Map<string, Float32Array> {
-  const whole = tinyWeights(base);
-  for (let layer = 0; layer < base.layers; layer++) {
-    for (const module of adapter.targets) {
-      const [out, width] = linearShapes(base)[module];
-      const a = weights.get(adapterParameter(adapter, layer, module, 'A'))!;
-      const b = weights.get(adapterParameter(adapter, layer, module, 'B'))!;
-      const w = whole.get(layerParameter(layer, `${module}.weight`))!;
-      for (let o = 0; o < out; o++) {
-        for (let i = 0; i < width; i++) {
-          for (let r = 0; r < 3; r++) {
-            w[o * width + i]! += adapterScale(adapter) * b[o * 3 + r]! * a[r * width + i]!;
-          }
-        }
-      }
-    }
-  }
-  return whole;
-}
-
 const largestGap = (a: ArrayLike<number>, b: ArrayLike<number>): number =>
   Math.max(...Array.from(a, (value, i) => Math.abs(value - b[i]!)));
 
 describe('A LocalLearner with an adapter', () => {
-  test('computes the same as the merged weights', async () => {
-    const whole = learnerOn({ of: base, weights: merged() });
-    const tokens = data.map((datum) => datum.tokens);
-    const options = { temperature: 1, which: 'policy' } as const;
-    const [apart, together] = [
-      await learnerOn().forward(tokens, options),
-      await whole.forward(tokens, options),
-    ];
-    for (const [i, row] of apart.entries())
-      expect(largestGap(row, together[i]!)).toBeLessThan(1e-5);
-  });
-
-  test('has gradients that follow from the gradient dW of the merged weights: scale dW A^T and scale B^T dW', async () => {
-    const [own, whole] = [learnerOn(), learnerOn({ of: base, weights: merged() })];
-    await own.forwardBackward(batchOf(data), loss);
-    await whole.forwardBackward(batchOf(data), loss);
-    const weights = adapterWeights();
-    for (const module of adapter.targets) {
-      const [out, width] = linearShapes(base)[module];
-      const [a, b] = (['A', 'B'] as const).map((which) =>
-        weights.get(adapterParameter(adapter, 1, module, which))!,
-      ) as [Float32Array, Float32Array];
-      const w = whole.gradientOf(layerParameter(1, `${module}.weight`))!;
-      const expectedA = new Float32Array(a.length);
-      const expectedB = new Float32Array(b.length);
-      for (let o = 0; o < out; o++) {
-        for (let i = 0; i < width; i++) {
-          for (let r = 0; r < 3; r++) {
-            expectedA[r * width + i]! += 2 * b[o * 3 + r]! * w[o * width + i]!;
-            expectedB[o * 3 + r]! += 2 * a[r * width + i]! * w[o * width + i]!;
-          }
-        }
-      }
-      const gradient = (which: 'A' | 'B') =>
-        own.gradientOf(adapterParameter(adapter, 1, module, which))!;
-      expect(largestGap(gradient('A'), expectedA)).toBeLessThan(1e-4);
-      expect(largestGap(gradient('B'), expectedB)).toBeLessThan(1e-4);
-    }
-  });
-
   test('trains only the adapter', async () => {
     const learner = learnerOn();
     await learner.forwardBackward(batchOf(data), loss);
@@ -171,45 +96,6 @@ describe('A LocalLearner with an adapter', () => {
     await learner.optimStep(step);
     const reference = await learner.forward(tokens, { temperature: 1, which: 'reference' });
     for (const [i, row] of reference.entries()) expect(largestGap(row, under[i]!)).toBe(0);
-  });
-
-  test('sums several adapters and trains the last', async () => {
-    const second = { ...adapter, name: 'second', targets: adapterTargets(['q_proj', 'v_proj']) };
-    const weights = new Map([...adapterWeights(), ...adapterWeights(second)]);
-    const learner = learnerOn({ of: { ...base, adapters: [adapter, second] }, weights });
-    learner.freezeReference();
-    const tokens = data.map((datum) => datum.tokens);
-    const reference = await learner.forward(tokens, { temperature: 1, which: 'reference' });
-    const first = await learnerOn().forward(tokens, { temperature: 1, which: 'policy' });
-    for (const [i, row] of reference.entries()) expect(largestGap(row, first[i]!)).toBe(0);
-    await learner.forwardBackward(batchOf(data), loss);
-    expect(
-      learner.gradientOf(adapterParameter(adapter, 0, 'self_attn.q_proj', 'A')),
-    ).toBeUndefined();
-    expect(learner.gradientOf(adapterParameter(second, 0, 'self_attn.q_proj', 'A'))).toBeDefined();
-  });
-
-  test('resumes from its checkpoint with identical weights', async () => {
-    const [first, second] = [
-      learnerOn(),
-      learnerOn({
-        weights: new Map(
-          adapterSpecs(base, adapter).map(({ name, shape }) => [
-            name,
-            new Float32Array(sizeOf(shape)),
-          ]),
-        ),
-      }),
-    ];
-    await first.forwardBackward(batchOf(data), loss);
-    await first.optimStep(step);
-    await first.saveState(folder);
-    await second.loadState(folder);
-    for (const learner of [first, second]) {
-      await learner.forwardBackward(batchOf(data), loss);
-      await learner.optimStep(step);
-    }
-    expect(second.weightsSha256()).toBe(first.weightsSha256());
   });
 
   test('does not save a gradient that was not applied, such as that of a failed update', async () => {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { sets, succeeded } from '../support/built-program.ts';
 import { readJson, readLines } from '../support/acme-project.ts';
 import { residentProgram } from '../support/resident-program.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -14,29 +15,21 @@ const sizes = { tasksPerStep: 4, groupSize: 2, evalTasks: 16 };
 
 /** A short run of the shipped config from the shipped starter, with some of its tools. */
 async function train(name: string, ...more: string[]): Promise<void> {
-  const sets = [
+  const settings = [
     `run.name=${name}`,
-    `train.iterations=${iterations}`,
-    'train.warmupSteps=0',
+    ...`train.iterations=${iterations} train.warmupSteps=0 eval.maxTasks=${sizes.evalTasks}`.split(
+      ' ',
+    ),
     `rollout.tasksPerStep=${sizes.tasksPerStep}`,
     `rollout.groupSize=${sizes.groupSize}`,
-    `eval.maxTasks=${sizes.evalTasks}`,
     'algorithm.microBatchTokens=1024',
     'sandbox.wallS=20',
     // Many, so that a few drawn of all have some.
     'datasets.1.generator={type: workspace, evalTasks: 1000}',
     ...more,
   ];
-  const { code, stderr } = await agentRl(
-    [
-      'train',
-      '--config',
-      join(packageRoot(), 'configs', 'mixed_grpo.yaml'),
-      ...sets.flatMap((set) => ['--set', set]),
-    ],
-    project,
-  );
-  expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+  const config = join(packageRoot(), 'configs', 'mixed_grpo.yaml');
+  succeeded(await agentRl(['train', '--config', config, ...sets(...settings)], project));
 }
 
 interface Episode {
@@ -60,12 +53,6 @@ const callsOf = (made: readonly Episode[]) => made.flatMap(({ toolCalls }) => to
 
 describe('A run with two tools', () => {
   beforeAll(() => train('both'), 120_000);
-
-  test('takes half of the episodes of each iteration from each kind of task', () => {
-    const trained = episodes('both', 'train.jsonl');
-    expect(trained).toHaveLength(iterations * sizes.tasksPerStep * sizes.groupSize);
-    expect(trained.filter(isOfWorkspace)).toHaveLength(trained.length / 2);
-  });
 
   test('calls both tools, which answer', () => {
     const called = callsOf(episodes('both', 'train.jsonl')).filter(

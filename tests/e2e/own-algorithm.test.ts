@@ -2,6 +2,7 @@ import { join } from 'node:path';
 
 import { beforeAll, expect, test } from '@jest/globals';
 
+import { sets } from '../support/built-program.ts';
 import { makeAcmeProject, readJson } from '../support/acme-project.ts';
 import { residentProgram } from '../support/resident-program.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
@@ -42,12 +43,9 @@ beforeAll(async () => {
   writeBelow(project, 'own-algorithm.ts', own);
 });
 
-async function trained(name: string, sets: readonly string[]) {
+async function trained(name: string, settings: readonly string[]) {
   const args = ['train', '--config', 'train.yaml', '--output', name];
-  const { code, stderr } = await agentRl(
-    [...args, ...sets.flatMap((set) => ['--set', set])],
-    project,
-  );
+  const { code, stderr } = await agentRl([...args, ...sets(...settings)], project);
   return { code, stderr, run: join(project, name, 'train-seed7') };
 }
 

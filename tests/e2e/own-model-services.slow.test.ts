@@ -17,7 +17,7 @@ import { codeBlocks, fileNameOf, readDocument } from '../support/markdown.ts';
 import { servingOptions } from '../support/serving.ts';
 import { writeSmallModel, smallModelConfig } from '../support/small-model.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
-import { rejectionOf } from '../support/thrown.ts';
+import { errorOf, rejectionOf } from '../support/thrown.ts';
 
 /*
  * The generator and the learner of the page on generators and learners, on the contracts: the generator asks `agent-rl serve`.
@@ -103,10 +103,10 @@ generator: { type: deaf }
 run: { outputDir: ${folder} }
 `,
   );
-  expect(await rejectionOf(trainAgent({ config }))).toMatchObject({
-    code: 'PLUGIN_LOAD_FAILED',
-    message: expect.stringContaining(
+  expect(await rejectionOf(trainAgent({ config }))).toMatchObject(
+    errorOf(
+      'PLUGIN_LOAD_FAILED',
       'Generator "deaf", describe(): takes is ["folder"], but the generator has no method use',
     ),
-  });
+  );
 });

@@ -21,8 +21,3 @@ test('an environment is created in a temporary folder otherwise, which is remove
   await expect(made).rejects.toThrow(/^false -m venv \S*agent-rl-peers-\w+ ended with 1\.$/);
   expect(environments()).toEqual(before);
 });
-
-test('a Python that does not exist is reported by its path', async () => {
-  const made = withPeerPython('no-such-python', needs, async (python) => python);
-  await expect(made).rejects.toThrow(/no-such-python/);
-});

@@ -3,10 +3,9 @@ import { describe, expect, test } from '@jest/globals';
 import { parameterCount } from '#model/config/parameters.ts';
 import { measureQwen3Shape } from '#scripts/bench/qwen3-shape.ts';
 import { measureRow } from '#scripts/bench/qwen3-shape/measure-row.ts';
-import { randomWeights } from '#scripts/bench/qwen3-shape/random-weights.ts';
 import { qwen3ShapeMarkdown } from '#scripts/bench/qwen3-shape/report.ts';
 import { qwen3Shape, tinyQwen3Shape } from '#scripts/bench/qwen3-shape/shape.ts';
-import { groupsOf, type RowAnswer, type RowOrder } from '#scripts/bench/qwen3-shape/tasks.ts';
+import { groupsOf, type RowAnswer } from '#scripts/bench/qwen3-shape/tasks.ts';
 import { builtProgram } from '../support/built-program.ts';
 
 const timing = { device: 'cpu', threads: 1, warmUp: 1, repeats: 2 };
@@ -18,30 +17,10 @@ const orders = groupsOf(tinyQwen3Shape).flatMap(({ title, task, contestants }) =
     .map((contestant) => ({ title, order: { ...contestant, task, ...timing } })),
 );
 
-const lossOf = async (find: (order: RowOrder) => boolean): Promise<number> =>
-  (await measureRow(orders.map(({ order }) => order).find(find)!)).loss!;
-
 test('the model has 0.6 billion parameters, 0.44 of them outside the embedding, as its card states', () => {
   const { config } = qwen3Shape;
   expect(parameterCount(config)).toBe(596_049_920);
   expect(parameterCount(config) - config.vocabSize * config.hiddenSize).toBe(440_467_456);
-});
-
-test('random weights have the intended deviation, also in four bits', () => {
-  const { config, quantization } = tinyQwen3Shape;
-  const name = 'model.layers.0.mlp.down_proj.weight';
-  const deviation = (values: readonly number[]): number => {
-    const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-    return Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length);
-  };
-  const floats = randomWeights(config).get(name)!;
-  expect(deviation([...floats])).toBeCloseTo(0.02, 3);
-
-  const packed = randomWeights({ ...config, quantization });
-  const scale = packed.get(`${name}_scale`)![0]!;
-  const values = [...packed.get(name)!].flatMap((byte) => [byte & 15, byte >> 4]);
-  expect(values).toHaveLength(floats.length);
-  expect(deviation(values.map((q) => (q - 8) * scale))).toBeCloseTo(0.02, 3);
 });
 
 test.each(orders)('$title is timed as often as ordered by $order.name', async ({ order }) => {
@@ -49,33 +28,6 @@ test.each(orders)('$title is timed as often as ordered by $order.name', async ({
   expect(seconds).toHaveLength(2);
   expect(Math.min(...seconds)).toBeGreaterThan(0);
   expect(peakBytes).toBeGreaterThan(2 ** 24);
-});
-
-test('a step has the same loss whether layers are kept or recomputed', async () => {
-  const [kept, recomputed] = await Promise.all(
-    (['none', 'blocks'] as const).map((recompute) =>
-      lossOf(
-        ({ task, config }) =>
-          task.kind === 'lora-step' &&
-          task.recompute === recompute &&
-          config.quantization === undefined,
-      ),
-    ),
-  );
-  // Fresh weights say about 1 / V of every token, as the policy it is compared with: the ratio is about 1.
-  expect(kept).toBeGreaterThan(-1.2);
-  expect(kept).toBeLessThan(-0.8);
-  expect(recomputed).toBeCloseTo(kept!, 5);
-});
-
-test('a group has the same loss whether its shared prefix is computed once or per sequence', async () => {
-  const [together, apart] = await Promise.all(
-    [undefined, true].map((wanted) =>
-      lossOf(({ task, apart: isApart }) => task.kind === 'lora-group' && isApart === wanted),
-    ),
-  );
-  expect(apart).toBeLessThan(-0.8);
-  expect(together).toBeCloseTo(apart!, 5);
 });
 
 test('a peer that cannot run is reported with its reason, and our rows are still measured', () => {
@@ -127,24 +79,11 @@ describe('The table', () => {
       .slice(2)
       .map((line) => line.split('|').map((cell) => cell.trim()));
     // Two steps a call: 0.3 s are 0.15 a step, and 8 tokens in 0.3 s are 26.7 a second.
-    expect(cells).toEqual([
-      [
-        '',
-        'Decode step, 4 rows of 8 tokens',
-        'ours',
-        '0.15 (0.1 to 0.2)',
-        '26.7',
-        '2.35 GB',
-        '1.00 x',
-        '',
-      ],
-      ['', '', 'theirs', '0.3 (0.3 to 0.3)', '13.3', '12.3 GB', '2.00 x', ''],
-      ['', '', 'others', 'failed: no such module', '', '', '', ''],
+    expect(cells.map((row) => row.filter((cell) => cell !== '').join(' | '))).toEqual([
+      'Decode step, 4 rows of 8 tokens | ours | 0.15 (0.1 to 0.2) | 26.7 | 2.35 GB | 1.00 x',
+      'theirs | 0.3 (0.3 to 0.3) | 13.3 | 12.3 GB | 2.00 x',
+      'others | failed: no such module',
     ]);
-  });
-
-  test('states what it was measured with', () => {
-    expect(text).toMatch(/^596\.0 M parameters, .*2 threads.*2 rounds.*; torch 2$/m);
   });
 });
 

@@ -7,7 +7,7 @@ import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
 import { readLines } from '../support/acme-project.ts';
-import { builtProgram } from '../support/built-program.ts';
+import { builtProgram, succeeded } from '../support/built-program.ts';
 import { type QwenFamily, writeChainModel } from '../support/chain-model.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -52,57 +52,31 @@ interface Case {
 
 const gsm8k = { 'datasets.0.dir': at('gsm8k') };
 const aime = { 'datasets.0.dir': at('aime') };
+const mbpp = { 'datasets.0.dir': join(fixtures, 'mbpp') };
+const medquad = {
+  'datasets.0.dir': at('medquad'),
+  'tools.0.corpus.path': at('medquad-index'),
+};
+const one = ['environment'];
 const four = ['environment', 'format', 'integer_answer', 'valid_code'];
+const searched = ['environment', 'search/mrr', 'answer_similarity', 'format'];
+
+const caseOf = (
+  recipe: string,
+  [family, texts]: [QwenFamily, keyof typeof said],
+  scores: readonly string[],
+  data: Case['data'],
+): Case => ({ recipe, model: { family, texts }, scores, data });
 
 const cases: readonly Case[] = [
-  {
-    recipe: 'gsm8k_calculator',
-    model: { family: 'qwen2', texts: 'calculator' },
-    scores: ['environment'],
-    data: gsm8k,
-  },
-  {
-    recipe: 'gsm8k_code',
-    model: { family: 'qwen3', texts: 'code' },
-    scores: ['environment', 'valid_code'],
-    data: gsm8k,
-  },
-  {
-    recipe: 'gsm8k_cuda',
-    model: { family: 'qwen3', texts: 'calculator' },
-    scores: ['environment'],
-    data: gsm8k,
-  },
-  {
-    recipe: 'gsm8k_vllm',
-    model: { family: 'qwen2', texts: 'calculator' },
-    scores: ['environment'],
-    data: gsm8k,
-  },
-  {
-    recipe: 'mbpp_cuda',
-    model: { family: 'qwen2', texts: 'code' },
-    scores: ['environment'],
-    data: { 'datasets.0.dir': join(fixtures, 'mbpp') },
-  },
-  {
-    recipe: 'aime_cuda',
-    model: { family: 'qwen3', texts: 'thought' },
-    scores: four,
-    data: aime,
-  },
-  {
-    recipe: 'aime_tinker',
-    model: { family: 'qwen3', texts: 'thought' },
-    scores: four,
-    data: aime,
-  },
-  {
-    recipe: 'medquad_qwen3',
-    model: { family: 'qwen3', texts: 'search' },
-    scores: ['environment', 'search/mrr', 'answer_similarity', 'format'],
-    data: { 'datasets.0.dir': at('medquad'), 'tools.0.corpus.path': at('medquad-index') },
-  },
+  caseOf('gsm8k_calculator', ['qwen2', 'calculator'], one, gsm8k),
+  caseOf('gsm8k_code', ['qwen3', 'code'], ['environment', 'valid_code'], gsm8k),
+  caseOf('gsm8k_cuda', ['qwen3', 'calculator'], one, gsm8k),
+  caseOf('gsm8k_vllm', ['qwen2', 'calculator'], one, gsm8k),
+  caseOf('mbpp_cuda', ['qwen2', 'code'], one, mbpp),
+  caseOf('aime_cuda', ['qwen3', 'thought'], four, aime),
+  caseOf('aime_tinker', ['qwen3', 'thought'], four, aime),
+  caseOf('medquad_qwen3', ['qwen3', 'search'], searched, medquad),
 ];
 
 const modelFolder = ({ family, texts }: Case['model']): string => at(`${family}-${texts}`);
@@ -137,8 +111,7 @@ beforeAll(async () => {
     ['data', 'prepare', join(fixtures, 'medquad'), '--output', at('medquad')],
     ['data', 'index', at('medquad'), '--output', at('medquad-index')],
   ])
-    if (builtProgram('agent-rl', args, folder).code !== 0)
-      throw new Error(`agent-rl ${args.join(' ')} failed.`);
+    succeeded(builtProgram('agent-rl', args, folder));
   const models = new Map(cases.map(({ model }) => [modelFolder(model), model]));
   for (const [path, { family, texts }] of models)
     await writeChainModel(path, { family, texts: said[texts] });
@@ -152,17 +125,10 @@ test('every recipe for a published model has a case', () => {
 
 describe.each(cases)('$recipe', ({ recipe, model, scores, data }) => {
   test('trains for two iterations with its own rewards', async () => {
-    const { run } = await trainAgent({
-      config: join(recipes, `${recipe}.yaml`),
-      overrides: {
-        ...elsewhere,
-        ...smaller,
-        ...data,
-        'model.path': modelFolder(model),
-        'run.name': recipe,
-      },
-      quiet: true,
-    });
+    const named = { 'model.path': modelFolder(model), 'run.name': recipe };
+    const overrides = { ...elsewhere, ...smaller, ...data, ...named };
+    const config = join(recipes, `${recipe}.yaml`);
+    const { run } = await trainAgent({ config, overrides, quiet: true });
     const lines = readLines(run as string, 'metrics.jsonl');
     expect(lines.map(({ iteration }) => iteration)).toEqual([1, 2]);
     for (const line of lines) {
@@ -179,40 +145,32 @@ describe.each(cases)('$recipe', ({ recipe, model, scores, data }) => {
   }, 240_000);
 });
 
-describe('A recipe with a remote learner or generator', () => {
-  test.each([
-    ['gsm8k_vllm', 'generator', 'http://127.0.0.1:9', /127\.0\.0\.1:9/],
-    ['aime_tinker', 'learner', 'http://127.0.0.1:9', /127\.0\.0\.1:9/],
-  ])(
-    'passes every check until it calls its service: %s, %s',
-    async (recipe, block, url, asked) => {
-      const file = join(recipes, `${recipe}.yaml`);
-      const chosen = cases.find((one) => one.recipe === recipe)!;
-      const { config } = (await prepareRun({ file, training: true })).loaded;
-      expect(config[block as 'generator' | 'learner'].type).not.toBe('engine');
-      process.env['TINKER_API_KEY'] = 'none';
-      const away =
-        block === 'generator'
-          ? { 'generator.urls': [url], 'generator.patienceS': 1 }
-          : {
-              'learner.url': url,
-              'learner.patienceS': 1,
-              'generator.url': url,
-              'generator.patienceS': 1,
-            };
-      const training = trainAgent({
-        config: file,
-        overrides: {
-          ...smaller,
-          ...chosen.data,
-          ...away,
-          'model.path': modelFolder(chosen.model),
-          'run.name': `${recipe}-elsewhere`,
-        },
-        quiet: true,
-      });
-      await expect(training).rejects.toThrow(asked);
+const away = 'http://127.0.0.1:9';
+
+test.each([
+  ['gsm8k_vllm', 'generator', { 'generator.urls': [away], 'generator.patienceS': 1 }],
+  [
+    'aime_tinker',
+    'learner',
+    {
+      'learner.url': away,
+      'learner.patienceS': 1,
+      'generator.url': away,
+      'generator.patienceS': 1,
     },
-    240_000,
-  );
-});
+  ],
+] as const)(
+  'the recipe %s passes every check until it calls its service, a remote %s',
+  async (recipe, block, overrides) => {
+    const file = join(recipes, `${recipe}.yaml`);
+    const { model, data } = cases.find((known) => known.recipe === recipe)!;
+    const { config } = (await prepareRun({ file, training: true })).loaded;
+    expect(config[block].type).not.toBe('engine');
+    process.env['TINKER_API_KEY'] = 'none';
+    const named = { 'model.path': modelFolder(model), 'run.name': `${recipe}-elsewhere` };
+    const all = { ...smaller, ...data, ...overrides, ...named };
+    const training = trainAgent({ config: file, overrides: all, quiet: true });
+    await expect(training).rejects.toThrow(/127\.0\.0\.1:9/);
+  },
+  240_000,
+);

@@ -166,9 +166,4 @@ describe('A half-written file of a killed process', () => {
     expect(clearPartials(folder)).toEqual([expect.stringContaining('.partial.old: the process')]);
     expect(readFileSync(join(folder, 'best', 'model.safetensors'), 'utf8')).toBe('whole');
   });
-
-  test('is not looked for without a folder', () => {
-    expect(clearPartials(join(root, 'none'))).toEqual([]);
-    expect(existsSync(join(root, 'none'))).toBe(false);
-  });
 });

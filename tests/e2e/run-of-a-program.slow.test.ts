@@ -5,10 +5,15 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { z } from 'zod';
 
-import { defineTool, evaluateAgent, loadAgent, trainAgent } from '#agent_rl/index.ts';
-import { builtProgram, startProgram, type StartedProgram } from '../support/built-program.ts';
+import { defineTool, trainAgent } from '#agent_rl/index.ts';
+import { readJson } from '../support/acme-project.ts';
+import {
+  builtProgram,
+  startProgram,
+  type StartedProgram,
+  succeeded,
+} from '../support/built-program.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { rejectionOf } from '../support/thrown.ts';
 
 /*
  * A run of `trainAgent` whose tool has the name of a built-in one, as in the guide: no file of the run brings its tool or
@@ -49,16 +54,12 @@ beforeAll(async () => {
 });
 
 test('the run records what the program passed', () => {
-  const read = (name: string) => readFileSync(join(folder, run, name), 'utf8');
-  expect(parse(read('config.yaml'))).toMatchObject({
+  expect(parse(readFileSync(join(folder, run, 'config.yaml'), 'utf8'))).toMatchObject({
     plugins: ['program:tools/search', 'program:rewards/reward'],
   });
-  expect(JSON.parse(read('provenance.json'))).toMatchObject({
+  expect(readJson(folder, run, 'provenance.json')).toMatchObject({
     settings: { 'plugins.0': { source: 'program', place: 'this program' } },
   });
-  expect(JSON.parse(read('tools.json'))).toMatchObject([
-    { function: { name: 'search', parameters: { required: ['query'] } } },
-  ]);
 });
 
 test('the run says how the program can continue it', () => {
@@ -87,22 +88,14 @@ describe('The command serve', () => {
       body: JSON.stringify({
         model: 'towns',
         messages: [{ role: 'user', content: 'Who governs Golkola?' }],
-        tools: JSON.parse(readFileSync(join(folder, run, 'tools.json'), 'utf8')) as unknown,
+        tools: readJson(folder, run, 'tools.json'),
         temperature: 0,
         max_tokens: 48,
       }),
     });
+    const call = { name: 'search', arguments: expect.stringMatching(/Golkola/) };
     expect(await response.json()).toMatchObject({
-      choices: [
-        {
-          finish_reason: 'tool_calls',
-          message: {
-            tool_calls: [
-              { function: { name: 'search', arguments: expect.stringMatching(/Golkola/) } },
-            ],
-          },
-        },
-      ],
+      choices: [{ finish_reason: 'tool_calls', message: { tool_calls: [{ function: call }] } }],
     });
     const { stdout, stderr } = server.soFar();
     expect(stdout + stderr).toContain(
@@ -126,14 +119,6 @@ test.each([
     ['train', '--resume', run],
     `In that program, call trainAgent({ tasks, tools, reward, …, resume: '${run}' }).`,
   ],
-  [
-    ['train', '--config', `${run}/config.yaml`],
-    'In that program, call trainAgent({ tasks, tools, reward, … }).',
-  ],
-  [
-    ['plugins', 'attack', '--config', `${run}/config.yaml`],
-    'In a program, pass them to prepareRun',
-  ],
 ])('the command line %j is refused with the function to call instead', (args, instead) => {
   const { code, stderr } = agentRl(...args);
   expect(stderr).toMatch(/^PLUGIN_UNKNOWN/);
@@ -142,35 +127,20 @@ test.each([
 });
 
 test('demonstrations use the tool, and sft trains on them', () => {
-  expect(agentRl('runs', 'demonstrations', run, '--min-reward', '0').code).toBe(0);
+  succeeded(agentRl('runs', 'demonstrations', run, '--min-reward', '0'));
   const data = ['--dataset-dir', `${run}/demonstrations`, '--train-split', 'train'];
   const config = ['--config', `${run}/config.yaml`, '--set', 'run.name=imitated'];
-  const { code, stdout, stderr } = agentRl('sft', ...config, ...data, '--max-iterations', '1');
-  expect(stdout + stderr).toContain('conversations that name no tools are taught without any');
-  expect(code).toBe(0);
-  expect(agentRl('sft', '--resume', 'runs/imitated', '--max-iterations', '2').code).toBe(0);
+  const taught = agentRl('sft', ...config, ...data, '--max-iterations', '1');
+  expect(succeeded(taught) + taught.stderr).toContain(
+    'conversations that name no tools are taught without any',
+  );
+  succeeded(agentRl('sft', '--resume', 'runs/imitated', '--max-iterations', '2'));
 });
 
-test.each(['show', 'explain'])('agent-rl runs %s works', (command) => {
-  expect(agentRl('runs', command, run).code).toBe(0);
-});
-
-test('the report shows the call that trains the run again', () => {
-  expect(agentRl('runs', 'report', run, '--format', 'md', '--out', 'report.md').code).toBe(0);
+test('the run can be shown and explained, and its report shows the call that trains it again', () => {
+  for (const command of ['show', 'explain']) succeeded(agentRl('runs', command, run));
+  succeeded(agentRl('runs', 'report', run, '--format', 'md', '--out', 'report.md'));
   expect(readFileSync(join(folder, 'report.md'), 'utf8')).toContain(
     'trainAgent({ tasks, tools, reward, … })',
   );
-});
-
-test('evaluateAgent and loadAgent require what the program passed', async () => {
-  const path = join(folder, run);
-  expect(await rejectionOf(evaluateAgent(path, { tools: [search] }))).toMatchObject({
-    code: 'PLUGIN_UNKNOWN',
-    message: expect.stringContaining(
-      `${gave('the reward "reward" was')} it. In a program, call evaluateAgent('${path}', { reward }).`,
-    ),
-  });
-  expect(await evaluateAgent(path, { tools: [search], reward })).toMatchObject({ tasks: 1 });
-  const agent = await loadAgent(path, { tools: [search] });
-  await agent.close();
 });

@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-import { eventsIn, servingClient, type ServingClient } from '../support/serving-client.ts';
+import {
+  type Answer,
+  type Call,
+  codeTool as tool,
+  eventsIn,
+  servingClient,
+  type ServingClient,
+} from '../support/serving-client.ts';
 
 /* What agents do with a server: they send back what it said, stream, and give stop texts. */
 
@@ -11,43 +18,9 @@ beforeAll(async () => {
 afterAll(() => client.close());
 
 const chat = '/v1/chat/completions';
-const tool = {
-  type: 'function',
-  function: {
-    name: 'code_exec',
-    parameters: { type: 'object', properties: { code: { type: 'string' } }, required: ['code'] },
-  },
-};
 const task = { role: 'user', content: 'Read one line of whole numbers. Print their sum.' };
 
-interface Call {
-  id: string;
-  function: { name: string; arguments: string };
-}
-
-interface Answer {
-  id: string;
-  choices: {
-    text: string;
-    message: { content: string | null; reasoning_content?: string; tool_calls?: Call[] };
-    finish_reason: string;
-    token_ids: number[];
-    logprobs: {
-      tokens: string[];
-      token_logprobs: number[];
-      text_offset: number[];
-      content: { token: string; logprob: number; bytes: number[] }[];
-    };
-  }[];
-  usage: { completion_tokens: number };
-  prompt_token_ids: number[];
-}
-
-const answered = async (path: string, body: object): Promise<Answer> => {
-  const { status, text } = await client.ask(path, body);
-  expect({ status, text }).toMatchObject({ status: 200 });
-  return JSON.parse(text) as Answer;
-};
+const answered = (path: string, body: object): Promise<Answer> => client.answered(path, body);
 
 test('calls and answers have unique ids, streamed or not', async () => {
   const body = { messages: [task], tools: [tool], temperature: 0 };
@@ -86,12 +59,6 @@ test('the Responses API answers like chat completions and continues from its own
   const [sameCall] = chatted.choices[0]?.message.tool_calls ?? [];
   expect(call?.arguments).toBe(sameCall?.function.arguments);
 
-  const { text } = await client.ask('/v1/responses', { ...body, stream: true });
-  const events = eventsIn(text) as { type: string; response?: typeof first }[];
-  const kinds = (one: typeof first | undefined) => one?.output.map(({ type }) => type);
-  expect(events.at(-1)?.type).toBe('response.completed');
-  expect(kinds(events.at(-1)?.response)).toEqual(kinds(first));
-
   const result = { type: 'function_call_output', call_id: call?.call_id, output: '3' };
   const references = first.output.map(({ id }) => ({ type: 'item_reference', id }));
   const { usage } = await responded({ ...shared, input: [task, ...references, result] });
@@ -101,16 +68,8 @@ test('the Responses API answers like chat completions and continues from its own
 });
 
 describe('An answer that is sent back', () => {
-  const controls = [
-    '<|im_end|>',
-    '<|im_start|>',
-    '<|endoftext|>',
-    '<tool_call>',
-    '</tool_call>',
-    '<tool_response>',
-    '<think>',
-    '</think>',
-  ];
+  const marks = '<tool_call> </tool_call> <tool_response> <think> </think>';
+  const controls = `<|im_end|> <|im_start|> <|endoftext|> ${marks}`.split(' ');
   const prompt = async (text: string): Promise<readonly number[]> => {
     const call = { id: 'c1', type: 'function' };
     const code = JSON.stringify({ code: `print(${text})`, [text]: [text] });
@@ -142,16 +101,6 @@ describe('An answer that is sent back', () => {
     const held = (tokens: readonly number[]) => tokens.filter((id) => id < 9);
     expect(held(await prompt(control))).toEqual(held(await prompt('plain')));
   });
-
-  test('continues the prompt with exactly the tokens of the answer', async () => {
-    const body = { messages: [task], tools: [tool], temperature: 0, return_token_ids: true };
-    const first = await answered(chat, body);
-    const { message, token_ids: drawn } = first.choices[0]!;
-    const result = { role: 'tool', tool_call_id: message.tool_calls?.[0]?.id, content: '3' };
-    const second = await answered(chat, { ...body, messages: [task, message, result] });
-    const whole = [...first.prompt_token_ids, ...drawn];
-    expect(second.prompt_token_ids.slice(0, whole.length)).toEqual(whole);
-  });
 });
 
 describe('A stream', () => {
@@ -161,10 +110,7 @@ describe('A stream', () => {
       eventsIn(text) as { choices: { delta: Readonly<Record<string, string>> }[] }[]
     ).map(({ choices }) => choices[0]?.delta ?? {});
     const joined = (name: string) => deltas.map((delta) => delta[name] ?? '').join('');
-    const order = deltas.flatMap((delta) =>
-      ['reasoning_content', 'content', 'tool_calls'].filter((name) => (delta[name] ?? '') !== ''),
-    );
-    return { content: joined('content'), reasoning: joined('reasoning_content'), order };
+    return { content: joined('content'), reasoning: joined('reasoning_content') };
   };
 
   test('contains the same as the whole answer, with and without tools, cut short or not', async () => {
@@ -180,19 +126,6 @@ describe('A stream', () => {
             differences.push({ body, message, streamed });
         }
     expect(differences).toEqual([]);
-  });
-
-  test('sends the reasoning piece by piece, before the content and the calls', async () => {
-    const { order } = await saidIn({ messages: [task], tools: [tool], temperature: 0 });
-    expect(order).toEqual(['reasoning_content', 'tool_calls']);
-    // A thought that is longer than what is drawn at a time.
-    const hello = [{ role: 'user', content: 'Hello' }];
-    const thoughts = { messages: hello, temperature: 1, stop: '</think>', max_tokens: 40 };
-    const orders = await Promise.all(
-      [1, 2, 3, 4, 5, 6].map((seed) => saidIn({ ...thoughts, seed })),
-    );
-    for (const { order: pieces } of orders) expect(pieces).not.toContain('content');
-    expect(Math.max(...orders.map(({ order: pieces }) => pieces.length))).toBeGreaterThan(1);
   });
 
   test("has the prompt's token ids in its first event", async () => {

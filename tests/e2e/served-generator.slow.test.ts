@@ -1,17 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
-import { resolveRun } from '#agent_rl/compose/resolve-run.ts';
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import type { GeneratorHost } from '#agent_rl/core/plugins/model/generator.ts';
-import { type GenerationRequest, unbiased } from '#agent_rl/core/services/generator.ts';
 import { type Scorer, scorerOf } from '#agent_rl/core/services/scorer.ts';
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
@@ -22,38 +17,31 @@ import { initialParameters } from '#model/config/parameters.ts';
 import { readModelConfig } from '#model/config/model-config.ts';
 import { loadModel, saveModel } from '#model/weights/load-model.ts';
 import { describeGeneratorContract } from '../contracts/generator-contract.ts';
+import { readLines } from '../support/acme-project.ts';
+import { sets, startProgram, type StartedProgram } from '../support/built-program.ts';
+import { servingOptions } from '../support/serving.ts';
 import { generatorHost } from '../support/generator-host.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { rejectionOf } from '../support/thrown.ts';
+import { errorOf, rejectionOf } from '../support/thrown.ts';
 
 const folder = temporaryFolder();
 const file = join(packageRoot(), 'configs', 'code_exec_smoke.yaml');
 const starter = join(packageRoot(), 'model', 'starter');
 const threads = { 'run.engineThreads': 1 };
 
-const servers: ChildProcess[] = [];
-afterAll(async () => {
-  for (const server of servers) if (server.kill()) await once(server, 'exit');
+const servers: StartedProgram[] = [];
+afterAll(() => {
+  for (const server of servers) server.kill();
+  return Promise.all(servers.map(({ ended }) => ended));
 });
 
 /** `agent-rl serve` in a process of its own. */
-async function serve(port = 0): Promise<{ url: string; server: ChildProcess }> {
-  const program = join(packageRoot(), 'dist', 'scripts', 'agent-rl.js');
-  const named = ['--config', file, '--model', starter, '--set', 'run.engineThreads=1'];
-  const server = spawn(
-    process.execPath,
-    [program, 'serve', ...named, '--port', String(port), '--accept-weights'],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  );
+async function serve(port = 0): Promise<{ url: string; server: StartedProgram }> {
+  const words = ['serve', '--config', file, '--model', starter, '--accept-weights'];
+  const more = ['--port', String(port), ...sets('run.engineThreads=1')];
+  const server = startProgram('agent-rl', [...words, ...more], folder, { timeoutMs: 600_000 });
   servers.push(server);
-  const url = await new Promise<string>((resolve, reject) => {
-    server.on('exit', () => reject(new Error('The server did not start.')));
-    server.stdout.on('data', (chunk) => {
-      const [, at] = /at (http:\S+)\/v1/.exec(String(chunk)) ?? [];
-      if (at !== undefined) resolve(at);
-    });
-  });
-  return { url, server };
+  return { url: await server.wrote(/http:\/\/[\w.:]+(?=\/v1)/), server };
 }
 
 const train = (name: string, settings: Readonly<Record<string, unknown>>) =>
@@ -71,15 +59,10 @@ const train = (name: string, settings: Readonly<Record<string, unknown>>) =>
 const kept = ['taskId', 'sample', 'step', 'seed', 'sequences', 'reward'];
 
 /** What the episodes of a run were, without their times. */
-function episodesOf(run: string): readonly string[] {
-  const lines = readFileSync(join(run, 'trajectories', 'train.jsonl'), 'utf8')
-    .trim()
-    .split('\n');
-  return lines
-    .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>)
+const episodesOf = (run: string): readonly string[] =>
+  readLines(run, 'trajectories', 'train.jsonl')
     .map((line) => JSON.stringify(kept.map((name) => line[name])))
     .toSorted();
-}
 
 describe('A training whose generator is in another process', () => {
   test('has the tokens, log-probabilities and weights of a single process, even when the server is restarted', async () => {
@@ -90,8 +73,8 @@ describe('A training whose generator is in another process', () => {
     let restarted: Promise<unknown> | undefined;
     for await (const event of there) {
       if (event.type !== 'iteration' || restarted !== undefined) continue;
-      first.server.kill('SIGKILL');
-      restarted = once(first.server, 'exit').then(() => serve(Number(port)));
+      first.server.kill();
+      restarted = first.server.ended.then(() => serve(Number(port)));
     }
     const ended = await there;
     await restarted;
@@ -110,28 +93,14 @@ describe('The command agent-rl serve', () => {
   let accepting = '';
   let keeping = '';
   const start = async (acceptWeights: boolean, more: readonly string[] = []): Promise<string> => {
-    const prepared = await prepareRun({
-      file,
-      overrides: [
-        'run.engineThreads=1',
-        'policy.maxContextTokens=64',
-        'rollout.maxEpisodeTokens=64',
-        'policy.maxTurnTokens=32',
-        ...more,
-      ],
-    });
+    const short = ['policy.maxContextTokens=64', 'rollout.maxEpisodeTokens=64'];
+    const overrides = [...short, 'policy.maxTurnTokens=32', ...more];
+    const options = await servingOptions(stop.signal, overrides);
     return new Promise((resolve, reject) => {
       const served = serveModel({
-        ...prepared,
-        host: '127.0.0.1',
-        port: 0,
-        answers: 4,
+        ...options,
         requests: 16,
-        timeoutS: 60,
         acceptWeights,
-        unsupported: 'refuse',
-        print: () => undefined,
-        signal: stop.signal,
         onListening: resolve,
       });
       running.push(served.catch(() => undefined));
@@ -147,12 +116,10 @@ describe('The command agent-rl serve', () => {
     await Promise.all(running);
   });
 
-  const host = (over: Partial<GeneratorHost> = {}) =>
-    generatorHost(starter, { signal: stop.signal, ...over });
-  const open = (over: Partial<GeneratorHost> = {}, url = accepting, deadlineS = 60) =>
+  const open = (over: Partial<GeneratorHost> = {}, url = accepting) =>
     servedGenerator(
-      { url, deadlineS, patienceS: 0, tolerance: 1e-3, compareInEvaluation: true },
-      host(over),
+      { url, deadlineS: 60, patienceS: 0, tolerance: 1e-3, compareInEvaluation: true },
+      generatorHost(starter, { signal: stop.signal, ...over }),
     );
 
   const otherWeights = join(folder, 'other');
@@ -173,34 +140,6 @@ describe('The command agent-rl serve', () => {
     weights: [starter, otherWeights],
   });
 
-  test('samples exactly the same turn in parts as in one request', async () => {
-    const request: GenerationRequest = {
-      episode: 'long',
-      tokens: [1, 2, 3],
-      maxTokens: 50,
-      stopTokens: [],
-      sampling: { ...unbiased, topP: 0.95 },
-      key: { seed: 1, taskId: 'long', sample: 0, turn: 0 },
-    };
-    // Parts of 16 tokens.
-    const [atOnce, inParts] = await Promise.all([open(), open({}, accepting, 8)]);
-    const whole = await atOnce.generate(request);
-    expect(whole.tokens).toHaveLength(50);
-    expect(await inParts.generate(request)).toEqual(whole);
-    inParts.release('long');
-    const stopTokens = [whole.tokens[30]!];
-    const [stopped, ofParts] = await Promise.all(
-      [atOnce, inParts].map((one) =>
-        one.generate({ ...request, episode: 'stopped', maxTokens: 200, stopTokens }),
-      ),
-    );
-    expect(ofParts).toEqual(stopped);
-    expect(stopped!.stop).toBe('stop-token');
-    const full = await inParts.generate({ ...request, maxTokens: 200 });
-    expect([full.tokens.length, full.stop]).toEqual([61, 'context-full']);
-    await Promise.all([atOnce.close(), inParts.close()]);
-  });
-
   test.each([
     ['has another vocabulary', { vocabSize: 6400 }, 'a vocabulary of 1024 tokens'],
     ['has no adapter', { newAdapter: true }, 'model.lora'],
@@ -211,8 +150,7 @@ describe('The command agent-rl serve', () => {
       'does not use the tokenizer',
     ],
   ])('is refused when it %s', async (_title, over, words) => {
-    const { code, message } = await rejectionOf(open(over));
-    expect([code, message]).toEqual(['CONFIG_INVALID', expect.stringContaining(words)]);
+    expect(await rejectionOf(open(over))).toMatchObject(errorOf('CONFIG_INVALID', words));
   });
 
   test('is accepted for evaluation but not for training when it keeps its weights', async () => {
@@ -236,9 +174,9 @@ describe('The command agent-rl serve', () => {
     async (accepts) => {
       const scorer = await scorerWith(otherWeights);
       const opening = open({ trains: false, scorer }, accepts ? accepting : keeping);
-      const { code, message } = await rejectionOf(opening);
-      expect(code).toBe('GENERATION_FAILED');
-      expect(message).toMatch(/has the wrong weights.*Serve the run's model/);
+      expect(await rejectionOf(opening)).toMatchObject(
+        errorOf('GENERATION_FAILED', /has the wrong weights.*Serve the run's model/),
+      );
     },
   );
 
@@ -248,57 +186,37 @@ describe('The command agent-rl serve', () => {
       'generator.url': accepting,
       'rollout.workers': 4,
     };
-    const { code, message } = await rejectionOf(train('short', settings));
-    expect([code, message]).toEqual([
-      'CONFIG_INVALID',
-      expect.stringMatching(/context length of 64 tokens.*--set policy\.maxContextTokens=\d+/),
-    ]);
+    expect(await rejectionOf(train('short', settings))).toMatchObject(
+      errorOf('CONFIG_INVALID', /context length of 64 tokens.*--set policy\.maxContextTokens=\d+/),
+    );
   });
 
-  test('is refused for a policy with its own generator and for another server', async () => {
+  test('is refused for another server', async () => {
     const overrides = ['generator.type=served', `generator.url=${accepting}`];
-    const prepared = await prepareRun({
-      file,
-      overrides: [...overrides, 'policy.type=transformers-js'],
-    });
-    const request = { signal: stop.signal, print: () => undefined, trains: false };
-    const idle = await rejectionOf(resolveRun(prepared, request));
-    expect(idle.message).toContain('generator.type: policy transformers-js has its own');
     const served = await rejectionOf(start(false, overrides));
     expect(served.message).toContain('--set generator.type=engine');
   });
 
   test('is reported as unreachable at the start', async () => {
-    const { code, message } = await rejectionOf(open({}, 'http://127.0.0.1:9'));
-    expect([code, message]).toEqual([
-      'CONFIG_INVALID',
-      expect.stringContaining('Start agent-rl serve at this address first'),
-    ]);
+    expect(await rejectionOf(open({}, 'http://127.0.0.1:9'))).toMatchObject(
+      errorOf('CONFIG_INVALID', 'Start agent-rl serve at this address first'),
+    );
   });
 
-  const put = async (path: string, body: string | Buffer): Promise<number> => {
-    const response = await fetch(accepting + path, {
-      method: 'PUT',
-      headers: { 'content-type': 'application/octet-stream' },
-      body,
-    });
-    await response.text();
-    return response.status;
-  };
-  const post = async (path: string, body: object) => {
-    const response = await fetch(accepting + path, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
+  const asked = async (method: string, path: string, type: string, body: string | Buffer) => {
+    const headers = { 'content-type': type };
+    const response = await fetch(accepting + path, { method, headers, body });
     return { status: response.status, text: await response.text() };
   };
+  const put = async (path: string, body: string | Buffer): Promise<number> =>
+    (await asked('PUT', path, 'application/octet-stream', body)).status;
+  const post = (path: string, body: object) =>
+    asked('POST', path, 'application/json', JSON.stringify(body));
   const [me, other] = [randomUUID(), randomUUID()];
 
-  test('accepts no file outside its folder, with another name or damaged on the way', async () => {
+  test('accepts no file outside its folder or damaged on the way', async () => {
     expect(await put(`/agent_rl/weights/${me}/..%2F..%2Fx`, 'x')).toBe(404);
     expect(await put('/agent_rl/weights/../x', 'x')).toBe(404);
-    expect(await put(`/agent_rl/weights/${me}/extra.bin`, 'x')).toBe(400);
     expect(await put(`/agent_rl/weights/${me}/config.json`, '{}')).toBe(200);
     const files = { 'config.json': '0'.repeat(64) };
     const use = await post('/agent_rl/weights', { client: me, version: 1, files });
@@ -325,14 +243,6 @@ describe('The command agent-rl serve', () => {
   notNumbers.fill(0xff, 8 + header, 16 + header);
 
   test.each<[string, Readonly<Record<string, Buffer>>, RegExp]>([
-    ['no files', {}, /files: is empty/],
-    ['no weights', { 'config.json': config }, /holds no weights/],
-    ['no config', { 'model.safetensors': weights }, /config\.json cannot be read/],
-    [
-      'garbage',
-      { 'config.json': config, 'model.safetensors': Buffer.from('garbage '.repeat(999)) },
-      /model\.safetensors: its header should have/,
-    ],
     [
       'a header of 2^47 bytes',
       { 'config.json': config, 'model.safetensors': endlessHeader },

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { beforeAll, expect, test } from '@jest/globals';
@@ -6,6 +6,7 @@ import { stringify } from 'yaml';
 
 import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
 import { readJson, readLines } from '../support/acme-project.ts';
+import { conversation } from '../support/question-run.ts';
 import { writeSmallModel } from '../support/small-model.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 import { rejectionOf } from '../support/thrown.ts';
@@ -25,15 +26,6 @@ const settings = {
   checkpoint: { every: 2, keepLast: 3 },
 };
 
-/** One line of a file of conversations. */
-const talk = (content: string): string => {
-  const messages = [
-    { role: 'user', content: 'Go on.' },
-    { role: 'assistant', content },
-  ];
-  return `${JSON.stringify({ messages })}\n`;
-};
-
 const train = (name: string, overrides: Readonly<Record<string, unknown>> = {}) =>
   trainAgent({ config: join(folder, 'run.yaml'), overrides: { 'run.name': name, ...overrides } });
 
@@ -45,7 +37,7 @@ let whole: Awaited<ReturnType<typeof train>>;
 beforeAll(async () => {
   await writeSmallModel(join(folder, 'model'));
   const talks = ['One.', 'Two, more.', 'Three of them.', 'And four.', 'Five at last.'];
-  writeBelow(folder, 'talk/train.jsonl', talks.map(talk).join(''));
+  writeBelow(folder, 'talk/train.jsonl', talks.map(conversation).join(''));
   writeBelow(folder, 'run.yaml', stringify(settings));
   whole = await train('whole');
 });
@@ -94,18 +86,11 @@ test('a supervised run without a checkpoint starts over, and a finished one does
   expect(readJson(runOf('begun'), 'summary.json')).toMatchObject({ sessions: 2 });
 });
 
-test('a supervised run cannot be resumed on other conversations or to an earlier end', async () => {
+test('a supervised run cannot be resumed on other conversations', async () => {
   cpSync(runOf('whole'), runOf('other'), { recursive: true });
-  const before = await rejectionOf(resume('other', { 'train.maxIterations': 4 }));
-  expect([before.code, before.message]).toEqual([
-    'CONFIG_INVALID',
-    'The run has already completed 8 iterations, and --max-iterations is 4. Give --max-iterations a number above 8.',
-  ]);
-  writeBelow(folder, 'other-talk/train.jsonl', talk('Another.'));
-  const changed = await rejectionOf(
-    resume('other', { 'datasets.0.dir': join(folder, 'other-talk') }),
-  );
-  expect(changed.code).toBe('CHECKPOINT_INVALID');
+  writeBelow(folder, 'other-talk/train.jsonl', conversation('Another.'));
+  const resuming = resume('other', { 'datasets.0.dir': join(folder, 'other-talk') });
+  expect((await rejectionOf(resuming)).code).toBe('CHECKPOINT_INVALID');
 });
 
 /** With attempts at two tasks after steps 3, 6 and 8; what a random model says is never right. */
@@ -138,8 +123,8 @@ test('evaluations during supervised training change no weights, can be resumed a
   const none = undefined;
   expect(rates('evaluated')).toEqual([none, none, 0, none, none, 0, none, 0]);
   const attempts = (name: string) =>
-    readLines(runOf(name), 'trajectories/eval.jsonl').map(
-      ({ when, iteration, taskId, sequences }) => [when, iteration, taskId, sequences],
+    readLines(runOf(name), 'trajectories/eval.jsonl').map((line) =>
+      ['when', 'iteration', 'taskId', 'sequences'].map((key) => line[key]),
     );
   expect(attempts('evaluated')).toHaveLength(6);
   await train('evaluated-twice', { ...evaluated, 'train.maxIterations': 4 });
@@ -152,21 +137,11 @@ test('evaluations during supervised training change no weights, can be resumed a
 test('supervised training that evaluates refuses a task whose prompt does not fit, or leaves it out', async () => {
   cpSync(join(folder, 'both'), join(folder, 'long'), { recursive: true });
   const tasks = readFileSync(join(folder, 'both', 'eval.jsonl'), 'utf8');
-  writeBelow(
-    folder,
-    'long/eval.jsonl',
-    `${tasks}{"question": "${'x y '.repeat(200)}?", "answer": "no"}\n`,
-  );
+  const unfit = `{"question": "${'x y '.repeat(200)}?", "answer": "no"}\n`;
+  writeBelow(folder, 'long/eval.jsonl', tasks + unfit);
   const long = { ...evaluated, 'datasets.0.dir': join(folder, 'long') };
-  const config = join(folder, 'run.yaml');
-  const dry = (overrides: Readonly<Record<string, unknown>>) =>
-    trainAgent({ config, overrides: { 'run.name': 'too-long', ...overrides }, dryRun: true });
-  const [planned, begun] = [
-    await rejectionOf(dry(long)),
-    await rejectionOf(train('too-long', long)),
-  ];
-  expect(planned.message).toMatch(/^1 of 3 prompts leave no room to answer/);
-  expect(begun.message).toBe(planned.message);
+  const { message } = await rejectionOf(train('too-long', long));
+  expect(message).toMatch(/^1 of 3 prompts leave no room to answer/);
   expect(existsSync(runOf('too-long'))).toBe(false);
   const skipped = await train('skipped', { ...long, 'dataset.tooLong': 'skip' });
   expect(skipped['weightsSha256']).toBe(whole['weightsSha256']);
@@ -175,25 +150,19 @@ test('supervised training that evaluates refuses a task whose prompt does not fi
 });
 
 test('a run cannot be resumed in another mode', async () => {
-  const folders = { sft: runOf('begun-as-sft'), rl: runOf('begun-as-rl') };
-  for (const [mode, path] of Object.entries(folders)) {
+  for (const mode of ['sft', 'rl']) {
+    const path = runOf(`begun-as-${mode}`);
     cpSync(runOf('whole'), path, { recursive: true });
-    const file = join(path, 'config.yaml');
     // With a batch size, reinforcement learning would be refused for that.
-    const text = readFileSync(file, 'utf8').replace(/^ +batchSize: .*\n/m, '');
-    writeFileSync(file, text.replace('mode: sft', `mode: ${mode}`));
+    const text = readFileSync(join(path, 'config.yaml'), 'utf8').replace(/^ +batchSize: .*\n/m, '');
+    writeBelow(path, 'config.yaml', text.replace('mode: sft', `mode: ${mode}`));
   }
   for (const split of ['train', 'eval'])
     writeBelow(folder, `tasks/${split}.jsonl`, `{"question": "${split}?", "answer": "yes"}\n`);
   const asRl = { 'train.mode': 'rl', 'datasets.0.dir': join(folder, 'tasks') };
-  const refused = [
-    await rejectionOf(resume('begun-as-sft', asRl)),
-    await rejectionOf(resume('begun-as-rl', { 'train.mode': 'sft' })),
-  ];
-  const said = (path: string, before: string, now: string) =>
-    `${path} was started with train.mode ${before} and cannot be resumed with ${now}. Restore the setting, or start a new run from its checkpoint with --model.`;
-  expect(refused.map(({ message }) => message)).toEqual([
-    said(folders.sft, 'sft', 'rl'),
-    said(folders.rl, 'rl', 'sft'),
-  ]);
+  const begunAs = (before: string, now: string): string =>
+    `begun-as-${before} was started with train.mode ${before} and cannot be resumed with ${now}. Restore the setting, or start a new run from its checkpoint with --model.`;
+  const [sft, rl] = [resume('begun-as-sft', asRl), resume('begun-as-rl', { 'train.mode': 'sft' })];
+  expect((await rejectionOf(sft)).message).toContain(begunAs('sft', 'rl'));
+  expect((await rejectionOf(rl)).message).toContain(begunAs('rl', 'sft'));
 });

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import { builtProgram, nodeProgram } from '../support/built-program.ts';
+import { builtProgram, sets } from '../support/built-program.ts';
 import { hasPseudoTerminal, inPseudoTerminal } from '../support/pseudo-terminal.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
@@ -16,21 +16,20 @@ import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 const folder = temporaryFolder();
 const onTerminal = hasPseudoTerminal ? describe : describe.skip;
 const trainFile = join(packageRoot(), 'dist', 'scripts', 'train-code-exec-agent.js');
+const smokeFile = join(packageRoot(), 'configs', 'code_exec_smoke.yaml');
+const toFolder = ['--config', smokeFile, '--output', folder];
 const smoke = (name: string, ...more: string[]): string[] => [
-  '--config',
-  join(packageRoot(), 'configs', 'code_exec_smoke.yaml'),
-  '--output',
-  folder,
-  '--set',
-  `run.name=${name}`,
+  ...toFolder,
+  ...sets(`run.name=${name}`),
   ...more,
 ];
 const runOf = (name: string): string => join(folder, name);
-const loggedIn = (name: string): string[] =>
-  readFileSync(join(runOf(name), 'run.log'), 'utf8')
+const loggedIn = (name: string): string[] => {
+  const lines = readFileSync(join(runOf(name), 'run.log'), 'utf8')
     .trimEnd()
-    .split('\n')
-    .map((line) => line.replace(/^\S+Z (error|warn|info) /, ''));
+    .split('\n');
+  return lines.map((line) => line.replace(/^\S+Z (error|warn|info) /, ''));
+};
 const times = (lines: readonly string[], line: string): number =>
   lines.filter((one) => one === line).length;
 /** What a run prints at its end. */
@@ -45,13 +44,8 @@ onTerminal('A training in a terminal (skipped without python3)', () => {
     'shows whole lines and no remains of its panel at %d columns',
     async (columns) => {
       const name = `wide-${columns}`;
-      const { terminal, code } = await inPseudoTerminal(
-        [trainFile, ...smoke(name, '--log-rollouts')],
-        {
-          columns,
-          cwd: folder,
-        },
-      );
+      const args = [trainFile, ...smoke(name, '--log-rollouts')];
+      const { terminal, code } = await inPseudoTerminal(args, { columns, cwd: folder });
       const lines = await terminal.linesShown();
       const logged = loggedIn(name);
       // 16 rollouts of training, as many in evaluations, and what is said of the run.
@@ -109,13 +103,13 @@ const cli = pathToFileURL(join(packageRoot(), 'dist', 'agent_rl', 'cli', 'run-pr
 const hostile = String.raw`'\u001b[2J\u001b]0;title\u0007<script>' + 'x'.repeat(1e7)`;
 
 /** A program that shows progress, logs what a hostile model wrote, and ends in a way of its own. */
-const probe = (name: string, ending: string, console = 'all'): string =>
+const probe = (name: string, ending: string): string =>
   writeBelow(
     folder,
     `${name}.mjs`,
     `
 import { createLog, withProgress } from '${telemetry.href}';
-const log = createLog({ level: 'info', file: '${name}.log', console: '${console}' });
+const log = createLog({ level: 'info', file: '${name}.log', console: 'all' });
 await withProgress({ label: 'probe', total: 2 }, async (bar) => {
   bar.update(1);
   log.info(${hostile});
@@ -162,18 +156,6 @@ onTerminal('Progress in a terminal (skipped without python3)', () => {
     expect(code).toBe(expected);
   });
 
-  test('is plain lines when NO_COLOR is set', async () => {
-    const { terminal } = await inPseudoTerminal([probe('no-color', 'bar.update(2);')], {
-      columns: 80,
-      cwd: folder,
-      env: { NO_COLOR: '1' },
-    });
-    expect(terminal.bytes).not.toContain('\u001B');
-    expect(await terminal.linesShown()).toContainEqual(
-      expect.stringMatching(/^probe 1\/2 {2}left /),
-    );
-  });
-
   test('is removed after a second Ctrl-C, which ends the process immediately', async () => {
     const waiting = writeBelow(
       folder,
@@ -202,13 +184,4 @@ await runProgram('probe', { name: 'probe', describe: 'A command.', examples: [],
     // By SIGINT.
     expect(code).toBe(254);
   });
-});
-
-test('a quiet log prints only warnings and writes everything to its file', () => {
-  const { stderr } = nodeProgram([probe('warnings', '', 'warnings')], folder);
-  expect(stderr.split('\n').filter((line) => !line.startsWith('probe'))).toEqual([
-    'A warning.',
-    '',
-  ]);
-  expect(readFileSync(join(folder, 'warnings.log'), 'utf8')).toContain(shownOfHostile);
 });

@@ -6,48 +6,26 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { jobs } from '#agent_rl/jobs/jobs.ts';
 import { commandLine } from '../support/command-line.ts';
 import { writeSmallModel } from '../support/small-model.ts';
+import { readJson, readLines } from '../support/acme-project.ts';
+import { sets } from '../support/built-program.ts';
+import { question, questionRunFile } from '../support/question-run.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
 const project = temporaryFolder();
-const runs = join(project, 'runs');
+const run = join(project, 'runs', 'one');
 
 beforeAll(() => writeSmallModel(join(project, 'model')));
-
-const question = (id: string, prompt = `What is ${id}?`): string =>
-  `${JSON.stringify({ task_id: id, question: prompt, answer: id })}\n`;
-
-const runFile = (): string =>
-  writeBelow(
-    project,
-    'run.yaml',
-    `datasets: [{ dir: ${project}/tasks }]
-environment: { type: question }
-model: { path: ${project}/model }
-run: { outputDir: ${runs}, name: one, engineThreads: 1, previewTasks: 0 }
-policy: { maxTurnTokens: 4, maxContextTokens: 512 }
-rollout: { maxEpisodeTokens: 512, tasksPerStep: 1, groupSize: 2, workers: 1 }
-algorithm: { microBatchTokens: 512 }
-train: { iterations: 1 }
-eval: { before: false, after: false }
-`,
-  );
 
 const command = (...args: string[]) => commandLine(args, { jobs });
 
 const medium = 'word '.repeat(300);
-const skip = ['--set', 'dataset.tooLong=skip', '--set', 'rollout.maxEpisodeTokens=256'];
-const lines = (file: string) =>
-  readFileSync(join(runs, 'one', 'trajectories', file), 'utf8')
-    .trim()
-    .split('\n')
-    .map((line) => (JSON.parse(line) as { taskId: string }).taskId);
-const state = () =>
-  JSON.parse(readFileSync(join(runs, 'one', 'summary.json'), 'utf8')) as Record<string, unknown>;
+const skip = sets('dataset.tooLong=skip', 'rollout.maxEpisodeTokens=256');
+const lines = (file: string) => readLines(run, 'trajectories', file).map(({ taskId }) => taskId);
 
 test('a dry run, a run, its resume and eval leave out rows that are too long and name them', async () => {
   writeBelow(project, 'tasks/train.jsonl', question('1') + question('2', medium) + question('3'));
   writeBelow(project, 'tasks/eval.jsonl', question('4') + question('5', `${medium}5`));
-  const file = runFile();
+  const file = questionRunFile(project);
   const train = (...args: string[]) => command('train', '--config', file, ...skip, ...args);
   const left = /2 tasks: "2" \(\d+ tokens\), "5" \(\d+ tokens\)\./;
   const plan = /tasks +2 to train on, 1 held out, 2 left out as too long/;
@@ -56,20 +34,19 @@ test('a dry run, a run, its resume and eval leave out rows that are too long and
   expect(dry.stdout).toMatch(left);
   expect(dry.stdout).toMatch(plan);
 
-  const eight = ['--set', 'rollout.tasksPerStep=4', '--set', 'train.iterations=2'];
-  const before = ['--set', 'eval.before=true'];
-  const begun = await train(...eight, ...before, '--max-iterations', '1');
+  const eight = sets('rollout.tasksPerStep=4', 'train.iterations=2', 'eval.before=true');
+  const begun = await train(...eight, '--max-iterations', '1');
   expect([begun.code, begun.code === 0 ? '' : begun.stderr]).toEqual([0, '']);
   expect(begun.stdout).toMatch(left);
   expect(begun.stdout).toMatch(plan);
-  expect(state()['leftOut']).toEqual([
+  expect(readJson(run, 'summary.json')['leftOut']).toEqual([
     { taskId: '2', tokens: expect.any(Number) },
     { taskId: '5', tokens: expect.any(Number) },
   ]);
-  expect(readFileSync(join(runs, 'one', 'run.log'), 'utf8')).toMatch(left);
+  expect(readFileSync(join(run, 'run.log'), 'utf8')).toMatch(left);
 
-  const resumed = ['train', '--resume', join(runs, 'one'), '--max-iterations', '2'];
-  const other = ['--set', 'rollout.maxEpisodeTokens=512'];
+  const resumed = ['train', '--resume', run, '--max-iterations', '2'];
+  const other = sets('rollout.maxEpisodeTokens=512');
   for (const dryRun of [['--dry-run'], []])
     expect((await command(...resumed, ...other, ...dryRun)).stderr).toMatch(
       /CHECKPOINT_INVALID: .* 2 tasks .* 0; .*"2", "5"/,
@@ -80,15 +57,14 @@ test('a dry run, a run, its resume and eval leave out rows that are too long and
   expect(lines('train.jsonl')).toHaveLength(16);
   expect(lines('eval.jsonl')).toEqual(['4']);
 
-  const best = ['checkpoint.keepBest=true', 'eval.every=1', 'eval.selectionTasks=1'];
-  const sets = best.flatMap((set) => ['--set', set]);
+  const best = sets('checkpoint.keepBest=true', 'eval.every=1', 'eval.selectionTasks=1');
   for (const dryRun of [['--dry-run'], []]) {
     const fewer = [...resumed.slice(0, -1), '1', ...dryRun];
     expect((await command(...fewer)).stderr).toMatch(/The run .* 2 iterations/);
-    expect((await command(...resumed, ...sets, ...dryRun)).stderr).toMatch(
+    expect((await command(...resumed, ...best, ...dryRun)).stderr).toMatch(
       /CHECKPOINT_INVALID: .* 0 tasks .* now 1 are/,
     );
   }
-  const evaluated = await command('eval', join(runs, 'one'), '--json');
+  const evaluated = await command('eval', run, '--json');
   expect(JSON.parse(evaluated.stdout)).toMatchObject({ tasks: 1, n: 1 });
 });

@@ -1,7 +1,8 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { cpSync } from 'node:fs';
 
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test, afterAll, afterEach } from '@jest/globals';
+import { Tensor, type PreTrainedModel } from '@huggingface/transformers';
 
 import { openAgent } from '#agent_rl/compose/open-agent.ts';
 import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
@@ -16,16 +17,32 @@ import type { Ended } from '../support/built-program.ts';
 import { commandLine } from '../support/command-line.ts';
 import { residentProgram } from '../support/resident-program.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import {
+  type Generation,
+  type GenerationRequest,
+  type Sampler,
+  greedy,
+  unbiased,
+} from '#agent_rl/core/services/generator.ts';
+import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
+import { DecoderPrograms } from '#agent_rl/generation/programs/decoder-programs.ts';
+import { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
+import { openTransformersJs } from '#agent_rl/generation/transformers-js/open-transformers-js.ts';
+import { TransformersJsGenerator } from '#agent_rl/generation/transformers-js/transformers-js-generator.ts';
+import { openLanguageModelFolder } from '#model/text/language-model.ts';
+import { loadModel } from '#model/weights/load-model.ts';
+import { describeGeneratorContract } from '../contracts/generator-contract.ts';
+import { errorOf, rejectionOf } from '../support/thrown.ts';
 
 const root = packageRoot();
 const folder = temporaryFolder();
+const starter = join(root, 'model', 'starter');
 const exported = join(folder, 'starter-onnx');
 const policy = ['--policy-type', 'transformers-js', '--model', exported];
 
 const agentRl = residentProgram('agent-rl');
 let exporting: Ended;
 beforeAll(async () => {
-  const starter = join(root, 'model', 'starter');
   exporting = await agentRl(['model', 'export', '--model', starter, '--output', exported], folder);
 });
 
@@ -73,7 +90,7 @@ async function attempts(settings: readonly string[]): Promise<{
 
 describe('The policy transformers-js', () => {
   test('plays the episodes that the engine plays with the same weights', async () => {
-    const here = await attempts([`model.path=${join(root, 'model', 'starter')}`]);
+    const here = await attempts([`model.path=${starter}`]);
     const there = await attempts(['policy.type=transformers-js', `model.path=${exported}`]);
     expect([here.opensEngine, there.opensEngine]).toEqual([true, false]);
     expect(here.rollouts).toHaveLength(6);
@@ -100,22 +117,6 @@ describe('The policy transformers-js', () => {
     expect(JSON.parse(stdout)).toMatchObject({ model: exported, tasks: 3, systemFailures: 0 });
   });
 
-  test.each(['train', 'sft'])(
-    'is refused by agent-rl %s, before anything is written',
-    async (command) => {
-      const output = join(folder, `runs-${command}`);
-      const config = join(root, 'configs', 'code_exec_grpo.yaml');
-      const args = [command, '--config', config, ...policy, '--output', output];
-      const { code, stdout, stderr } = await commandLine(args, { jobs });
-      expect(code).toBe(2);
-      expect(stderr).toContain('CONFIG_INVALID');
-      expect(stderr).toContain('policy.type: policy transformers-js has its own generator');
-      // Settings that cannot act are named before that.
-      expect(stdout.replaceAll(/^Note: .*\n/gm, '')).toBe('');
-      expect(existsSync(output)).toBe(false);
-    },
-  );
-
   test('says how to create the folder that it needs', async () => {
     const args = ['eval', '--policy-type', 'transformers-js'];
     const { code, stderr } = await commandLine(args, { jobs });
@@ -123,5 +124,161 @@ describe('The policy transformers-js', () => {
     expect(stderr).toMatch(
       /MODEL_INVALID: .*starter has no onnx\/model\.onnx.*agent-rl model export/,
     );
+  });
+});
+
+const options = {
+  modelFolder: exported,
+  device: 'cpu',
+  threads: 1,
+  maxContextTokens: 600,
+  dtype: 'fp32',
+} as const;
+
+const { tokenizer, stopTokens } = await openLanguageModelFolder(starter);
+const prompt = tokenizer.encodeTemplate(
+  '<|im_start|>user\nWrite add(a, b).<|im_end|>\n<|im_start|>assistant\n',
+);
+
+let engine: OnnxEngine;
+let local: LocalGenerator;
+let generator: TransformersJsGenerator;
+beforeAll(async () => {
+  const { config, parameters } = await loadModel(starter);
+  engine = new OnnxEngine({ device: 'cpu', threads: 1 });
+  local = new LocalGenerator(new DecoderPrograms(engine, config, 600), {
+    rows: 8,
+    maxContextTokens: 600,
+  });
+  await local.setWeights(parameters, 0);
+  generator = await openTransformersJs(options);
+});
+afterAll(async () => {
+  await generator.close();
+  await engine.close();
+});
+
+/** Episodes of the test that runs, which hold rows of the engine's generator. */
+const episodes = new Set<string>();
+afterEach(() => {
+  for (const each of [local, generator]) for (const one of episodes) each.release(one);
+  episodes.clear();
+});
+
+const request = (
+  episode: string,
+  tokens: readonly number[],
+  over: Partial<GenerationRequest> = {},
+): GenerationRequest => ({
+  episode,
+  tokens,
+  maxTokens: 40,
+  stopTokens,
+  sampling: greedy,
+  key: { seed: 3, taskId: episode, sample: 0, turn: 0 },
+  ...over,
+});
+
+/** The same requests to both, their log-probabilities apart. */
+async function both(one: GenerationRequest): Promise<{ here: Generation; there: Generation }> {
+  episodes.add(one.episode);
+  const [here, there] = await Promise.all(
+    [local, generator].map((each: Sampler) => each.generate(one)),
+  );
+  return { here: here!, there: there! };
+}
+
+describeGeneratorContract('A generator on transformers.js', {
+  open: () => openTransformersJs(options),
+  vocabSize: 1024,
+});
+
+describe('A generator on transformers.js', () => {
+  test.each([
+    ['greedy', greedy],
+    ['sampled', unbiased],
+    ['cooler', { ...unbiased, temperature: 0.6 }],
+    ['truncated', { ...unbiased, topK: 20, topP: 0.9 }],
+  ])('samples what the engine samples: %s', async (name, sampling) => {
+    for (const sample of [0, 1, 2]) {
+      const key = { seed: 3, taskId: name, sample, turn: 0 };
+      const { here, there } = await both(request(`${name} ${sample}`, prompt, { sampling, key }));
+      expect(there.tokens).toEqual(here.tokens);
+      expect(there).toMatchObject({ stop: here.stop, version: 0 });
+      for (const [i, logProb] of here.logProbs.entries()) {
+        expect(Math.abs(there.logProbs[i]! - logProb)).toBeLessThan(1e-4);
+      }
+    }
+  });
+
+  test('samples an abandoned turn again from its beginning', async () => {
+    const whole = await generator.generate(request('whole', prompt, { maxTokens: 10 }));
+    const abort = new AbortController();
+    const doomed = generator.generate(request('again', prompt, { stopTokens: [] }), abort.signal);
+    setTimeout(() => abort.abort(), 30);
+    await doomed;
+    const key = { seed: 3, taskId: 'whole', sample: 0, turn: 0 };
+    const again = await generator.generate(request('again', prompt, { maxTokens: 10, key }));
+    expect(again.tokens).toEqual(whole.tokens);
+  });
+
+  test('gives the same result when it feeds a long prompt in pieces', async () => {
+    const long = Array.from({ length: 560 }, (_, i) => prompt[i % prompt.length]!);
+    const { here, there } = await both(request('long', long, { stopTokens: [] }));
+    expect(there.tokens).toEqual(here.tokens);
+    // 600 rounded up to a multiple of 16.
+    expect(there).toMatchObject({ stop: 'max-tokens' });
+    const full = await both(request('full', long, { stopTokens: [], maxTokens: 100 }));
+    expect(full.there.tokens).toHaveLength(608 - 560);
+    expect(full.there.tokens).toEqual(full.here.tokens);
+    expect(full.there.stop).toBe('context-full');
+  });
+
+  test('forgets an episode that is released while the model runs', async () => {
+    const forward = (): Promise<Record<string, Tensor>> => {
+      released.release('gone');
+      const logits = new Tensor('float32', [0, 1], [1, 1, 2]);
+      return Promise.resolve({ logits, 'present.0.key': logits });
+    };
+    const model = { forward, dispose: () => Promise.resolve() } as unknown as PreTrainedModel;
+    const released = new TransformersJsGenerator(model, Tensor, 64);
+    const first = await released.generate(request('gone', [1, 2]));
+    expect(first).toMatchObject({ tokens: [], stop: 'aborted' });
+    // Were it kept, these would not continue it.
+    expect(await released.generate(request('gone', [5, 6]))).toEqual(first);
+  });
+
+  test('refuses a context that does not continue its episode', async () => {
+    await generator.generate(request('changed', prompt, { maxTokens: 2 }));
+    const other = [9, ...prompt, 7, 7, 7];
+    expect(await rejectionOf(generator.generate(request('changed', other)))).toMatchObject(
+      errorOf('GENERATION_FAILED', 'does not continue'),
+    );
+  });
+});
+
+describe('Opening a generator on transformers.js', () => {
+  test('names the missing file of another width', async () => {
+    expect(await rejectionOf(openTransformersJs({ ...options, dtype: 'q8' }))).toMatchObject(
+      errorOf('MODEL_INVALID', 'onnx/model_quantized.onnx'),
+    );
+  });
+
+  test('names a damaged model', async () => {
+    const damaged = join(folder, 'damaged');
+    cpSync(exported, damaged, { recursive: true });
+    cpSync(join(exported, 'config.json'), join(damaged, 'onnx', 'model.onnx'));
+    const error = await rejectionOf(openTransformersJs({ ...options, modelFolder: damaged }));
+    expect(error).toMatchObject(errorOf('MODEL_INVALID', `${damaged} cannot be opened`));
+  });
+
+  test('names the missing package and unknown devices', async () => {
+    const absent = () => Promise.reject(new Error('Cannot find package'));
+    expect(await rejectionOf(openTransformersJs(options, absent))).toMatchObject(
+      errorOf('PLUGIN_LOAD_FAILED', 'npm install @huggingface/transformers@4.3.1'),
+    );
+    expect(
+      await rejectionOf(openTransformersJs({ ...options, device: 'tensorflow' })),
+    ).toMatchObject(errorOf('CONFIG_INVALID', 'cpu, cuda or webgpu'));
   });
 });

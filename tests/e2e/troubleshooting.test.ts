@@ -262,7 +262,7 @@ function mixedEnvironment(): Partial<Environment> {
 }
 
 const rows = tableBelow(readDocument('docs/troubleshooting.md'), '## Symptoms').map(
-  ([symptom = '', seen = '', remedy = '']) => ({ symptom, seen: codeSpans(seen)[0] ?? '', remedy }),
+  ([, seen = '', remedy = '']) => ({ seen: codeSpans(seen)[0] ?? '', remedy }),
 );
 
 const pattern = (text: string): RegExp =>
@@ -274,21 +274,6 @@ const pattern = (text: string): RegExp =>
   );
 
 describe('The troubleshooting table', () => {
-  test('covers the symptoms people ask about', () => {
-    const symptoms = [...new Set(rows.map(({ symptom }) => symptom))];
-    expect(symptoms).toEqual([
-      'Tool not registered',
-      'No sandbox',
-      'Search failed',
-      'Rollouts end at once',
-      'Generation fails',
-      "Tool calls don't parse",
-      'Out of memory',
-      'Slow training',
-      'Poor learning',
-    ]);
-  });
-
   test('has only rows that this test provokes', () => {
     const starts = Object.keys(provocations);
     expect(rows.map(({ seen }) => starts.filter((start) => seen.startsWith(start)).length)).toEqual(

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import { builtProgram, type Ended } from '../support/built-program.ts';
+import { readJson } from '../support/acme-project.ts';
+import { builtProgram, type Ended, sets } from '../support/built-program.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
 /*
@@ -59,18 +60,14 @@ const train = (args: readonly string[], env: NodeJS.ProcessEnv = {}): Ended =>
 const config = [
   '--config',
   join(packageRoot(), 'configs', 'code_exec_smoke.yaml'),
-  ...['eval.before=false', 'eval.after=false', 'checkpoint.every=1', 'run.engineThreads=1'].flatMap(
-    (setting) => ['--set', setting],
-  ),
+  ...sets('eval.before=false', 'eval.after=false', 'checkpoint.every=1', 'run.engineThreads=1'),
 ];
 
-const weightsOf = (run: string): unknown =>
-  (JSON.parse(readFileSync(join(folder, run, 'summary.json'), 'utf8')) as { weightsSha256: string })
-    .weightsSha256;
+const weightsOf = (run: string) => readJson(folder, run, 'summary.json')['weightsSha256'];
 
 test('a killed run requests no token twice, and replaying its tokens gives its weights', () => {
-  const run = ['--set', 'plugins=["./dice.ts"]', '--set', 'generator.type=dice'];
-  const named = (name: string) => ['--set', `run.name=${name}`, '--output', folder];
+  const run = sets('plugins=["./dice.ts"]', 'generator.type=dice');
+  const named = (name: string) => [...sets(`run.name=${name}`), '--output', folder];
   // In the second iteration, whose episodes the weights of the first update draw.
   const killed = train([...config, ...run, ...named('killed')], { DIE_AFTER: '6' });
   expect(killed.code).toBeNull();
@@ -91,14 +88,8 @@ test('a killed run requests no token twice, and replaying its tokens gives its w
   expect(lines.length - new Set(lines).size).toBe(openIteration.length - Number(recorded));
   expect(existsSync(join(folder, 'killed', 'generations'))).toBe(false);
 
-  const replayed = train([
-    ...config,
-    '--set',
-    'generator.type=replay',
-    '--set',
-    `generator.run=${join(folder, 'killed')}`,
-    ...named('replayed'),
-  ]);
+  const replay = sets('generator.type=replay', `generator.run=${join(folder, 'killed')}`);
+  const replayed = train([...config, ...replay, ...named('replayed')]);
   expect(replayed).toMatchObject({ code: 0 });
   expect(weightsOf('replayed')).toBe(weightsOf('killed'));
 });

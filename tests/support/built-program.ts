@@ -2,6 +2,8 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { expect } from '@jest/globals';
+
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 
 /** What a program wrote and how it left. */
@@ -10,6 +12,17 @@ export interface Ended {
   stdout: string;
   stderr: string;
 }
+
+/** Fails with what a program wrote unless it ended with this code; returns what it printed. */
+export function endedWith(expected: number, { code, stdout, stderr }: Ended): string {
+  expect({ code, stderr: code === expected ? '' : stderr }).toEqual({ code: expected, stderr: '' });
+  return stdout;
+}
+
+export const succeeded = (ended: Ended): string => endedWith(0, ended);
+
+/** Flags of a command line that set settings of a run. */
+export const sets = (...settings: string[]): string[] => settings.flatMap((set) => ['--set', set]);
 
 export type StartedProgram = ReturnType<typeof startProgram>;
 

@@ -4,10 +4,10 @@ import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 
 /** What a server of the starter is given, on a port that is free. */
-export const servingOptions = async (signal: AbortSignal) => ({
+export const servingOptions = async (signal: AbortSignal, overrides: readonly string[] = []) => ({
   ...(await prepareRun({
     file: join(packageRoot(), 'configs', 'code_exec_smoke.yaml'),
-    overrides: ['run.engineThreads=1'],
+    overrides: ['run.engineThreads=1', ...overrides],
   })),
   host: '127.0.0.1',
   port: 0,

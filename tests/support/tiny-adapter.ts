@@ -1,6 +1,11 @@
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import type { Adapter, ModelConfig } from '#model/config/architecture.ts';
-import { adapterParameter, adapterSpecs, adapterTargets } from '#model/adapters/adapter.ts';
+import {
+  adapterParameter,
+  adapterScale,
+  adapterSpecs,
+  adapterTargets,
+} from '#model/adapters/adapter.ts';
 import { writeAdapter } from '#model/adapters/adapter-files.ts';
 import { sizeOf } from '#agent_rl/engine/check-inputs.ts';
 import { layerParameter } from '#model/config/parameters.ts';
@@ -35,7 +40,7 @@ export const saveTinyAdapter = (
     parameters: tinyAdapterWeights(config, adapter),
   });
 
-/** W + scale B A entry by entry, for an adapter scaled by alpha / rank. */
+/** W + scale B A entry by entry. */
 export function mergedInLoops(
   weights: Weights,
   adapted: Weights,
@@ -54,7 +59,7 @@ export function mergedInLoops(
         let product = 0;
         for (let k = 0; k < adapter.rank; k++)
           product += b[row * adapter.rank + k]! * a[k * width + column]!;
-        weight[i]! += (adapter.alpha / adapter.rank) * product;
+        weight[i]! += adapterScale(adapter) * product;
       }
     }
   }

@@ -56,6 +56,23 @@ export const json =
     response.end(JSON.stringify(value));
   };
 
+/** Answers with a page. */
+export const html =
+  (body: string | Buffer, type = 'text/html; charset=utf-8', headers: object = {}): Answer =>
+  (_, response) => {
+    response.writeHead(200, { 'content-type': type, ...headers });
+    response.end(body);
+  };
+
+export const status =
+  (code: number, headers: Readonly<Record<string, string>> = {}): Answer =>
+  (_, response) => {
+    response.writeHead(code, headers);
+    response.end('no');
+  };
+
+export const redirect = (to: string): Answer => status(302, { location: to });
+
 /** One answer after another; the last one again and again. */
 export function inTurn(...answers: readonly Answer[]): Answer {
   let next = 0;

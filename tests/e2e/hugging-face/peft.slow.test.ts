@@ -5,10 +5,9 @@ import { readdirSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 
 import { readAdapterConfig, readAdapterWeights } from '#model/adapters/adapter-files.ts';
-import type { Adapter } from '#model/config/architecture.ts';
-import { adapterParameter, adapterScale, adapterSpecs } from '#model/adapters/adapter.ts';
-import { loadModel, type LoadedModel } from '#model/weights/load-model.ts';
-import { layerParameter, linearShapes, requireFloats } from '#model/config/parameters.ts';
+import { adapterSpecs } from '#model/adapters/adapter.ts';
+import { loadModel } from '#model/weights/load-model.ts';
+import { requireFloats } from '#model/config/parameters.ts';
 import {
   huggingFaceFolder,
   largestDifference,
@@ -21,6 +20,7 @@ import {
   storedLoss,
   storedTensors,
 } from '#tests/support/hugging-face.ts';
+import { mergedInLoops } from '#tests/support/tiny-adapter.ts';
 
 interface Reference {
   base: string;
@@ -59,39 +59,6 @@ async function open(name: string) {
 
 const peftName = (name: string) => `base_model.model.${name.replace('.own.', '.')}`;
 
-/** W + scale B A in every adapted layer, summed in float64. */
-function merged(
-  { config, parameters }: LoadedModel,
-  adapter: Adapter,
-  weights: ReadonlyMap<string, Float32Array>,
-): Map<string, Float32Array> {
-  const whole = requireFloats(parameters);
-  const { rank } = adapter;
-  for (let layer = 0; layer < config.layers; layer++) {
-    for (const module of adapter.targets) {
-      const [, width] = linearShapes(config)[module];
-      const a = weights.get(adapterParameter(adapter, layer, module, 'A'))!;
-      const b = weights.get(adapterParameter(adapter, layer, module, 'B'))!;
-      const name = layerParameter(layer, `${module}.weight`);
-      const added = (at: number): number => {
-        const [row, column] = [Math.floor(at / width), at % width];
-        let sum = 0;
-        for (let r = 0; r < rank; r++) sum += b[row * rank + r]! * a[r * width + column]!;
-        return adapterScale(adapter) * sum;
-      };
-      whole.set(
-        name,
-        whole.get(name)!.map((value, at) => value + added(at)),
-      );
-    }
-  }
-  return whole;
-}
-
-test('the fixtures hold adapters of three families, one of them rank-stabilised', () => {
-  expect(names).toHaveLength(5);
-});
-
 describe.each(names)('The adapter %s', (name) => {
   test('log-probabilities of 20 sequences match PEFT and differ from the base model', async () => {
     const { reference, learner, stored } = await open(name);
@@ -128,7 +95,8 @@ describe.each(names)('The adapter %s', (name) => {
 
   test('log-probabilities of the merged model equal those with the adapter', async () => {
     const { base, adapter, weights, learner, stored } = await open(name);
-    const whole = merged(base, adapter, weights);
+    const floats = requireFloats(base.parameters);
+    const whole = mergedInLoops(floats, weights, base.config, adapter);
     const mergedLearner = learnerOf(base.config, whole);
     const apart = await logProbsOf(learner);
     const together = await logProbsOf(mergedLearner);

@@ -39,23 +39,6 @@ async function open(name: string) {
   return { model, learner, stored: await storedTensors('models', name, 'reference.safetensors') };
 }
 
-test('the fixtures hold every model family and every type of rotary embedding', () => {
-  expect(names).toHaveLength(12);
-});
-
-test.each(names.filter((name) => /-(linear|llama3|yarn)$/.test(name)))(
-  'the fixture %s distinguishes scaled from unscaled rotary angles',
-  async (name) => {
-    const { model, stored } = await open(name);
-    const { ropeScaling, ...config } = model.config;
-    expect(ropeScaling).toBeDefined();
-    const learner = learnerOf(config, model.parameters);
-    const difference = largestDifference(await logProbsOf(learner), stored.get('logProbs')!);
-    await learner.close();
-    expect(difference).toBeGreaterThan(0.01);
-  },
-);
-
 describe.each(names)('The model %s', (name) => {
   const reference = storedJson('models', name, 'reference.json') as Reference;
 
