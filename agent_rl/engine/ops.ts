@@ -13,6 +13,7 @@ export { repeated } from './fused/repeated.ts';
 export { rmsNorm } from './fused/rms-norm.ts';
 export { ropeRotate } from './fused/rope-rotate.ts';
 export { swiglu } from './fused/swiglu.ts';
+export { tokensOfBlock, treeAttention, type TreeLayoutInputs } from './fused/tree-attention.ts';
 export { tokenDistribution, tokenLogProbs } from './fused/token-log-probs.ts';
 
 const drawsRandomNumbers = [

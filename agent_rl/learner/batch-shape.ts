@@ -1,5 +1,5 @@
 import { largest } from '../core/long-lists.ts';
-import { dividedFrom, partsOf } from '../engine/ops.ts';
+import { dividedFrom, partsOf, tokensOfBlock } from '../engine/ops.ts';
 import { bucketSize } from '../engine/program-cache.ts';
 
 /** Sizes of one micro-batch: B rows of T tokens, N predictions that are trained on. */
@@ -7,8 +7,11 @@ export interface BatchShape {
   sequences: number;
   length: number;
   trained: number;
-  /** Where rows are trees: how many sequences they hold, and how many tokens of these are trained, which may share predictions. */
-  trees?: { sequences: number; trained: number } | undefined;
+  /**
+   * Where the one row is of trees: how many sequences they hold, how many tokens of these are trained, which may share
+   * predictions, and the most tokens that a block of it sees.
+   */
+  trees?: { sequences: number; trained: number; keys: number } | undefined;
 }
 
 export interface PaddingOptions {
@@ -17,8 +20,8 @@ export interface PaddingOptions {
   /** Whether programs are compiled: else nothing is padded beyond the longest row. */
   compiles: boolean;
   /**
-   * Whether rows are trees; a sequence without branches counts as one. They are padded little, as one program serves nearly all
-   * sizes; single sequences are padded to few shapes, and their results stay what they were, bit for bit.
+   * Whether the row is of trees. It is padded to whole blocks, as one program serves all sizes; single sequences are padded
+   * to few shapes.
    */
   hasTrees: boolean;
 }
@@ -41,13 +44,16 @@ export function kindOf({ length, trained, trees }: BatchShape, rowsAtOnce: numbe
   return {
     hasTrees,
     pieces,
-    length: length >= dividedFrom[hasTrees ? 'trees' : 'sequences'] ? length : undefined,
+    length: !hasTrees && length >= dividedFrom ? length : undefined,
     trained: trained % pieces === 0 ? undefined : trained,
   };
 }
 
-/** Sizes that a program of a kind leaves open: `members` are the sequences of trees, `entries` their trained tokens. */
-export type OpenSize = 'sequences' | 'length' | 'piece' | 'members' | 'entries';
+/**
+ * Sizes that a program of a kind leaves open. Of trees: `blocks` of tokens, the `keys` of a block, their `members`, which are
+ * sequences, and `entries`, which are trained tokens.
+ */
+export type OpenSize = 'sequences' | 'length' | 'piece' | 'blocks' | 'keys' | 'members' | 'entries';
 
 /** Numbers of each. */
 export type OpenSizes = Readonly<Record<OpenSize, number>>;
@@ -56,10 +62,9 @@ export const openSizesOf = (
   { hasTrees, length, trained }: BatchKind,
   { perSequence }: { perSequence: boolean },
 ): OpenSize[] => [
-  'sequences',
-  ...(length === undefined ? (['length'] as const) : []),
+  ...(hasTrees ? (['blocks', 'keys', 'entries'] as const) : (['sequences'] as const)),
+  ...(length === undefined && !hasTrees ? (['length'] as const) : []),
   ...(trained === undefined ? (['piece'] as const) : []),
-  ...(hasTrees ? (['entries'] as const) : []),
   ...(hasTrees && perSequence ? (['members'] as const) : []),
 ];
 
@@ -68,6 +73,8 @@ export const sizesOf = (shape: BatchShape, { pieces }: BatchKind): OpenSizes => 
   sequences: shape.sequences,
   length: shape.length,
   piece: shape.trained / pieces,
+  blocks: shape.length / tokensOfBlock,
+  keys: shape.trees?.keys ?? 0,
   members: shape.trees?.sequences ?? 0,
   entries: shape.trees?.trained ?? 0,
 });
@@ -77,10 +84,12 @@ export const shapeAt = (
   { hasTrees, length, pieces, trained }: BatchKind,
   sizes: Partial<OpenSizes>,
 ): BatchShape => ({
-  sequences: sizes.sequences!,
-  length: length ?? sizes.length!,
+  sequences: hasTrees ? 1 : sizes.sequences!,
+  length: hasTrees ? tokensOfBlock * sizes.blocks! : (length ?? sizes.length!),
   trained: trained ?? pieces * sizes.piece!,
-  trees: hasTrees ? { sequences: sizes.members ?? 1, trained: sizes.entries! } : undefined,
+  trees: hasTrees
+    ? { sequences: sizes.members ?? 1, trained: sizes.entries!, keys: sizes.keys! }
+    : undefined,
 });
 
 /** The smallest of few values that holds `length` tokens: no more than a micro-batch may hold, unless it is longer itself. */
@@ -90,26 +99,16 @@ export const paddedLength = (length: number, microBatchTokens: number): number =
 const atMost = (padded: number, length: number, microBatchTokens: number): number =>
   length > microBatchTokens ? padded : Math.min(padded, microBatchTokens);
 
-/** Rows of trees are a multiple of this many tokens long, so that products have few remainders. */
-const multiple = 8;
-
 /** How many rows a micro-batch of some is padded to, and how long they are. */
 export function paddedRows(
   lengths: readonly number[],
   { microBatchTokens, compiles, hasTrees }: PaddingOptions,
 ): Pick<BatchShape, 'sequences' | 'length'> {
   const [sequences, longest] = [lengths.length, largest(lengths, 2)];
+  if (hasTrees) return { sequences: 1, length: inBlocks(longest) };
   if (!compiles) return { sequences, length: longest };
-  const coarse = paddedLength(longest, microBatchTokens);
-  if (!hasTrees)
-    return {
-      sequences: halfOrWhole(fullBatch(coarse, microBatchTokens), sequences),
-      length: coarse,
-    };
-  const fine = Math.ceil(longest / multiple) * multiple;
-  // There is a program for each length that attention divides, and so there are few of these.
-  if (fine >= dividedFrom.trees) return { sequences, length: coarse };
-  return { sequences, length: atMost(fine, longest, microBatchTokens) };
+  const length = paddedLength(longest, microBatchTokens);
+  return { sequences: halfOrWhole(fullBatch(length, microBatchTokens), sequences), length };
 }
 
 /**
@@ -143,16 +142,9 @@ const halfOrWhole = (full: number, count: number): number => {
   return count <= half ? half : Math.max(full, count);
 };
 
-/** Trees of more tokens than this are no longer than the longest sequence: attention is what a tree has more of. */
-const longTree = 2048;
-/** Nor are these, as one program serves all that attention does not divide. */
-const undivided = (Math.ceil(dividedFrom.trees / multiple) - 1) * multiple;
-
-/** Most tokens of a tree of several sequences, of which the longest has `longestTokens`. */
-export function mostTreeTokens(longestTokens: number, microBatchTokens: number): number {
-  const most = longestTokens > undivided ? longTree : undivided;
-  return Math.min(microBatchTokens, Math.max(longestTokens, Math.min(2 * longestTokens, most)));
-}
+/** Rounded up to whole blocks. */
+export const inBlocks = (tokens: number): number =>
+  Math.ceil(tokens / tokensOfBlock) * tokensOfBlock;
 
 interface Request {
   longestTokens: number;
@@ -167,9 +159,16 @@ export function longestShape({
   trees = false,
 }: Request): BatchShape {
   const longest = Math.max(2, longestTokens);
-  const most = trees ? Math.max(longest, mostTreeTokens(longest, microBatchTokens)) : longest;
-  const { length } = paddedRows([most], { microBatchTokens, compiles: true, hasTrees: trees });
-  return trainedWhole({ sequences: fullBatch(length, microBatchTokens), length }, trees);
+  if (trees) return largestForest(longest, microBatchTokens);
+  const length = paddedLength(longest, microBatchTokens);
+  return trainedWhole({ sequences: fullBatch(length, microBatchTokens), length });
+}
+
+/** A block sees what its first token sees, and itself. */
+function largestForest(longest: number, microBatchTokens: number): BatchShape {
+  const length = inBlocks(Math.max(longest, microBatchTokens));
+  const keys = Math.min(length, longest + tokensOfBlock);
+  return { sequences: 1, length, trained: length, trees: { sequences: 1, trained: length, keys } };
 }
 
 /**
@@ -179,25 +178,26 @@ export function longestShape({
  * @param rowsAtOnce of how many predictions logits are held at once: as many keep what several pieces compute again
  */
 export function worstShapes(request: Request, rowsAtOnce: number): BatchShape[] {
-  const { microBatchTokens, trees = false } = request;
-  const divided = dividedFrom[trees ? 'trees' : 'sequences'];
+  const { microBatchTokens, trees } = request;
   const longest = longestShape(request);
+  if (trees) return withPieces([longest], rowsAtOnce);
   // Attention that is not in blocks keeps what it compares.
-  const whole = { sequences: fullBatch(divided - 1, microBatchTokens), length: divided - 1 };
-  const firsts = longest.length >= divided ? [longest, whole] : [longest];
+  const length = dividedFrom - 1;
+  const whole = { sequences: fullBatch(length, microBatchTokens), length };
+  const firsts = longest.length >= dividedFrom ? [longest, whole] : [longest];
   const candidates = firsts.flatMap((first) => withOneMore(first, microBatchTokens));
   const needed = candidates.filter((one, at) =>
     candidates.every(
-      (other, i) =>
-        i === at || !covers(other, one, divided) || (at < i && covers(one, other, divided)),
+      (other, i) => i === at || !covers(other, one) || (at < i && covers(one, other)),
     ),
   );
-  return needed
-    .map((one) => trainedWhole(one, trees))
-    .flatMap((one) =>
-      one.trained > rowsAtOnce ? [one, { ...one, trained: Math.max(2, rowsAtOnce) }] : [one],
-    );
+  return withPieces(needed.map(trainedWhole), rowsAtOnce);
 }
+
+const withPieces = (shapes: readonly BatchShape[], rowsAtOnce: number): BatchShape[] =>
+  shapes.flatMap((one) =>
+    one.trained > rowsAtOnce ? [one, { ...one, trained: Math.max(2, rowsAtOnce) }] : [one],
+  );
 
 type Rows = Pick<BatchShape, 'sequences' | 'length'>;
 
@@ -208,12 +208,13 @@ const withOneMore = ({ sequences, length }: Rows, microBatchTokens: number): Row
 ];
 
 /** Whether a shape has as many tokens as another and compares as many, both in blocks or both whole. */
-const covers = (one: Rows, other: Rows, divided: number): boolean =>
-  one.length >= divided === other.length >= divided &&
+const covers = (one: Rows, other: Rows): boolean =>
+  one.length >= dividedFrom === other.length >= dividedFrom &&
   one.sequences * one.length >= other.sequences * other.length &&
   one.sequences * one.length ** 2 >= other.sequences * other.length ** 2;
 
-function trainedWhole({ sequences, length }: Rows, trees: boolean): BatchShape {
-  const trained = sequences * length;
-  return { sequences, length, trained, trees: trees ? { sequences, trained } : undefined };
-}
+const trainedWhole = ({ sequences, length }: Rows): BatchShape => ({
+  sequences,
+  length,
+  trained: sequences * length,
+});

@@ -294,7 +294,7 @@ export class LocalLearner implements Learner {
     return microBatches(data, {
       microBatchTokens: this.options.microBatchTokens,
       compiles: this.engine.compiles,
-      treesOf: this.#plants ? this.config : undefined,
+      trees: this.#plants,
     });
   }
 

@@ -1,48 +1,30 @@
-import { packByCost, packMicroBatches } from '../algorithms/pack-micro-batches.ts';
+import { packMicroBatches } from '../algorithms/pack-micro-batches.ts';
 import type { TrainDatum } from '../core/services/batch.ts';
-import type { ModelConfig } from '../../model/config/architecture.ts';
-import { plantTrees, prefixTree } from './prefix-tree.ts';
-import { mostTreeTokens, paddedLength, paddedRows, type PaddingOptions } from './batch-shape.ts';
+import { inBlocks, paddedLength, type PaddingOptions } from './batch-shape.ts';
+import { plantForests, prefixTree } from './prefix-tree.ts';
 import type { TrainRow } from './train-batch.ts';
 
 /** The rows that are computed at a time. */
 export interface MicroBatch {
+  /** One of trees, or sequences. */
   rows: readonly TrainRow[];
-  /** Indices of the rows in the whole list, in their order. */
+  /** Indices of the sequences in the whole list, in the order of the rows. */
   indices: readonly number[];
-  /** Whether the rows are trees; a sequence without branches counts as one. */
   hasTrees: boolean;
 }
 
 export interface MicroBatchOptions extends Omit<PaddingOptions, 'hasTrees'> {
-  /** Sequences that begin alike share rows where that saves work; without it each has a row of its own. */
-  treesOf?: ModelConfig | undefined;
+  /** Whether what sequences begin with in common may be computed once. */
+  trees: boolean;
 }
 
-/** Attention of narrow heads runs at about a quarter of the speed of the other products. */
-const attentionFactor = 4;
-
-/** How many tokens a sequence has whose attention takes as long as the rest of a layer. */
-function attentionAsMuchAt(config: ModelConfig): number {
-  const { hiddenSize, heads, kvHeads, headDim, intermediateSize } = config;
-  const others = hiddenSize * headDim * 2 * (heads + kvHeads) + 3 * hiddenSize * intermediateSize;
-  return others / (2 * heads * headDim * attentionFactor);
-}
-
-/** Starting a program takes as long as computing about this many tokens. */
-const tokensOfStart = 64;
-
-/** What a micro-batch of trees computes, padding included, in tokens. */
-function costOf(lengths: readonly number[], options: Omit<PaddingOptions, 'hasTrees'>): number {
-  const { sequences, length } = paddedRows(lengths, { ...options, hasTrees: true });
-  const tooMany = sequences > 1 && sequences * length > options.microBatchTokens;
-  return tooMany ? Infinity : sequences * length + tokensOfStart;
-}
-
-/** Divides sequences into micro-batches: those that begin alike into common rows where wanted, rows of like length together. */
+/**
+ * Divides sequences into micro-batches: neighbours by their tokens into one row of trees where fewer tokens are computed so, or
+ * each in a row of its own, beside others of like length.
+ */
 export function microBatches(
   data: readonly TrainDatum[],
-  { microBatchTokens, compiles, treesOf }: MicroBatchOptions,
+  { microBatchTokens, compiles, trees }: MicroBatchOptions,
 ): MicroBatch[] {
   const sequences = data.map(({ tokens }) => tokens);
   const lengths = sequences.map(({ length }) => length);
@@ -50,28 +32,20 @@ export function microBatches(
     data: members.map((index) => data[index]!),
     tree: prefixTree(members.map((index) => sequences[index]!)),
   });
-  const trees =
-    treesOf &&
-    plantTrees(sequences, {
-      attentionAsMuchAt: attentionAsMuchAt(treesOf),
-      mostTokens: (longest) => mostTreeTokens(longest, microBatchTokens),
-    });
-  if (trees === undefined || trees.length === data.length) {
-    const lengthOf = compiles ? paddedLength : undefined;
-    return packMicroBatches(lengths, microBatchTokens, lengthOf).map((indices) => ({
-      rows: indices.map((index) => rowOf([index])),
-      indices,
-      hasTrees: false,
+  const forests = trees ? plantForests(sequences, microBatchTokens) : [];
+  const planted = sum(forests.map(({ tokens }) => inBlocks(tokens)));
+  if (trees && planted < sum(lengths))
+    return forests.map(({ members }) => ({
+      rows: [rowOf(members)],
+      indices: members,
+      hasTrees: true,
     }));
-  }
-  const tokens = trees.map((tree) => tree.tokens);
-  const cost = (of: readonly number[]): number =>
-    costOf(
-      of.map((tree) => tokens[tree]!),
-      { microBatchTokens, compiles },
-    );
-  return packByCost(tokens, cost).map((of) => {
-    const members = of.map((tree) => trees[tree]!.members);
-    return { rows: members.map(rowOf), indices: members.flat(), hasTrees: true };
-  });
+  const lengthOf = compiles ? paddedLength : undefined;
+  return packMicroBatches(lengths, microBatchTokens, lengthOf).map((indices) => ({
+    rows: indices.map((index) => rowOf([index])),
+    indices,
+    hasTrees: false,
+  }));
 }
+
+const sum = (values: readonly number[]): number => values.reduce((all, one) => all + one, 0);

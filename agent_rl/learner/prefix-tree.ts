@@ -1,8 +1,6 @@
-import { largest } from '../core/long-lists.ts';
-
 /**
- * Sequences that begin alike with their common tokens once. A token's parent is the one before it in its sequences; it stands
- * after its parent.
+ * Sequences with what they begin with in common once, walked depth first. A token's parent is the one before it in its
+ * sequences; it stands after its parent.
  */
 export interface PrefixTree {
   tokens: Int32Array;
@@ -12,12 +10,6 @@ export interface PrefixTree {
   places: Int32Array;
   /** Of each sequence, where its tokens are in the tree. */
   nodes: readonly Int32Array[];
-}
-
-/** Which sequences of a list make a tree together, and how many tokens it has. */
-export interface TreeMembers {
-  members: readonly number[];
-  tokens: number;
 }
 
 /** How many tokens two sequences have in common from their start. */
@@ -38,7 +30,7 @@ function inOrder(sequences: readonly Int32Array[]): number[] {
   return [...sequences.keys()].toSorted((i, j) => compared(sequences[i]!, sequences[j]!) || i - j);
 }
 
-/** The tree of some sequences; one by itself is a tree without branches. */
+/** The trees of some sequences; one by itself is a tree without branches. */
 export function prefixTree(sequences: readonly Int32Array[]): PrefixTree {
   const nodes: Int32Array[] = sequences.map(({ length }) => new Int32Array(length));
   const [tokens, parents, places]: number[][] = [[], [], []];
@@ -62,50 +54,37 @@ export function prefixTree(sequences: readonly Int32Array[]): PrefixTree {
   };
 }
 
-export interface PlantOptions {
-  /** Tokens of a sequence at which attention among them costs as much as all else. */
-  attentionAsMuchAt: number;
-  /** Most tokens of a tree of several sequences, of which the longest has `longest`. */
-  mostTokens: (longest: number) => number;
+/** Some sequences of a list, and how many tokens they have with common beginnings once. */
+export interface Forest {
+  members: readonly number[];
+  tokens: number;
 }
 
 /**
- * Divides sequences into trees so that least is computed. In a tree common tokens are computed once, but each token is compared
- * with all tokens of the tree, other branches included, so that sequences with little in common stay apart.
+ * Divides sequences into forests of at most `mostTokens`, neighbours by their tokens together. What two forests have in common
+ * is in both: a forest ends in its second half where that is least.
  */
-export function plantTrees(
-  sequences: readonly Int32Array[],
-  { attentionAsMuchAt, mostTokens }: PlantOptions,
-): TreeMembers[] {
+export function plantForests(sequences: readonly Int32Array[], mostTokens: number): Forest[] {
   const order = inOrder(sequences);
-  const added = order.map((index, at) => {
-    const own = sequences[index]!;
-    return own.length - (at === 0 ? 0 : commonTokens(sequences[order[at - 1]!]!, own));
-  });
-  const lengths = sequences.map(({ length }) => length);
-  const mostOfAll = mostTokens(largest(lengths, 0));
-  /** The cheapest division of the first sequences, by their number: where its last tree begins. */
-  const best: { cost: number; from: number; tokens: number }[] = [{ cost: 0, from: 0, tokens: 0 }];
-  for (let end = 1; end <= order.length; end++) {
-    let cheapest = { cost: Infinity, from: 0, tokens: 0 };
-    let [branches, longest] = [0, 0];
-    for (let from = end - 1; from >= 0; from--) {
-      const { length } = sequences[order[from]!]!;
-      const tokens = length + branches;
-      if (from < end - 1 && tokens > mostOfAll) break;
-      longest = Math.max(longest, length);
-      branches += added[from]!;
-      if (from < end - 1 && tokens > mostTokens(longest)) continue;
-      const cost = best[from]!.cost + tokens + tokens ** 2 / attentionAsMuchAt;
-      if (cost < cheapest.cost) cheapest = { cost, from, tokens };
+  const common = order.map((index, at) =>
+    at === 0 ? 0 : commonTokens(sequences[order[at - 1]!]!, sequences[index]!),
+  );
+  const forests: Forest[] = [];
+  for (let from = 0; from < order.length;) {
+    let tokens = sequences[order[from]!]!.length;
+    let best = { to: order.length, tokens, common: Infinity };
+    for (let to = from + 1; ; to++) {
+      if (to === order.length) {
+        best = { to, tokens, common: 0 };
+        break;
+      }
+      const isBest = common[to]! <= best.common;
+      if (isBest || 2 * best.tokens < mostTokens) best = { to, tokens, common: common[to]! };
+      tokens += sequences[order[to]!]!.length - common[to]!;
+      if (tokens > mostTokens) break;
     }
-    best.push(cheapest);
+    forests.push({ members: order.slice(from, best.to), tokens: best.tokens });
+    from = best.to;
   }
-  const trees: TreeMembers[] = [];
-  for (let end = order.length; end > 0;) {
-    const { from, tokens } = best[end]!;
-    trees.push({ members: order.slice(from, end), tokens });
-    end = from;
-  }
-  return trees.toReversed();
+  return forests;
 }

@@ -8,6 +8,7 @@ import {
   type PaddingOptions,
 } from './batch-shape.ts';
 import type { PrefixTree } from './prefix-tree.ts';
+import { type TreeLayout, treeLayout } from './tree-layout.ts';
 
 /** How a program trades time for memory. Beside the batch, not the programs: public types need no TensorFlow.js. */
 export interface ProgramMemory {
@@ -17,7 +18,7 @@ export interface ProgramMemory {
   logitBytes: number;
 }
 
-/** One row of a micro-batch: a sequence, or several as a tree. */
+/** One row of a micro-batch: a sequence, or several as trees. */
 export interface TrainRow {
   data: readonly TrainDatum[];
   tree: PrefixTree;
@@ -33,7 +34,7 @@ export interface TrainBatch {
   /** What it predicts [N]. */
   targets: Int32Array;
   /** Where rows are trees: how they are laid out, and which prediction each trained token is. */
-  trees?: (TreeLayout & { predictions: Int32Array }) | undefined;
+  trees?: (TreeLayout & Record<'places' | 'predictions', Int32Array>) | undefined;
   weights: Float32Array;
   advantages: Float32Array;
   oldLogProbs: Float32Array;
@@ -58,6 +59,7 @@ export function trainBatch(laid: readonly TrainRow[], options: LayoutOptions): T
   const { hasTrees } = options;
   const lengths = laid.map(({ tree }) => tree.tokens.length);
   const { sequences, length } = paddedRows(lengths, options);
+  const trees = hasTrees ? treeLayout(laid[0]!.tree.parents, length) : undefined;
   const origins = data.flatMap(({ weights }, datum) =>
     [...weights.keys()].filter((place) => weights[place] !== 0).map((place) => ({ datum, place })),
   );
@@ -85,20 +87,16 @@ export function trainBatch(laid: readonly TrainRow[], options: LayoutOptions): T
       sequences,
       length,
       trained,
-      trees: hasTrees ? { sequences: data.length, trained: entries } : undefined,
+      trees: trees && { sequences: data.length, trained: entries, keys: trees.most },
     },
     tokens,
     rows: padded(made.rows, trained),
     targets: padded(made.targets, trained),
-    trees: hasTrees
-      ? {
-          ...treeLayout(
-            laid.map(({ tree }) => tree),
-            { sequences, length },
-          ),
-          predictions: padded(made.predictions, entries),
-        }
-      : undefined,
+    trees: trees && {
+      ...trees.layout,
+      places: padded(laid[0]!.tree.places, length),
+      predictions: padded(made.predictions, entries),
+    },
     weights: column((datum) => datum.weights),
     advantages: column((datum) => datum.advantages),
     oldLogProbs: column((datum) => datum.oldLogProbs),
@@ -107,7 +105,7 @@ export function trainBatch(laid: readonly TrainRow[], options: LayoutOptions): T
   };
 }
 
-function padded(values: readonly number[], length: number): Int32Array {
+function padded(values: ArrayLike<number>, length: number): Int32Array {
   const all = new Int32Array(length);
   all.set(values);
   return all;
@@ -206,33 +204,6 @@ export function dropoutFactors(
     }
   }
   return factors;
-}
-
-/** Trees as rows of a micro-batch: B rows of T tokens. */
-interface TreeLayout {
-  /** Where each token stands in its sequences, [B, T]. */
-  places: Int32Array;
-  /** The last token of its row that sees each, [B, T]: a token is seen by itself and by what follows it in its sequences. */
-  seenUpTo: Int32Array;
-}
-
-/** Padding sees itself alone: a row that sees nothing has no softmax. */
-function treeLayout(
-  trees: readonly PrefixTree[],
-  { sequences, length }: { sequences: number; length: number },
-): TreeLayout {
-  const places = new Int32Array(sequences * length);
-  const seenUpTo = Int32Array.from({ length: sequences * length }, (_, at) => at % length);
-  for (const [row, { parents, places: own }] of trees.entries()) {
-    places.set(own, row * length);
-    const last = seenUpTo.subarray(row * length, (row + 1) * length);
-    // All that follows a token in its sequences stands right behind it: a tree is walked depth first.
-    for (let token = parents.length - 1; token >= 0; token--) {
-      const parent = parents[token]!;
-      if (parent >= 0) last[parent] = Math.max(last[parent]!, last[token]!);
-    }
-  }
-  return { places, seenUpTo };
 }
 
 /** A sequence of whose tokens log-probabilities are computed: of those that are wanted, but for the first, which nothing predicts. */

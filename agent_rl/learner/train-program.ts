@@ -9,7 +9,7 @@ import {
   type TensorData,
   type TensorSpec,
 } from '../engine/engine.ts';
-import { tf, tokenDistribution, tokenLogProbs, type Tensor } from '../engine/ops.ts';
+import { tf, tokenDistribution, tokenLogProbs, tokensOfBlock, type Tensor } from '../engine/ops.ts';
 import { decoderHidden, sequenceInputs } from '../../model/decoder/decoder.ts';
 import type { ModelConfig } from '../../model/config/architecture.ts';
 import {
@@ -85,17 +85,25 @@ function batchSpecs(
     { name: 'tokens', shape: [sequences, length], dtype: 'int32' },
     float('cos', [length, config.headDim]),
     float('sin', [length, config.headDim]),
-    { name: 'seenUpTo', shape: [trees === undefined ? 1 : sequences, length], dtype: 'int32' },
+    { name: 'seenUpTo', shape: [1, length], dtype: 'int32' },
     { name: 'rows', shape: [trained], dtype: 'int32' },
     { name: 'targets', shape: [trained], dtype: 'int32' },
-    ...(trees === undefined ? [] : treeSpecs(sequences, length, trees.trained)),
+    ...(trees === undefined ? [] : treeSpecs(length, trees)),
   ];
 }
 
-const treeSpecs = (sequences: number, length: number, trained: number): TensorSpec[] => [
-  { name: 'places', shape: [sequences, length], dtype: 'int32' },
-  { name: 'predictions', shape: [trained], dtype: 'int32' },
-];
+const treeSpecs = (
+  length: number,
+  { trained, keys }: NonNullable<BatchShape['trees']>,
+): TensorSpec[] =>
+  Object.entries({
+    places: [1, length],
+    predictions: [trained],
+    keys: [length / tokensOfBlock, keys],
+    keyCounts: [length / tokensOfBlock],
+    stillOpen: [length / tokensOfBlock],
+    lastFirst: [length / tokensOfBlock],
+  }).map(([name, shape]) => ({ name, shape, dtype: 'int32' }));
 
 const weightSpecs = (config: ModelConfig): TensorSpec[] => allSpecs(config).map(inputSpec);
 
@@ -197,7 +205,7 @@ function trainingBody(
 }
 
 const shapeText = ({ sequences, length, trees }: BatchShape): string =>
-  `${sequences} ${trees === undefined ? 'sequences' : 'trees'} of ${length} tokens`;
+  trees === undefined ? `${sequences} sequences of ${length} tokens` : `trees of ${length} tokens`;
 
 const usesReference = (loss: LossSpec): boolean =>
   loss.name === 'policy' && loss.kl.kind !== 'none';

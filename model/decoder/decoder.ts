@@ -1,9 +1,11 @@
 import {
   causalAttention,
+  treeAttention,
   recomputed,
   ropeRotate,
   tf,
   type Tensor,
+  type TreeLayoutInputs,
 } from '../../agent_rl/engine/ops.ts';
 import {
   embed,
@@ -18,8 +20,8 @@ import type { ModelConfig } from '../config/architecture.ts';
 import { layerParameter, parameter } from '../config/parameters.ts';
 
 /**
- * Whole sequences, padded at the right to one length T: no token sees the padding that follows it. Or trees of sequences
- * that begin alike, walked depth first: then tokens have places, and end to be seen where their branch does.
+ * Whole sequences, padded at the right to one length T: no token sees the padding that follows it. Or one row of trees of
+ * sequences that begin alike, walked depth first: then tokens have places, and end to be seen where their branch does.
  */
 export interface SequenceInputs {
   /** [B, T] int32 */
@@ -28,10 +30,10 @@ export interface SequenceInputs {
   cos: Tensor;
   /** [T, hd] */
   sin: Tensor;
-  /** The last token that sees each, int32: [1, T] from `seenByAllBehind`, or [B, T] of trees. */
+  /** The last token that sees each, int32 [1, T], of sequences from `seenByAllBehind`. */
   seenUpTo: Tensor;
-  /** Where each token stands in its sequence, [B, T] int32; token t at t without it. */
-  places?: Tensor | undefined;
+  /** Of trees. */
+  trees?: Omit<TreeLayoutInputs, 'seenUpTo'> | undefined;
   /** No row is taken in blocks: a program for all lengths does the same at each. */
   whole?: boolean;
 }
@@ -42,7 +44,13 @@ export const sequenceInputs = (inputs: Parameters): SequenceInputs => ({
   cos: inputs['cos']!,
   sin: inputs['sin']!,
   seenUpTo: inputs['seenUpTo']!,
-  places: inputs['places'],
+  trees: inputs['places'] && {
+    places: inputs['places'],
+    keys: inputs['keys']!,
+    keyCounts: inputs['keyCounts']!,
+    stillOpen: inputs['stillOpen']!,
+    lastFirst: inputs['lastFirst']!,
+  },
 });
 
 /** For a sequence of `length` tokens: each is seen by all that follow it. */
@@ -93,7 +101,7 @@ export function sequenceHeads(
   decoder: Decoder,
   layer: number,
   hidden: Tensor,
-  { tokens, cos, sin, places }: SequenceInputs,
+  { tokens, cos, sin, trees }: SequenceInputs,
 ): Heads {
   const { headDim } = decoder.config;
   const [batch, length] = [tokens.shape[0], tokens.shape[1]!];
@@ -101,8 +109,8 @@ export function sequenceHeads(
   const byHead = (rows: Tensor): Tensor =>
     tf.transpose(tf.reshape(rows, [batch, length, rows.shape[1]!, headDim]), [0, 2, 1, 3]);
   return {
-    queries: ropeRotate(byHead(queries), cos, sin, places),
-    keys: ropeRotate(byHead(keys), cos, sin, places),
+    queries: ropeRotate(byHead(queries), cos, sin, trees?.places),
+    keys: ropeRotate(byHead(keys), cos, sin, trees?.places),
     values: byHead(values),
   };
 }
@@ -111,12 +119,12 @@ export function sequenceHeads(
 export function attend(
   config: ModelConfig,
   heads: Heads,
-  { tokens, seenUpTo, places, whole = false }: SequenceInputs,
+  { tokens, seenUpTo, trees, whole = false }: SequenceInputs,
 ): Tensor {
   const { queries: query, keys: key, values: value } = heads;
-  const kind = places === undefined ? 'sequences' : 'trees';
-  const rows = whole ? 'whole' : kind;
-  const mixed = causalAttention({ query, key, value, seenUpTo }, rows);
+  const mixed = trees
+    ? treeAttention({ query, key, value, seenUpTo, ...trees })
+    : causalAttention({ query, key, value, seenUpTo }, whole ? Infinity : undefined);
   return tf.reshape(tf.transpose(mixed, [0, 2, 1, 3]), [
     tokens.size,
     config.heads * config.headDim,

@@ -12,19 +12,10 @@ export interface AttentionInputs {
   seenUpTo: Tensor;
 }
 
-/** Rows of fewer tokens are one block, and the others are divided into blocks of at most this many queries. */
-const divided = {
-  sequences: { from: 1024, queries: () => 256 },
-  // Small blocks are faster, but a program of many takes long to compile. Sequences keep the results that they had, bit for bit.
-  trees: { from: 512, queries: (tokens: number) => Math.min(256, Math.max(128, tokens / 16)) },
-  whole: { from: Infinity, queries: () => Infinity },
-};
-
-/** Rows of this many tokens or more are taken in blocks: then what is done depends on how many tokens there are. */
-export const dividedFrom = {
-  sequences: divided.sequences.from,
-  trees: divided.trees.from,
-} as const;
+/** Sequences of this many tokens or more are taken in blocks: then what is done depends on how many tokens there are. */
+export const dividedFrom = 1024;
+/** Most queries of a block. */
+const queriesOfBlock = 256;
 
 /**
  * Grouped-query attention, `softmax(query key^T / sqrt(head width) + mask) value`; consecutive query heads share
@@ -35,16 +26,13 @@ export const dividedFrom = {
  * tokens and not with their square (Dao et al. 2022, https://arxiv.org/abs/2205.14135; here a block has all its keys at
  * once, so that no running maximum is needed).
  *
- * @param rows what the rows are, or how many queries a block has at most
+ * @param most queries of a block, `Infinity` to divide nothing
  * @returns [batch, heads, tokens, head width]
  */
-export function causalAttention(
-  inputs: AttentionInputs,
-  rows: keyof typeof divided | number = 'sequences',
-): Tensor {
+export function causalAttention(inputs: AttentionInputs, most?: number): Tensor {
   const { query, key, value, seenUpTo } = inputs;
   const tokens = query.shape[2]!;
-  const blocks = blocksOf(tokens, typeof rows === 'number' ? rows : queriesAtOnce(tokens, rows));
+  const blocks = blocksOf(tokens, most ?? (tokens < dividedFrom ? tokens : queriesOfBlock));
   return withCustomGradient([query, key, value], {
     forward: () => {
       if (blocks.length === 1) {
@@ -70,12 +58,6 @@ interface Block {
   from: number;
   to: number;
   seen: number;
-}
-
-/** How many queries a block has at most. */
-function queriesAtOnce(tokens: number, rows: keyof typeof divided): number {
-  const { from, queries } = divided[rows];
-  return tokens < from ? tokens : Math.ceil(queries(tokens));
 }
 
 /** The keys of blocks have at most this many lengths: a buffer of each is kept for the next block of that length. */

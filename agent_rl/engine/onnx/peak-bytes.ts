@@ -34,8 +34,20 @@ interface Buffer {
  * save a pass over some values, are not foreseen.
  */
 export function peakBytes(program: TracedProgram): number {
-  const order = executionOrder(program.graph.nodes);
-  const buffers = buffersOf(program, order);
+  return peakOf(program.graph.nodes, {
+    results: program.graph.results,
+    outputs: program.outputNames,
+  });
+}
+
+interface Results {
+  results: TracedProgram['graph']['results'];
+  outputs: readonly string[];
+}
+
+function peakOf(nodes: readonly GraphNode[], { results, outputs }: Results): number {
+  const order = executionOrder(nodes);
+  const buffers = buffersOf(order, { results, outputs });
   const change = new Float64Array(order.length + 1);
   for (const { size, from, to } of buffers) {
     change[from] = change[from]! + size;
@@ -44,16 +56,13 @@ export function peakBytes(program: TracedProgram): number {
   let [live, peak] = [0, 0];
   for (const [at, node] of order.entries()) {
     live += change[at]!;
-    peak = Math.max(peak, live + scratchBytes(node));
+    peak = Math.max(peak, live + scratchBytes(node, results));
   }
   return peak;
 }
 
-function buffersOf(
-  { graph: { results }, outputNames }: TracedProgram,
-  order: readonly GraphNode[],
-): Set<Buffer> {
-  const readers = new Map(outputNames.map((name) => [name, Infinity]));
+function buffersOf(order: readonly GraphNode[], { results, outputs: kept }: Results): Set<Buffer> {
+  const readers = new Map(kept.map((name) => [name, Infinity]));
   for (const name of order.flatMap((node) => [...new Set(readBy(node))]))
     readers.set(name, (readers.get(name) ?? 0) + 1);
   // Inputs of the program are not among them: they are not freed and not written over.
@@ -102,9 +111,14 @@ function buffersOf(
   return new Set(buffers.values());
 }
 
-/** What a node allocates for itself while it runs: weights in four bits are widened whole. */
-const scratchBytes = ({ operator, attributes: { K: inner, N: outer } }: GraphNode): number =>
-  operator === 'MatMulNBits' ? 4 * Number(inner) * Number(outer) : 0;
+/** What a node allocates for itself while it runs: weights in four bits are widened whole, and a loop runs its rounds. */
+function scratchBytes(node: GraphNode, results: Results['results']): number {
+  const { operator, attributes, body } = node;
+  if (body !== undefined)
+    return peakOf(body.nodes, { results, outputs: body.outputs.map(({ name }) => name) });
+  const { K: inner, N: outer } = attributes;
+  return operator === 'MatMulNBits' ? 4 * Number(inner) * Number(outer) : 0;
+}
 
 /** Nodes as ONNX Runtime walks them: back from the last leaf, inputs of higher index first. */
 function executionOrder(nodes: readonly GraphNode[]): readonly GraphNode[] {
