@@ -22,42 +22,31 @@ function forest(rng: KeyedRng, n: number, branch: number): number[] {
   }
   return parents;
 }
+import { treeLayout } from '#agent_rl/learner/tree-layout.ts';
 export function layout(parents: number[]) {
-  const n = parents.length;
-  const last = Int32Array.from(parents, (_, i) => i);
-  for (let i = n - 1; i >= 0; i--) if (parents[i]! >= 0) last[parents[i]!] = Math.max(last[parents[i]!]!, last[i]!);
-  const blocks = n / tokensOfBlock;
-  const lists: number[][] = [];
-  const before = new Int32Array(blocks);
-  for (let b = 0; b < blocks; b++) {
-    const seen = new Set<number>();
-    for (let i = b * tokensOfBlock; i < (b + 1) * tokensOfBlock; i++) {
-      before[b] = Math.max(before[b]!, last[i]! + 1);
-      for (let at = i; at >= 0 && !seen.has(at); at = parents[at]!) seen.add(at);
-    }
-    lists.push([...seen].sort((x, y) => x - y));
-  }
-  const K = Math.max(...lists.map((l) => l.length));
-  const keys = new Int32Array(blocks * K);
-  lists.forEach((l, b) => keys.set(l, b * K));
-  return { last, keys, K, blocks, counts: Int32Array.from(lists, (l) => l.length), before };
+  const { layout: l, most } = treeLayout(Int32Array.from(parents), parents.length);
+  const places = new Int32Array(parents.length);
+  parents.forEach((p, i) => (places[i] = p < 0 ? 0 : places[p]! + 1));
+  return { last: l.seenUpTo, more: { keys: l.keys, keyCounts: l.keyCounts, stillOpen: l.stillOpen, lastFirst: l.lastFirst, places }, K: most, blocks: parents.length / tokensOfBlock };
 }
 let [H, KV, D] = [4, 2, 8];
 const bodyOf = (n: number, K: number, trees: boolean): SizedBody => ({
   specs: [
     float('query', [1, H, n, D]), float('key', [1, KV, n, D]), float('value', [1, KV, n, D]), float('out', [1, H, n, D]),
-    { name: 'seenUpTo', shape: [n], dtype: 'int32' } as const,
+    { name: 'seenUpTo', shape: [1, n], dtype: 'int32' } as const,
     ...(trees ? [
     { name: 'keys', shape: [n / tokensOfBlock, K], dtype: 'int32' } as const,
     { name: 'keyCounts', shape: [n / tokensOfBlock], dtype: 'int32' } as const,
-    { name: 'seenBefore', shape: [n / tokensOfBlock], dtype: 'int32' } as const] : []),
+    { name: 'lastFirst', shape: [n / tokensOfBlock], dtype: 'int32' } as const,
+{ name: 'stillOpen', shape: [n / tokensOfBlock], dtype: 'int32' } as const,
+    { name: 'places', shape: [1, n], dtype: 'int32' } as const] : []),
   ],
   body: (x) => {
     let value!: Tensor;
     const f = (query: Tensor, key: Tensor, v: Tensor) => {
       const o = trees
-        ? treeAttention({ query, key, value: v, seenUpTo: x['seenUpTo']!, keys: x['keys']!, keyCounts: x['keyCounts']!, seenBefore: x['seenBefore']! })
-        : causalAttention({ query, key, value: v, seenUpTo: tf.reshape(x['seenUpTo']!, [1, -1]) }, 'whole');
+        ? treeAttention({ query, key, value: v, seenUpTo: x['seenUpTo']!, keys: x['keys']!, keyCounts: x['keyCounts']!, stillOpen: x['stillOpen']!, lastFirst: x['lastFirst']!, places: x['places']! })
+        : causalAttention({ query, key, value: v, seenUpTo: x['seenUpTo']! }, Infinity);
       value = tf.keep(o);
       return tf.sum(tf.mul(o, x['out']!)) as never;
     };
@@ -87,21 +76,21 @@ const group = (prompt: number, turn: number, count: number) => {
   return parents;
 };
 test('bench', async () => {
-  const onnx = new OnnxEngine({ device: 'cpu', threads: 1, profilePrefix: '/tmp/gp/prof' } as never);
-  for (const [h, kv, d, prompt, turn, count] of [[16, 8, 128, 1000, 1000, 2]] as const) {
+  const onnx = new OnnxEngine({ device: 'cpu', threads: 2 } as never);
+  for (const [h, kv, d, prompt, turn, count] of [[16, 8, 128, 1000, 1000, 2], [9, 3, 64, 300, 100, 8], [9, 3, 64, 1000, 200, 16], [4, 2, 32, 200, 80, 8]] as const) {
     [H, KV, D] = [h, kv, d];
     const program = await onnx.compileSized((s) => bodyOf(s['blocks']! * tokensOfBlock, s['K']!, true), ['blocks', 'K'], { manyRows: true });
     const parents = group(prompt, turn, count);
     const n = parents.length;
     const l = layout(parents);
     const noise = (size: number) => new Float32Array(size).map((_, i) => Math.sin(i));
-    const inputs = { query: noise(H * n * D), key: noise(KV * n * D), value: noise(KV * n * D), out: noise(H * n * D), seenUpTo: l.last, keys: l.keys, keyCounts: l.counts, seenBefore: l.before };
+    const inputs = { query: noise(H * n * D), key: noise(KV * n * D), value: noise(KV * n * D), out: noise(H * n * D), seenUpTo: l.last, ...l.more };
     const len = prompt + turn;
     const s = seq(len, count);
     const other = await onnx.compile(s.specs, s.body);
     const m = count * len;
     const oi = { query: noise(H * m * D), key: noise(KV * m * D), value: noise(KV * m * D), out: noise(H * m * D), seenUpTo: new Int32Array(len).fill(len - 1) };
-    const whole = undefined as never as SizedBody;
+    const whole = n <= 2048 ? bodyOf(n, l.K, false) : undefined;
     const all = whole && await onnx.compile(whole.specs, whole.body);
     for (let round = 0; round < 2; round++) {
       let t = cpu(); await program.run(inputs, { sizes: { blocks: l.blocks, K: l.K } }); const own = cpu() - t;
