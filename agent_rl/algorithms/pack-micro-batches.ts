@@ -35,33 +35,3 @@ export function packMicroBatches(
   }
   return batches;
 }
-
-/**
- * Divides sequences into micro-batches of neighbours by length, so that all together cost least.
- *
- * @param costOf of a micro-batch of some sequences, the longest first; infinite where there are too many
- * @returns indices by micro-batch
- */
-export function packByCost(
-  lengths: readonly number[],
-  costOf: (indices: readonly number[]) => number,
-): number[][] {
-  const order = [...lengths.keys()].toSorted((i, j) => lengths[j]! - lengths[i]! || i - j);
-  /** The cheapest division of the first sequences, and where its last micro-batch begins. */
-  const best = [{ cost: 0, from: 0 }];
-  for (let end = 1; end <= order.length; end++) {
-    let cheapest = { cost: Infinity, from: end - 1 };
-    for (let from = end - 1; from >= 0; from--) {
-      const own = costOf(order.slice(from, end));
-      // More of them do not fit either; one by itself always does.
-      if (own === Infinity && from < end - 1) break;
-      const cost = best[from]!.cost + own;
-      if (cost < cheapest.cost) cheapest = { cost, from };
-    }
-    best.push(cheapest);
-  }
-  const batches: number[][] = [];
-  for (let end = order.length; end > 0; end = best[end]!.from)
-    batches.push(order.slice(best[end]!.from, end));
-  return batches.toReversed();
-}

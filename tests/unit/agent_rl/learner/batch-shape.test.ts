@@ -3,7 +3,6 @@ import { expect, test } from '@jest/globals';
 import type { TrainDatum } from '#agent_rl/core/services/batch.ts';
 import {
   kindOf,
-  mostTreeTokens,
   openSizesOf,
   paddedLength,
   paddedRows,
@@ -18,7 +17,6 @@ import { microBatches } from '#agent_rl/learner/micro-batches.ts';
 import { prefixTree } from '#agent_rl/learner/prefix-tree.ts';
 import { trainBatch, type TrainRow } from '#agent_rl/learner/train-batch.ts';
 import { array, assert, integer, option, property, record } from '#tests/support/properties.ts';
-import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
 const several = array(integer({ min: 2, max: 300 }), { minLength: 1, maxLength: 12 });
 /** The same token, but for the last of each. */
@@ -44,38 +42,33 @@ test('padding never exceeds a micro-batch, unless the length itself does', () =>
   expect(paddedLength(1025, 1024)).toBe(1200);
 });
 
-test('rows of trees are padded to multiples of eight until attention divides them, then to few lengths', () => {
-  const lengthOf = (longest: number) =>
-    paddedRows([longest, 2], { microBatchTokens: 4096, compiles: true, hasTrees: true }).length;
-  expect([2, 8, 9, 497, 504, 505, 513, 609].map(lengthOf)).toEqual([
-    8, 8, 16, 504, 504, 608, 608, 768,
-  ]);
+test('a row of trees is padded to blocks of 128 tokens, whatever is compiled', () => {
+  for (const compiles of [true, false])
+    expect(
+      [2, 128, 129, 3000].map((tokens) =>
+        paddedRows([tokens], { microBatchTokens: 2048, compiles, hasTrees: true }),
+      ),
+    ).toEqual([128, 128, 256, 3072].map((length) => ({ sequences: 1, length })));
 });
 
-test('trees are shorter than what attention divides, unless the longest sequence is as long', () => {
-  expect([100, 300, 504, 505, 1500, 3000].map((longest) => mostTreeTokens(longest, 4096))).toEqual([
-    200, 504, 504, 1010, 2048, 3000,
-  ]);
-  expect(mostTreeTokens(300, 400)).toBe(400);
-});
-
-test('micro-batches of trees that attention does not divide share one kind', () => {
-  const shapeOf = (sequences: number, length: number): BatchShape => {
-    const trees = { sequences: 2 * sequences, trained: 40 };
-    return { sequences, length, trained: 30, trees };
+test('micro-batches of trees share one kind, but for the pieces of their predictions', () => {
+  const shapeOf = (length: number): BatchShape => {
+    const trees = { sequences: length, trained: 40, keys: length };
+    return { sequences: 1, length, trained: 30, trees };
   };
-  expect(kindOf(shapeOf(5, 504), 100)).toEqual(kindOf(shapeOf(1, 16), 100));
-  expect(kindOf(shapeOf(1, 608), 100)).toMatchObject({ length: 608 });
-  expect(kindOf(shapeOf(1, 16), 10)).toMatchObject({ pieces: 3 });
+  expect(kindOf(shapeOf(8192), 100)).toEqual(kindOf(shapeOf(128), 100));
+  expect(kindOf(shapeOf(128), 10)).toMatchObject({ pieces: 3 });
 });
 
 test('a kind and its open sizes restore the shape', () => {
   const size = (min: number) => integer({ min, max: 2000 });
   const rows = { sequences: size(1), length: size(2), trained: size(2) };
-  const trees = option(record({ sequences: size(1), trained: size(2) }), { nil: undefined });
+  const some = record({ sequences: size(1), trained: size(2), keys: size(128), blocks: size(1) });
   assert(
-    property(record(rows), trees, (own, held) => {
-      const shape: BatchShape = { ...own, ...(held && { trees: held }) };
+    property(record(rows), option(some, { nil: undefined }), (own, held) => {
+      const { blocks = 0, ...trees } = held ?? {};
+      const row = { sequences: 1, length: 128 * blocks, trained: own.trained, trees };
+      const shape = (held === undefined ? own : row) as BatchShape;
       const kind = kindOf(shape, 300);
       const sizes = sizesOf(shape, kind);
       const open = openSizesOf(kind, { perSequence: true });
@@ -98,14 +91,13 @@ test('the worst shapes are as many rows as fit, and one more, of the longest len
   expect(rows(512, 1024, false, 300)).toEqual(['2 x 512: 1024', '2 x 512: 300']);
   // Three rows of 960 are compared whole, and are more than two of 1,023.
   expect(rows(3000, 3000)).toContain('3 x 1000: 3000');
-  // Twice the same: once is enough.
-  expect(rows(600, 1022, true).filter((row) => row.includes('511'))).toEqual(['2 x 511: 1022']);
+  expect(rows(600, 1024, true)).toEqual(['1 x 1024: 1024']);
+  expect(rows(1100, 1024, true, 300)).toEqual(['1 x 1152: 1152', '1 x 1152: 300']);
 });
 
 test('some worst shape has at least the tokens and comparisons of any micro-batch, by the same attention', () => {
   const budget = integer({ min: 2, max: 3500 });
   const longer = integer({ min: 1, max: 12 });
-  const kinds = { sequences: dividedFrom.sequences, trees: dividedFrom.trees };
   assert(
     property(several, budget, longer, (some, microBatchTokens, factor) => {
       // Long ones too, beside others that attention does not divide.
@@ -113,14 +105,14 @@ test('some worst shape has at least the tokens and comparisons of any micro-batc
       const longestTokens = Math.max(...lengths);
       const options = { microBatchTokens, compiles: true };
       const data = lengths.map((length, index) => datumOf(length, index));
-      for (const model of [{}, { treesOf: tinyModelConfig }])
-        for (const { rows, hasTrees } of microBatches(data, { ...options, ...model })) {
+      for (const trees of [false, true])
+        for (const { rows, hasTrees } of microBatches(data, { ...options, trees })) {
           const { shape } = trainBatch(rows, { ...options, hasTrees, rowsAtOnce: 1e6 });
-          const divided = kinds[hasTrees ? 'trees' : 'sequences'];
           const worst = worstShapes({ longestTokens, microBatchTokens, trees: hasTrees }, 1e6);
           const covered = worst.some(
             (one) =>
-              one.length >= divided === shape.length >= divided &&
+              (one.trees?.keys ?? 0) >= (shape.trees?.keys ?? 0) &&
+              (hasTrees || one.length >= dividedFrom === shape.length >= dividedFrom) &&
               one.sequences * one.length >= shape.sequences * shape.length &&
               one.sequences * one.length ** 2 >= shape.sequences * shape.length ** 2,
           );
@@ -136,7 +128,7 @@ const rowsOf = (data: readonly TrainDatum[]): TrainRow[] =>
 const layOut = (
   lengths: readonly number[],
   microBatchTokens: number,
-  kind: { hasTrees?: boolean; compiles?: boolean } = {},
+  kind: { compiles?: boolean } = {},
 ) => {
   const options = { microBatchTokens, rowsAtOnce: 10, hasTrees: false, compiles: true, ...kind };
   return trainBatch(rowsOf(lengths.map((length) => datumOf(length))), options).shape;
@@ -151,22 +143,29 @@ test('batches for an engine that compiles nothing are padded only to the longest
   expect(layOut([9, 5], 4096, { compiles: false })).toEqual(shape);
 });
 
-test('trees are laid out row by row in multiples of eight tokens, with predictions in pieces of one size', () => {
-  // 8 + 4 + 11 tokens are predicted, and logits of 10 are held at once: three pieces of 8.
-  const shape = { sequences: 3, length: 16, trained: 24, trees: { sequences: 3, trained: 23 } };
-  expect(layOut([9, 5, 12], 4096, { hasTrees: true })).toEqual(shape);
+test('trees are laid out in one row of blocks, with predictions in pieces of one size', () => {
+  // 7, ..., 7 thrice, with other ends: 11 and 2 more tokens, 8 + 4 + 11 of which are trained, and once where they are the same.
+  const data = [9, 5, 12].map((length, index) => datumOf(length, index));
+  const row = { data, tree: prefixTree(data.map(({ tokens }) => tokens)) };
+  const options = { microBatchTokens: 4096, rowsAtOnce: 6, hasTrees: true, compiles: true };
+  expect(trainBatch([row], options).shape).toEqual({
+    sequences: 1,
+    length: 128,
+    // 10 shared predictions and 3 ends: three pieces of 5.
+    trained: 15,
+    trees: { sequences: 3, trained: 23, keys: 128 },
+  });
 });
 
 test('padded micro-batches stay within their token limit, unless their only sequence is longer', () => {
   assert(
     property(several, integer({ min: 2, max: 700 }), (all, budget) => {
-      for (const indices of packMicroBatches(all, budget, paddedLength))
-        for (const hasTrees of [false, true]) {
-          const lengths = indices.map((index) => all[index]!);
-          const shape = layOut(lengths, budget, { hasTrees });
-          const most = Math.max(...lengths) > budget ? shape.length : budget;
-          expect(shape.sequences * shape.length).toBeLessThanOrEqual(most);
-        }
+      for (const indices of packMicroBatches(all, budget, paddedLength)) {
+        const lengths = indices.map((index) => all[index]!);
+        const shape = layOut(lengths, budget);
+        const most = Math.max(...lengths) > budget ? shape.length : budget;
+        expect(shape.sequences * shape.length).toBeLessThanOrEqual(most);
+      }
     }),
   );
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { plantTrees, prefixTree } from '#agent_rl/learner/prefix-tree.ts';
+import { plantForests, prefixTree } from '#agent_rl/learner/prefix-tree.ts';
 import { array, assert, integer, property } from '#tests/support/properties.ts';
 
 const sequence = (...tokens: number[]): Int32Array => Int32Array.from(tokens);
@@ -8,9 +8,6 @@ const some = array(array(integer({ min: 0, max: 2 }), { minLength: 1, maxLength:
   minLength: 1,
   maxLength: 8,
 });
-/** More of trees that hold a long sequence. */
-const mostTokens = (longest: number): number => (longest > 4 ? 12 : 6);
-const options = { attentionAsMuchAt: 20, mostTokens };
 
 describe('A prefix tree', () => {
   test('holds common tokens once, each after its parent', () => {
@@ -43,63 +40,46 @@ describe('A prefix tree', () => {
   });
 });
 
-describe('The division into trees', () => {
-  test('puts equal sequences together and keeps sequences with another beginning apart', () => {
+describe('The division into forests', () => {
+  test('keeps all together that fits', () => {
     const again = sequence(1, 2, 3);
     const sequences = [again, sequence(4, 5), again, sequence(1, 2, 3, 9)];
-    expect(plantTrees(sequences, options)).toEqual([
-      { members: [0, 2, 3], tokens: 4 },
-      { members: [1], tokens: 2 },
+    expect(plantForests(sequences, 6)).toEqual([{ members: [0, 2, 3, 1], tokens: 6 }]);
+  });
+
+  test('ends a forest where the next sequence has least in common with it', () => {
+    const sequences = [
+      [1, 1],
+      [1, 2],
+      [2, 1, 1],
+      [2, 1, 2],
+      [2, 2],
+    ].map((one) => sequence(...one));
+    // Three sequences, of six tokens, would fit too, and the next forest would compute 2 and 1 again.
+    expect(plantForests(sequences, 6)).toEqual([
+      { members: [0, 1], tokens: 3 },
+      { members: [2, 3, 4], tokens: 5 },
+    ]);
+    expect(plantForests(sequences.slice(2), 4).map(({ members }) => members)).toEqual([
+      [0, 1],
+      [2],
     ]);
   });
 
-  test('keeps long branches apart, whose tokens would be compared for nothing', () => {
-    const [a, b] = [sequence(1, 2, 2, 2, 2, 2), sequence(1, 3, 3, 3, 3, 3)];
-    // Apart 12 + 72 / 20 = 15.6, together 11 + 121 / 20 = 17.05; with wider layers 12.07 and 11.12.
-    expect(plantTrees([a, b], options)).toHaveLength(2);
-    expect(plantTrees([a, b], { ...options, attentionAsMuchAt: 1000 })).toHaveLength(1);
-  });
-
-  test('makes no tree of several sequences longer than allowed', () => {
-    const [a, b] = [sequence(1, 2, 3), sequence(1, 2, 4)];
-    expect(plantTrees([a, b], { ...options, mostTokens: () => 4 })).toHaveLength(1);
-    expect(plantTrees([a, b], { ...options, mostTokens: () => 3 })).toHaveLength(2);
-    expect(plantTrees([a, a], { ...options, mostTokens: () => 2 })).toHaveLength(2);
-  });
-
-  test('costs no more than any other division into neighbours and holds each sequence once', () => {
+  test('holds each sequence once, with its neighbours, in forests no larger than allowed', () => {
     assert(
-      property(some, (lists) => {
+      property(some, integer({ min: 1, max: 12 }), (lists, most) => {
         const sequences = lists.map((tokens) => sequence(...tokens));
-        const trees = plantTrees(sequences, options);
-        const order = trees.flatMap(({ members }) => members);
+        const forests = plantForests(sequences, most);
+        const order = forests.flatMap(({ members }) => members);
         expect(order.toSorted((i, j) => i - j)).toEqual([...lists.keys()]);
-        const sizeOf = (members: readonly number[]): number =>
-          prefixTree(members.map((index) => sequences[index]!)).tokens.length;
-        for (const { members, tokens } of trees) expect(tokens).toBe(sizeOf(members));
-        const costOf = (tokens: number) => tokens + tokens ** 2 / options.attentionAsMuchAt;
-        const costs = divisions(order).map((division) =>
-          division.reduce((sum, members) => {
-            const tokens = sizeOf(members);
-            const longest = Math.max(...members.map((index) => sequences[index]!.length));
-            if (members.length > 1 && tokens > mostTokens(longest)) return Infinity;
-            return sum + costOf(tokens);
-          }, 0),
-        );
-        const cost = trees.reduce((sum, { tokens }) => sum + costOf(tokens), 0);
-        expect(cost).toBeCloseTo(Math.min(...costs), 9);
+        for (const { members, tokens } of forests) {
+          expect(tokens).toBe(prefixTree(members.map((index) => sequences[index]!)).tokens.length);
+          expect(members.length === 1 || tokens <= most).toBe(true);
+        }
+        const texts = order.map((index) => lists[index]!.join());
+        expect(texts).toEqual(texts.toSorted((a, b) => (a < b ? -1 : 1)));
       }),
     );
   });
 });
-
-/** All ways to cut a list into neighbours. */
-function divisions(list: readonly number[]): number[][][] {
-  const [first, ...rest] = list;
-  if (first === undefined) return [[]];
-  if (rest.length === 0) return [[[first]]];
-  return divisions(rest).flatMap(([head, ...others]) => [
-    [[first], head!, ...others],
-    [[first, ...head!], ...others],
-  ]);
-}

@@ -175,10 +175,11 @@ describe('A learner with prefix trees', () => {
   test('uses one program for all sizes of micro-batches', async () => {
     const counting = new CountingEngine({ device: 'cpu', threads: 1 });
     const sizes = new Set<number | undefined>();
-    const options = { microBatchTokens: 256 };
+    const options = { microBatchTokens: 2048 };
     const learner = new LocalLearner(counting, whole.config, whole.weights, options);
     for (const seed of [1, 2, 3]) {
-      const learned = await learner.forwardBackward(batchOf(groups(seed)), losses['no clipping']!);
+      const data = Array.from({ length: seed }, (_, i) => groups(10 * seed + i)).flat();
+      const learned = await learner.forwardBackward(batchOf(data), losses['no clipping']!);
       sizes.add(learned.computedTokens);
     }
     expect(sizes.size).toBe(3);

@@ -11,6 +11,7 @@ import {
   rowsAtOnce,
   trainBody,
 } from '#agent_rl/learner/train-program.ts';
+import { treeLayout } from '#agent_rl/learner/tree-layout.ts';
 import type { Adapter } from '#model/config/architecture.ts';
 import type { Weights } from '#model/config/parameters.ts';
 import { wholeTinyModel as whole, withTinyAdapter } from '#tests/support/adapted-tiny-model.ts';
@@ -47,7 +48,12 @@ describe('A program for all sizes', () => {
       const memory = { recompute, logitBytes };
       for (const shape of [
         { sequences: 3, length: 24, trained: 40 },
-        { sequences: 2, length: 16, trained: 32, trees: { sequences: 5, trained: 44 } },
+        {
+          sequences: 1,
+          length: 256,
+          trained: 32,
+          trees: { sequences: 5, trained: 44, keys: 184 },
+        },
       ]) {
         const { specs, body } = await trainBody(config, { shape, loss, memory });
         const keepRecomputation = recompute === 'blocks';
@@ -84,7 +90,6 @@ describe('A program for all sizes', () => {
 const limits: Readonly<Record<string, (shape: BatchShape) => number>> = {
   tokens: () => tinyModelConfig.vocabSize,
   targets: () => tinyModelConfig.vocabSize,
-  places: ({ length }) => length,
   rows: ({ sequences, length }) => sequences * length,
   predictions: ({ trained }) => trained,
 };
@@ -95,15 +100,16 @@ function inputsOf(
   { weights, ...shape }: BatchShape & { weights: Weights },
 ): Record<string, TensorData> {
   const rng = new KeyedRng(5, 'inputs');
+  // Each 72 tokens from the start, and whatever follows.
+  const parents = Int32Array.from({ length: 256 }, (_, at) => (at % 72 === 0 ? -1 : at - 1));
+  const { layout } = treeLayout(parents, 256);
+  const places = Int32Array.from(parents, (_, at) => at % 72);
   const drawn = ({ name, shape: own, dtype }: TensorSpec): TensorData => {
     const known = weights.get(name);
     if (known !== undefined) return known;
     const count = own.reduce((product, size) => product * size, 1);
-    if (name === 'seenUpTo')
-      return Int32Array.from({ length: count }, (_, i) => {
-        const at = i % shape.length;
-        return at + rng.integer(shape.length - at);
-      });
+    const laid = ({ ...layout, places } as Readonly<Record<string, Int32Array>>)[name];
+    if (laid !== undefined) return laid.subarray(0, count);
     if (dtype === 'int32')
       return Int32Array.from({ length: count }, () => rng.integer(limits[name]!(shape)));
     return Float32Array.from({ length: count }, () => rng.normal());
