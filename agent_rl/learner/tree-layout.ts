@@ -50,7 +50,7 @@ export function treeLayout(
         starts,
         (start, block) => (paths[block + 1] ?? []).filter((token) => token < start).length,
       ),
-      lastFirst: Int32Array.from(starts.keys()).reverse(),
+      lastFirst: Int32Array.from(starts.keys()).toReversed(),
     },
     most,
   };
@@ -60,5 +60,5 @@ export function treeLayout(
 function pathTo(token: number, parents: Int32Array): number[] {
   const path: number[] = [];
   for (let at = token; at >= 0; at = parents[at]!) path.push(at);
-  return path.reverse();
+  return path.toReversed();
 }

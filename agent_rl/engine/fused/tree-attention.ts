@@ -138,7 +138,7 @@ function attending({ query, key, value, layout, sizes }: Attended) {
  */
 function gradients(dOutput: Tensor, attended: Attended & { output: Tensor }): Tensor[] {
   const { layout, sizes, output } = attended;
-  const { blocks, kvHeads, group, width } = sizes;
+  const { blocks, kvHeads, width } = sizes;
   const attend = attending(attended);
   const dys = inBlocks(dOutput, sizes);
   const sums = tf.sum(tf.mul(dys, inBlocks(output, sizes)), 3, true);
