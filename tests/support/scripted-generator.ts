@@ -58,7 +58,7 @@ function stopOf({ stopTokens, maxTokens }: GenerationRequest, tokens: readonly n
   return tokens.length < maxTokens ? 'context-full' : 'max-tokens';
 }
 
-/** What a policy is told where it acts in the first turn of an episode. */
+/** What a policy receives where it acts in the first turn of an episode. */
 export const actOptions = (changed: Partial<ActOptions> = {}): ActOptions => ({
   episode: 'e',
   sampling: greedy,

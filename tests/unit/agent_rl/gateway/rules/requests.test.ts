@@ -7,7 +7,7 @@ import { answering } from '#tests/support/scripted-session.ts';
 import { until } from '#tests/support/until.ts';
 
 /*
- * The rules of the gateway, and what peers ran into; the numbers are those of the traps that they report. Late writes (5), bodies
+ * The rules of the gateway, and what peers ran into; the numbers name the traps that they report. Late writes (5), bodies
  * and beats (9) are in http-door.test.ts, templates that strip thoughts (6), several sequences (11) and auxiliary calls (10) in
  * by-hand.test.ts. What needs a proxy, several servers or one record for several attempts does not arise (3, 4, 8, 13, 17).
  */

@@ -99,7 +99,7 @@ describe('A reward manager', () => {
     }
   });
 
-  test('that is a function is asked with the group, and stays unmarked', async () => {
+  test('given as a function receives the group, and stays unmarked', async () => {
     const { rewardManager: block, exported } = await given({ rewardManager: zeros });
     const [plugin] = exported as [RewardManagerFunction];
     expect(rewardManagers.specOf(plugin)?.name).toBe((block as { type: string }).type);
@@ -108,7 +108,7 @@ describe('A reward manager', () => {
     expect(plugin(group, {}, new AbortController().signal)).toEqual({ rewards: [] });
   });
 
-  test('that is a class without a mark is refused', async () => {
+  test('given as a class without a mark is refused', async () => {
     class Unmarked {
       assign = undefined;
     }

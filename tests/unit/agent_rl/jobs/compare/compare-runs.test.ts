@@ -125,7 +125,7 @@ describe('The comparison of training', () => {
   });
 });
 
-test('runs without a task in common are refused, with what differs, and so is what is no run', async () => {
+test('runs without a common task are refused with what differs, and so is a folder without a run', async () => {
   const a = runOf({ after: solvedBy([true]) });
   const b = runOf({ after: [{ task: 'z', solved: true }], rate: 3 });
   expect(await rejectionOf(compared(a, b))).toMatchObject(

@@ -85,7 +85,7 @@ describe('The tasks of search', () => {
     expect(own.result.ok).toBe(true);
   });
 
-  test('need no document with an answer that none states, and must not have one', async () => {
+  test('may omit the document of an answer that no document states, and must not have one', async () => {
     const absent = { answer: 'not stated', metadata: { absent: true } };
     expect((await verify({ eval: [row(absent)] })).result.ok).toBe(true);
     const stated = await verify({ eval: [row({ ...absent, aliases: ['Tamlina'] })] });
@@ -121,7 +121,7 @@ describe('The tasks of search', () => {
     expect(text).toContain(problem);
   });
 
-  test('are read from the task files of prepare-data, and from none of its other files', async () => {
+  test('verify-dataset reads search tasks from the task files of prepare-data alone', async () => {
     const others = {
       'chunks.jsonl': [{ id: 'c', documentIds: ['velmora'], text: 'x', start: 0, end: 1 }],
       'documents.jsonl': corpus,
@@ -132,7 +132,7 @@ describe('The tasks of search', () => {
     expect(text).toContain('is also in train.jsonl, task one');
   });
 
-  test('are refused with the flag to give where they name documents without a file', async () => {
+  test('verify-dataset refuses search tasks without a file of documents, with the flag to give', async () => {
     const refused = verify({ eval: [row()], documents: [] });
     await expectRejection(refused, 'CONFIG_INVALID', '--documents FILE');
   });
