@@ -33,7 +33,8 @@ export type { AiSdkTool } from './jobs/code/ai-sdk-tools.ts';
 
 export { jobs, type Jobs } from './jobs/jobs.ts';
 export type { JobResult } from './jobs/job.ts';
-export { type PreparedRun, prepareRun, type PrepareRunOptions } from './compose/prepare-run.ts';
+export type { PreparedRun, PrepareRunOptions } from './compose/prepare-run.ts';
+export { prepareRun } from './jobs/prepare-run.ts';
 export type { Config } from './config/config-schema.ts';
 export { loadConfig, type LoadConfigOptions, type LoadedConfig } from './config/load-config.ts';
 

@@ -1,4 +1,3 @@
-import { prepareRun } from '../compose/prepare-run.ts';
 import { AgentRlError } from '../core/errors.ts';
 import { agentInCode, type AgentParts, placeOfTasks } from './code/agent-in-code.ts';
 import { callInstead } from './code/call-instead.ts';
@@ -48,6 +47,7 @@ export async function evaluateAgent<Row extends object = object>(
   const described = await agentInCode(options, { caller: 'evaluateAgent', base, dir });
   const instead = callInstead.evaluate(checkpoint);
   return unlessBlocked(options.signal, async (context) => {
+    const { prepareRun } = await import('../compose/prepare-run.ts');
     const prepared = await prepareRun({ ...described, instead }, context.signal);
     return jobs.evaluate({ ...prepared, ...context, checkpoint: path, print });
   });

@@ -1,5 +1,5 @@
 import type { Override } from '../config/index.ts';
-import { prepareRun, type PrepareRunOptions } from '../compose/prepare-run.ts';
+import type { PrepareRunOptions } from '../compose/prepare-run.ts';
 import { nextStepOf } from '../core/errors.ts';
 import type { TrainingEvent } from '../trainer/trainer-contracts.ts';
 import {
@@ -106,6 +106,8 @@ async function run<Row extends object>(
   const instead = callInstead.train(resume);
   try {
     return await unlessBlocked(options.signal, async (context) => {
+      // With it come all plugins that ship: a program that only imports this package needs none.
+      const { prepareRun } = await import('../compose/prepare-run.ts');
       const prepared = await prepareRun({ ...described, training: true, instead }, context.signal);
       for (const warning of prepared.loaded.warnings) print(`Note: ${warning}`);
       return jobs[trainingJob(prepared.loaded.config)]({

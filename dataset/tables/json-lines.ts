@@ -108,3 +108,10 @@ export function exactTwin(json: string): { exact?: unknown } {
 /** Rows as the text of a JSONL file. */
 export const jsonLines = (rows: readonly object[]): string =>
   rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+
+/** That a file holds more than is read. */
+export const tooMany = (file: string, what: string, most: number, seen = `more than ${most}`) =>
+  new AgentRlError(
+    'DATASET_INVALID',
+    `${file} holds ${seen} ${what}; at most ${most} are allowed. Split it into several files, or use a part of it.`,
+  );

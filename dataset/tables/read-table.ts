@@ -3,14 +3,6 @@ import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 
-import {
-  asyncBufferFromFile,
-  type FileMetaData,
-  parquetMetadataAsync,
-  parquetReadObjects,
-} from 'hyparquet';
-import { compressors } from 'hyparquet-compressors';
-
 import { AgentRlError, nodeCodeOf } from '../../agent_rl/core/errors.ts';
 import { showValue } from '../../agent_rl/core/show-value.ts';
 import { JsonShape } from '../../agent_rl/core/wire/json-shape.ts';
@@ -21,10 +13,10 @@ import {
   readJsonLines,
   type TableLimits,
   tableLimits,
+  tooMany,
   unreadable,
 } from './json-lines.ts';
 import { csvRecords } from './csv.ts';
-import { exactRow, storedDecimals } from './parquet-cells.ts';
 import { tableEnding } from './row-unit.ts';
 
 type ReadFile = (file: string, limits: TableLimits) => AsyncGenerator<JsonLine>;
@@ -34,7 +26,13 @@ const readers = new Map<string, ReadFile>([
   ['.csv', (file, limits) => separatedRows(file, ',', limits)],
   ['.tsv', (file, limits) => separatedRows(file, '\t', limits)],
   ['.json', listRows],
-  ['.parquet', parquetRows],
+  // Its reader and its decompressors are many modules.
+  [
+    '.parquet',
+    async function* readParquet(file, limits) {
+      yield* (await import('./parquet-rows.ts')).parquetRows(file, limits);
+    },
+  ],
 ]);
 
 const packable = ['.jsonl', '.ndjson', '.csv', '.tsv', '.json'];
@@ -76,12 +74,6 @@ export async function* readTable(
 }
 
 const unpack = promisify(gunzip);
-
-const tooMany = (file: string, what: string, most: number, seen = `more than ${most}`) =>
-  new AgentRlError(
-    'DATASET_INVALID',
-    `${file} holds ${seen} ${what}; at most ${most} are allowed. Split it into several files, or use a part of it.`,
-  );
 
 /** @throws AgentRlError `DATASET_INVALID` for a file that is not there, is too long or is not UTF-8 */
 async function textOf(file: string, advice: string, most: number): Promise<string> {
@@ -168,45 +160,3 @@ async function* listRows(
 }
 
 const rowsAtOnce = 2000;
-
-async function* parquetRows(file: string, limits: TableLimits): AsyncGenerator<JsonLine> {
-  try {
-    const buffer = await asyncBufferFromFile(file);
-    const metadata = await parquetMetadataAsync(buffer);
-    checkParquet(file, metadata, limits);
-    const exact = exactRow(metadata);
-    const stored = storedDecimals(metadata);
-    let rowStart = 0;
-    // A row group at a time: a part of one would have it decoded whole, once for each part.
-    for (const { num_rows: count } of metadata.row_groups) {
-      const rowEnd = rowStart + Number(count);
-      const options = { file: buffer, ...stored, compressors, rowStart, rowEnd };
-      const rows: readonly unknown[] = await parquetReadObjects(options);
-      for (const [index, row] of rows.entries())
-        yield { line: rowStart + index + 1, value: exact(row) };
-      rowStart = rowEnd;
-    }
-  } catch (cause) {
-    throw AgentRlError.is(cause) ? cause : unreadable(file, cause, 'Give a complete Parquet file.');
-  }
-}
-
-const sum = (counts: readonly (bigint | undefined)[]): number =>
-  counts.reduce<number>((total, count) => total + Number(count ?? 0), 0);
-
-/** @throws AgentRlError `DATASET_INVALID` for a file that says that it holds more than is read */
-function checkParquet(
-  file: string,
-  { row_groups: groups }: FileMetaData,
-  limits: TableLimits,
-): void {
-  const rows = sum(groups.map((group) => group.num_rows));
-  if (rows > limits.rows) throw tooMany(file, 'rows', limits.rows, `${rows}`);
-  for (const { columns } of groups) {
-    const cells = sum(columns.map(({ meta_data: data }) => data?.num_values));
-    if (cells > limits.cells) throw tooMany(file, 'cells in a row group', limits.cells, `${cells}`);
-    const bytes = sum(columns.map(({ meta_data: data }) => data?.total_uncompressed_size));
-    if (bytes > limits.cellBytes)
-      throw tooMany(file, 'bytes in a row group', limits.cellBytes, `${bytes}`);
-  }
-}
