@@ -17,6 +17,14 @@ const klOf = (weight: number, place = 'loss') => ({
   algorithm: { kl: { kind: 'k3', in: place, weight }, selection: { type: 'all' } },
 });
 
+/** How many of 400 episodes two agents solved, and whether the second learns. */
+const agents = (pupil: number, rival: number, learns: boolean) => ({
+  agents: new Map([
+    ['pupil', { learns: true, scored: 400, solved: pupil }],
+    ['rival', { learns, scored: 400, solved: rival }],
+  ]),
+});
+
 /** Requires a finding, written as `check: verdict`. */
 const expectFinding = (finding: string, sketch: Sketch, says: RegExp): void => {
   const [check, verdict] = finding.split(': ');
@@ -50,11 +58,7 @@ describe('The diagnosis of a run', () => {
     ['no-calls: wrong', { 'rollout/toolCallRate': 0.05 }, /only 5\.0 %/],
     ['no-calls: suspicious', { 'rollout/toolCallRate': 0.4 }, /only 40\.0 %/],
     // 200 of 200 + 40 + 50.
-    [
-      'truncated: wrong',
-      { 'outcome/truncated-tokens': 200 },
-      /69\.0 % .*: 2400 at the token limit/,
-    ],
+    ['truncated: wrong', { 'outcome/truncated-tokens': 200 }, /69\.0 % .*: 2400 at the token/],
     ['no-variance: wrong', { 'group/zeroVariance': 10 }, /100\.0 % of 120 groups/],
     ['ratios: suspicious', { 'sent/ratioTail': 0.1 }, /doubled or halved: 10\.0 %/],
     ['ratios: suspicious', { 'sent/clipFraction': 0.3 }, /clipped: 30\.0 %/],
@@ -86,11 +90,7 @@ describe('The diagnosis of a run', () => {
       { ...falls, 'rollout/toolCallRate': 0.2 },
       /avoid its tools: .* 90\.0 % to 20\.0 % .* 40\.0 % to 10\.0 %/,
     ],
-    [
-      'unread-calls: suspicious',
-      { 'rollout/malformedCalls': 40 },
-      /from 0\.1 .* to 0\.45 at the end/,
-    ],
+    ['unread-calls: suspicious', { 'rollout/malformedCalls': 40 }, /from 0\.1 .* to 0\.45 at/],
     ['paid-for-nothing: suspicious', { 'rollout/successWithoutCalls': 0.3 }, /2\.0 % .* 30\.0 %/],
     [
       'entropy: suspicious',
@@ -116,16 +116,7 @@ describe('The diagnosis of a run', () => {
     // Groups of four.
     ['few-tasks: wrong', { prompts: 1 }, /1 different prompt in 25 groups/],
     ['few-tasks: suspicious', { scored: 400, prompts: 5 }, /5 different prompts/],
-    [
-      'one-sided: wrong',
-      {
-        agents: new Map([
-          ['pupil', { learns: true, scored: 400, solved: 3 }],
-          ['rival', { learns: false, scored: 400, solved: 390 }],
-        ]),
-      },
-      /pupil rarely wins \(3 of 400 episodes\)/,
-    ],
+    ['one-sided: wrong', agents(3, 390, false), /pupil rarely wins \(3 of 400 episodes\)/],
   ])('finds in its episodes %s with %j', (finding, episodes, says) => {
     expectFinding(finding, { episodes }, says);
   });
@@ -261,19 +252,7 @@ describe('The diagnosis of a run', () => {
         trainedParameters: 6e8,
       },
     ],
-    [
-      'agents that win together',
-      {
-        episodes: {
-          agents: new Map(
-            ['speaker', 'guesser'].map((name) => [
-              name,
-              { learns: true, scored: 400, solved: 390 },
-            ]),
-          ),
-        },
-      },
-    ],
+    ['agents that win together', { episodes: agents(390, 390, true) }],
     [
       'a tool that turns out not to be needed',
       {
@@ -294,14 +273,6 @@ describe('The diagnosis of a run', () => {
     ],
   ])('finds nothing in %s', (_, sketch) => {
     expect(troubles(sketch)).toEqual([]);
-  });
-
-  test('skips episodes that are not recorded', () => {
-    const unrecorded = runChecks(evidenceOf({ episodes: 'none' }));
-    const unknown = unrecorded.filter(({ verdict }) => verdict === 'unknown');
-    expect(unknown.map(({ check }) => check).join(' ')).toBe(
-      'few-tasks constant-reward paid-for-nothing tool-results one-sided constant-part held-out',
-    );
   });
 
   test('says of a run without metrics that nothing was measured, and does not call it right', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { RunSettings } from '#agent_rl/runs/query/run-settings.ts';
-import { RunWatch, warningsOf, warningText } from '#agent_rl/runs/signs/run-watch.ts';
+import { RunWatch, warningsOf } from '#agent_rl/runs/signs/run-watch.ts';
 import type { Metrics } from '#agent_rl/telemetry/index.ts';
 import { evidenceOf, type Sketch } from './evidence.ts';
 import { runChecks } from '#agent_rl/runs/signs/run-checks.ts';
@@ -32,11 +32,8 @@ const learning = (count: number): Metrics[] =>
   }));
 
 describe('The watch on a run', () => {
-  test('says nothing of a run that learns', () => {
+  test('says nothing of a run that learns, even slowly, nor of a warm-up', () => {
     expect(watched(learning(40))).toEqual([]);
-  });
-
-  test('says nothing of a policy that learns slowly, nor of a warm-up', () => {
     const slow = times(40).map((_, index) => ({
       'rollout/successRate': 0.3 + 0.001 * index,
       'train/optimizerSteps': index + 1,
@@ -81,14 +78,6 @@ describe('The watch on a run', () => {
     const told = watched([...learning(60), ...times(10, falls)]);
     expect(told[0]).toEqual([expect.any(Number), 'success']);
   });
-});
-
-test('a warning names the case, its check and what to try, and leaves names of settings as they are', () => {
-  const finding = { check: 'lengths', asks: '', verdict: 'wrong', effect: true } as const;
-  const tries = ['raise rollout.groupSize (now 8)', 'policy.type (now "minimind")'];
-  expect(warningText({ ...finding, says: 'episodes get longer', tries })).toBe(
-    'Episodes get longer [lengths]. Raise rollout.groupSize (now 8). policy.type (now "minimind").',
-  );
 });
 
 test('a run that begins to repeat itself warns once, with the iteration', () => {
