@@ -35,11 +35,6 @@ describe('A key of an earlier system', () => {
       '--num_rollouts of OpenReinforcedAgent: use --set rollout.groupSize=N',
     );
   });
-
-  test('does not affect the hints of our own keys', () => {
-    expect(problemsOf('train: {learning_rate: 1}')).toContain('Did you mean "learningRate"?');
-    expect(problemsOf('groupSize: 3')).toContain('Did you mean "rollout.groupSize"?');
-  });
 });
 
 test('every flag shared with earlier systems exists', async () => {

@@ -198,14 +198,21 @@ describe('trainGrpo', () => {
     // Without it every group is flat, and nothing is learned.
     const byTask: Script = ({ task }) =>
       played({ reward: Number(task.taskId.slice(1)) % 2, success: true });
+    const own: unknown[] = [];
     const run = (control: 'none' | 'shuffled-rewards') =>
-      trained(byTask, { train: { iterations: 20, control } });
+      trained(
+        byTask,
+        { train: { iterations: 20, control } },
+        { iteration: ({ learned }) => own.push(...learned.map(({ part: { reward } }) => reward)) },
+      );
     const plain = await run('none');
     expect([plain.result.control, plain.learner.steps]).toEqual(['none', []]);
     const control = await run('shuffled-rewards');
     expect(control.result).toMatchObject({ control: 'shuffled-rewards' });
     // Both successes stay together in a third of the iterations: never in all 20.
     expect(control.learner.steps.length).toBeGreaterThan(0);
+    // What is recorded of an episode is still its own reward, of two tasks in two samples each.
+    expect(own).toEqual(Array.from({ length: 2 * 20 * 4 }, (_, at) => Number(at % 4 > 1)));
   });
 
   test('only emits defined metric names, and balances its ledger in every iteration', async () => {

@@ -71,14 +71,6 @@ describe('A plugin', () => {
     }
   });
 
-  test('only shares the services of the run with other episodes', () => {
-    const [one, two] = [world(episodeOf('a'), { penalty: 1 }), world(episodeOf('b'), {})];
-    expect(one).not.toBe(two);
-    expect([one.parts.task.taskId, two.parts.task.taskId]).toEqual(['a', 'b']);
-    expect([one.parts.settings, two.parts.settings]).toEqual([{ penalty: 1 }, {}]);
-    expect(one.parts.sandbox).toBe(two.parts.sandbox);
-  });
-
   test('receives an object that can be copied', () => {
     class Copies {
       readonly copy: object;

@@ -112,10 +112,4 @@ describe('A registry of another kind', () => {
       expect.stringMatching(/^constructor: got 2 parameters/),
     ]);
   });
-
-  test('accepts a reward that is a function', () => {
-    const score = (): number => 1;
-    rewards.mark({ name: 'one', description })(score);
-    expect(new Registry(rewards, [{ plugin: score, source: 'here' }]).names()).toEqual(['one']);
-  });
 });
