@@ -12,6 +12,7 @@ import {
   setUp,
   trained,
 } from '#tests/support/grpo-trainer-setup.ts';
+import { metricsUnder } from '#tests/support/metrics-under.ts';
 import { part, played, rollout } from '#tests/support/rollouts.ts';
 import type { ScriptedRollouts } from '#tests/support/scripted-rollouts.ts';
 
@@ -84,12 +85,9 @@ describe('trainGrpo', () => {
     const { learner, metrics } = await trained(always(1));
     expect([learner.batches, learner.steps, learner.published]).toEqual([[], [], 1]);
     expect(metrics[0]).toMatchObject({
-      'group/zeroVariance': 2,
-      'group/allRight': 2,
-      'train/microBatches': 0,
-      'train/trainedTokens': 0,
-      'ledger/zero-advantage': 12,
-      'ledger/trained': 0,
+      ...metricsUnder('group', { zeroVariance: 2, allRight: 2 }),
+      ...metricsUnder('train', { microBatches: 0, trainedTokens: 0 }),
+      ...metricsUnder('ledger', { 'zero-advantage': 12, trained: 0 }),
     });
   });
 
@@ -119,11 +117,8 @@ describe('trainGrpo', () => {
       ['t0', 't1', 'again-0-1-0', 'again-0-2-0'].flatMap((taskId) => [taskId, taskId]),
     );
     expect(metrics[0]).toMatchObject({
-      'group/count': 2,
-      'group/zeroVariance': 0,
-      'group/resampled': 2,
-      'ledger/resampled': 12,
-      'ledger/trained': 12,
+      ...metricsUnder('group', { count: 2, zeroVariance: 0, resampled: 2 }),
+      ...metricsUnder('ledger', { resampled: 12, trained: 12 }),
       'rollout/sampledTokens': 24,
     });
     const flat = await trained(always(0), dynamic(1));

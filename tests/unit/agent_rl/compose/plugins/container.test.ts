@@ -135,30 +135,26 @@ test.each([
   expect(scorer(plugin, { perTurn: 2 }).score(episode)).toBe(-4);
 });
 
-describe('A reward manager', () => {
+test.each([
+  [
+    'a class, which receives its settings',
+    class Constant {
+      constructor(private readonly given: { settings: { value: number } }) {}
+      assign() {
+        return [this.given.settings.value];
+      }
+    },
+    () => [3],
+  ],
+  [
+    'a function of the group, its settings and the signal',
+    (...given: unknown[]) => given,
+    (...given: unknown[]) => [given[0], { value: 3 }, given[1]],
+  ],
+])('a reward manager may be %s', async (_, plugin, expected) => {
   const group = { task: { taskId: 't', prompt: '', metadata: {} }, terms: [], episodes: [] };
   const { signal } = new AbortController();
-  const managerOf = (plugin: unknown, settings: unknown) =>
-    construct<RewardManager>(run, making(plugin, { settings }), 'assign');
-
-  test('may be a class, which receives its settings', async () => {
-    class Constant {
-      readonly #value: number;
-      constructor({ settings }: { settings: { value: number } }) {
-        this.#value = settings.value;
-      }
-      assign() {
-        return { rewards: [this.#value] };
-      }
-    }
-    const manager = managerOf(Constant, { value: 3 });
-    expect(await manager.assign(group, signal)).toEqual({ rewards: [3] });
-  });
-
-  test('may be a function of the group, its settings and the signal', async () => {
-    const plugin = (...given: unknown[]) => ({ rewards: [], given });
-    const manager = managerOf(plugin, { value: 3 });
-    const given = [group, { value: 3 }, signal];
-    expect(await manager.assign(group, signal)).toEqual({ rewards: [], given });
-  });
+  const made = making(plugin, { settings: { value: 3 } });
+  const manager = construct<RewardManager>(run, made, 'assign');
+  expect(await manager.assign(group, signal)).toEqual(expected(group, signal));
 });

@@ -32,6 +32,12 @@ const expectFinding = (finding: string, sketch: Sketch, says: RegExp): void => {
   expect(troubles(sketch)).toContainEqual(expect.objectContaining(expected));
 };
 
+const stays = { 'rollout/successRate': 0.4 };
+const falls = { 'rollout/successRate': 0.1 };
+const tiny = { ...stays, 'train/learningRate': 1e-7, 'train/parameterNorm': 100 };
+const waiting = { 'busy/collect': 0.9, 'seconds/tools': 5, 'seconds/generation': 1 };
+const idle = { 'rollout/entropyEstimate': 0.09, 'group/zeroVariance': 9, 'group/allRight': 3 };
+
 describe('The diagnosis of a run', () => {
   test('finds nothing in a healthy run, and says what was not measured', () => {
     const findings = runChecks(evidenceOf());
@@ -62,41 +68,27 @@ describe('The diagnosis of a run', () => {
     ['no-variance: wrong', { 'group/zeroVariance': 10 }, /100\.0 % of 120 groups/],
     ['ratios: suspicious', { 'sent/ratioTail': 0.1 }, /doubled or halved: 10\.0 %/],
     ['ratios: suspicious', { 'sent/clipFraction': 0.3 }, /clipped: 30\.0 %/],
-    [
-      'learning-rate: wrong',
-      // Twelve of 1e-7 are 1.2e-5 of 0.1.
-      { 'train/learningRate': 1e-7, 'train/parameterNorm': 100, 'rollout/successRate': 0.4 },
-      /too small: .* all 12 steps .* at most 0\.0012 % of its size/,
-    ],
-    [
-      'slow-tools: suspicious',
-      { 'busy/collect': 0.9, 'seconds/tools': 5, 'seconds/generation': 1 },
-      /90\.0 % of the time .* wait for tools/,
-    ],
+    // Twelve of 1e-7 are 1.2e-5 of 0.1.
+    ['learning-rate: wrong', tiny, /too small: .* all 12 steps .* at most 0\.0012 % of its size/],
+    ['slow-tools: suspicious', waiting, /90\.0 % of the time .* wait for tools/],
   ])('finds in all iterations %s with %j', (finding, metrics, says) => {
     expectFinding(finding, { metrics }, says);
   });
 
-  const stays = { 'rollout/successRate': 0.4 };
-  const falls = { 'rollout/successRate': 0.1 };
   test.each<[string, Metrics, RegExp]>([
     ['learning-rate: suspicious', { 'train/learningRate': 0 }, /in 3 of 12/],
     ['gradient: wrong', { 'train/loss': Number.NaN }, /NaN or infinite/],
     ['never-solved: suspicious', { 'rollout/successRate': 0 }, /solved earlier, but none/],
     ['entropy: suspicious', { ...stays, 'rollout/entropyEstimate': 0.01 }, /collapsed without/],
     ['entropy: suspicious', { ...stays, 'rollout/entropyEstimate': 2 }, /explodes/],
-    [
-      'no-calls: wrong',
-      { ...falls, 'rollout/toolCallRate': 0.2 },
-      /avoid its tools: .* 90\.0 % to 20\.0 % .* 40\.0 % to 10\.0 %/,
-    ],
+    ['no-calls: wrong', { ...falls, 'rollout/toolCallRate': 0.2 }, /its tools: .* 90\.0 % to 20/],
     ['unread-calls: suspicious', { 'rollout/malformedCalls': 40 }, /from 0\.1 .* to 0\.45 at/],
     ['paid-for-nothing: suspicious', { 'rollout/successWithoutCalls': 0.3 }, /2\.0 % .* 30\.0 %/],
+    // 2 of 10 idle at first, 6 of 10 at last.
     [
       'entropy: suspicious',
-      { 'rollout/entropyEstimate': 0.09, 'group/zeroVariance': 9, 'group/allRight': 3 },
-      // 2 of 10 idle at first, 6 of 10 at last.
-      /collapsed without success: .* 20\.0 % at the start, 60\.0 % at the end/,
+      idle,
+      /collapsed without success: .* 20\.0 % at .*, 60\.0 % at the end/,
     ],
     ['lengths: suspicious', { ...stays, 'rollout/lengthMean': 250 }, /longer .* 100 .* 250/],
     ['lengths: suspicious', { ...stays, 'rollout/lengthMean': 30 }, /shorter/],
@@ -122,55 +114,39 @@ describe('The diagnosis of a run', () => {
   });
 
   const unsolved = { 'rollout/successRate': 0 };
+  const solved = { 'rollout/successRate': 0.6 };
+  const cut = { iterations: 4, metrics: { 'train/optimizerSteps': 3 } };
+  const unpaid = { metrics: unsolved, episodes: { solved: 0, reward: constant(0) } };
+  const pulled = { config: klOf(1, 'reward'), metrics: { 'rollout/klPenaltyMean': 0.25 } };
+  const level = { ...stays, 'rollout/entropyEstimate': 0.5 };
+  const stuck = { iterations: 20, metrics: level, late: stays };
+  const large = {
+    metrics: { 'train/learningRate': 0.01, 'train/parameterNorm': 100 },
+    late: falls,
+  };
+  const rewarded = { ...falls, 'rollout/rewardMean': 0.3 };
+  const hacked = { metrics: { 'rollout/rewardMean': 0.2 }, late: rewarded };
+  const heldOut = (after: number, high: number) => ({
+    heldOut: { before: 0.3, after, interval: [-0.3, high] as const },
+  });
   test.each<[string, RegExp, Sketch]>([
     ['control: wrong', /is a control/, { config: { train: { control: 'shuffled-rewards' } } }],
-    [
-      'learning-rate: suspicious',
-      /3 of 5 steps/,
-      { iterations: 4, metrics: { 'train/optimizerSteps': 3 } },
-    ],
-    [
-      'never-solved: wrong',
-      /none of 1200 episodes/,
-      { metrics: unsolved, episodes: { solved: 0, reward: constant(0) } },
-    ],
+    ['learning-rate: suspicious', /3 of 5 steps/, cut],
+    ['never-solved: wrong', /none of 1200 episodes/, unpaid],
     ['never-solved: suspicious', /none of 1200/, { metrics: unsolved, episodes: { solved: 0 } }],
     // 2 x sqrt(2 x 0.5) = 2 against a spread of 1.
     ['kl: wrong', /KL is 2, .* advantages 1/, { config: klOf(2), metrics: { 'sent/kl': 0.5 } }],
-    [
-      'kl: suspicious',
-      /the KL penalty is 0\.25, the reward spread 0\.5/,
-      { config: klOf(1, 'reward'), metrics: { 'rollout/klPenaltyMean': 0.25 } },
-    ],
-    [
-      'entropy: suspicious',
-      /is not falling: .* from 40\.0 % to 40\.0 %/,
-      { iterations: 20, metrics: { ...stays, 'rollout/entropyEstimate': 0.5 }, late: stays },
-    ],
+    ['kl: suspicious', /the KL penalty is 0\.25, the reward spread 0\.5/, pulled],
+    ['entropy: suspicious', /is not falling: .* from 40\.0 % to 40\.0 %/, stuck],
+    // Weights of 100 / sqrt(1e6) = 0.1: a step of 0.01 is a tenth of them.
     [
       'learning-rate: wrong',
-      // Weights of 100 / sqrt(1e6) = 0.1: a step of 0.01 is a tenth of them.
-      /too large: .* by 10\.0 % of its size, and success went from 40\.0 % to 10\.0 %/,
-      { metrics: { 'train/learningRate': 0.01, 'train/parameterNorm': 100 }, late: falls },
+      /large: .* by 10\.0 % of its size, and success went from 40\.0/,
+      large,
     ],
-    [
-      'success: wrong',
-      /fell: from 40\.0 % .* to 10\.0 % .*, but the reward did not fall/,
-      { metrics: { 'rollout/rewardMean': 0.2 }, late: { ...falls, 'rollout/rewardMean': 0.3 } },
-    ],
-    [
-      'held-out: wrong',
-      /held-out success fell from 30\.0 % before training to 10\.0 % after/,
-      { heldOut: { before: 0.3, after: 0.1, interval: [-0.3, -0.1] } },
-    ],
-    [
-      'held-out: suspicious',
-      /does not generalise/,
-      {
-        late: { 'rollout/successRate': 0.6 },
-        heldOut: { before: 0.3, after: 0.32, interval: [-0.02, 0.06] },
-      },
-    ],
+    ['success: wrong', /fell: from 40\.0 % .* to 10\.0 % .*, but the reward did not fall/, hacked],
+    ['held-out: wrong', /fell from 30\.0 % before training to 10\.0 % after/, heldOut(0.1, -0.1)],
+    ['held-out: suspicious', /does not generalise/, { ...heldOut(0.32, 0.06), late: solved }],
   ])('finds %s, which says %s', (finding, says, sketch) => {
     expectFinding(finding, sketch, says);
   });
