@@ -58,29 +58,26 @@ test.each([
   // Only a part of these is sorted.
   { vocabulary: 3000, spread: 6, numRuns: 40 },
   { vocabulary: 3000, spread: 1000, numRuns: 40 },
-])(
-  'a truncated draw equals, bit for bit, a sort of all $vocabulary tokens',
-  ({ vocabulary, spread, numRuns }) => {
-    // Few different values, so that many tie, also at the end of what is kept.
-    const drawn = fc.array(
-      fc.integer({ min: -spread, max: spread }).map((value) => (6 * value) / spread),
-      { minLength: vocabulary === 60 ? 1 : vocabulary, maxLength: vocabulary },
-    );
-    const sampling = fc.record({
-      topK: fc.oneof(fc.integer({ min: 0, max: 70 }), fc.constant(0), fc.constant(700)),
-      topP: fc.constantFrom(1, 0.1, 0.5, 0.9, 0.999),
-      minP: fc.constantFrom(0, 0.01, 0.5, 1),
-    });
-    const uniform = fc.double({ min: 0, max: 0.999, noNaN: true });
-    const equal = fc.property(drawn, sampling, uniform, (values, how, at) => {
-      const total = Math.log(values.reduce((sum, value) => sum + Math.exp(value), 0));
-      const row = Float32Array.from(values, (value) => value - total);
-      const given = { ...unbiased, ...how };
-      expect(drawTruncated(row, given, at)).toEqual(sortedDraw(row, given, at));
-    });
-    fc.assert(equal, { numRuns });
-  },
-);
+])('a truncated draw equals a sort of $vocabulary tokens', ({ vocabulary, spread, numRuns }) => {
+  // Few different values, so that many tie, also at the end of what is kept.
+  const drawn = fc.array(
+    fc.integer({ min: -spread, max: spread }).map((value) => (6 * value) / spread),
+    { minLength: vocabulary === 60 ? 1 : vocabulary, maxLength: vocabulary },
+  );
+  const sampling = fc.record({
+    topK: fc.oneof(fc.integer({ min: 0, max: 70 }), fc.constant(0), fc.constant(700)),
+    topP: fc.constantFrom(1, 0.1, 0.5, 0.9, 0.999),
+    minP: fc.constantFrom(0, 0.01, 0.5, 1),
+  });
+  const uniform = fc.double({ min: 0, max: 0.999, noNaN: true });
+  const equal = fc.property(drawn, sampling, uniform, (values, how, at) => {
+    const total = Math.log(values.reduce((sum, value) => sum + Math.exp(value), 0));
+    const row = Float32Array.from(values, (value) => value - total);
+    const given = { ...unbiased, ...how };
+    expect(drawTruncated(row, given, at)).toEqual(sortedDraw(row, given, at));
+  });
+  fc.assert(equal, { numRuns });
+});
 
 // Probabilities 1/2, 1/8, 1/4 and 1/8 at temperature 1.
 const shares = [0.5, 0.125, 0.25, 0.125];

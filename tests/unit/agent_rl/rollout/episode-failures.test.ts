@@ -36,16 +36,13 @@ describe('An episode with a failure', () => {
     ['start', { start: hangs }, 'infrastructure-error', 'environmentS'],
     ['step', { step: hangs }, 'infrastructure-error', 'environmentS'],
     ['finish', { finish: hangs }, 'grader-error', 'gradingS'],
-  ] as const)(
-    'fails when the environment hangs in %s',
-    async (_, environment, outcome, setting) => {
-      const { episode } = await play({ environment, limits: { deadlines } });
-      const failure = { owner: 'plugin', retryable: false };
-      expect(episode).toMatchObject({ outcome, reward: undefined, failure });
-      expect(episode.problem).toContain(`longer than 0.02 s`);
-      expect(episode.problem).toContain(`rollout.deadlines.${setting}`);
-    },
-  );
+  ] as const)('fails if the environment hangs in %s', async (_, environment, outcome, setting) => {
+    const { episode } = await play({ environment, limits: { deadlines } });
+    const failure = { owner: 'plugin', retryable: false };
+    expect(episode).toMatchObject({ outcome, reward: undefined, failure });
+    expect(episode.problem).toContain(`longer than 0.02 s`);
+    expect(episode.problem).toContain(`rollout.deadlines.${setting}`);
+  });
 
   test('is not ended by slow sampling or a wait for a service', async () => {
     const slow = () => new Promise<void>((resolve) => setTimeout(resolve, 60));

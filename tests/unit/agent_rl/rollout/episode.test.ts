@@ -129,16 +129,13 @@ describe('runEpisode', () => {
     expect(environment.ends).toEqual(['token-limit']);
   });
 
-  test.each(['max-tokens', 'context-full'] as const)(
-    'does not run calls of a turn truncated by %s',
-    async (stop) => {
-      const { episode, environment } = await play({
-        script: () => ({ message: says('', ['echo', { text: 'x' }]), stop }),
-      });
-      expect(environment.ends).toEqual(['token-limit']);
-      expect(episode.calls).toEqual([]);
-    },
-  );
+  test.each(['max-tokens', 'context-full'] as const)('runs no calls after %s', async (stop) => {
+    const { episode, environment } = await play({
+      script: () => ({ message: says('', ['echo', { text: 'x' }]), stop }),
+    });
+    expect(environment.ends).toEqual(['token-limit']);
+    expect(episode.calls).toEqual([]);
+  });
 
   test('shows messages of the environment after the tool results', async () => {
     const step: Environment['step'] = async ({ index }) => ({
@@ -160,11 +157,7 @@ describe('runEpisode', () => {
   test.each([
     ['the environment cannot start', { environment: { start: fails } }, failedIn('start')],
     ['the environment cannot step', { environment: { step: fails }, parts: own }, failedIn('step')],
-    [
-      'a hidden input cannot be had',
-      { environment: { toolInputs: fails } },
-      failedIn('toolInputs'),
-    ],
+    ['a hidden input is missing', { environment: { toolInputs: fails } }, failedIn('toolInputs')],
     ['the policy cannot act', { script: fails }, 'out of order'],
     ['the prompt leaves no room', { promptTokens: 100 }, 'The prompt has 100 tokens'],
     ['the environment goes silent', { script: calling(), environment: silent }, 'neither ended'],

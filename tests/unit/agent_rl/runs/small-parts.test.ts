@@ -153,14 +153,7 @@ describe('The log of failed episodes', () => {
 });
 
 const spent = { steps: 1, sampledTokens: 2, fedTokens: 3, prefilledTokens: 4, runS: 5, totalS: 6 };
-const twice = {
-  steps: 2,
-  sampledTokens: 4,
-  fedTokens: 6,
-  prefilledTokens: 8,
-  runS: 10,
-  totalS: 12,
-};
+const two = { steps: 2, sampledTokens: 4, fedTokens: 6, prefilledTokens: 8, runS: 10, totalS: 12 };
 const unused = { sharedTokens: 0, draftedTokens: 0, acceptedTokens: 0 };
 const usageOf = (more: Partial<RunUsage> = {}): RunUsage => ({
   sessions: 1,
@@ -183,7 +176,7 @@ test('what sessions used adds up, and memory is the highest of them', () => {
     evaluationCpuSeconds: 8,
     memory: { peakRssBytes: 500, scope: 'process-tree' },
     tokens: { read: 200, sampled: 40, trained: 120 },
-    generation: { ...twice, ...unused },
+    generation: { ...two, ...unused },
     sandbox: { requests: 14, repeats: 2, incidents: 0 },
   });
 });

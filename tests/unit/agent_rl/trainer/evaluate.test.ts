@@ -10,13 +10,8 @@ const task = (taskId: string, family: string, slice?: string) => ({
   metadata: { family, ...(slice !== undefined && { slice }) },
 });
 const tasks = [task('a', 'sums'), task('b', 'sums'), task('c', 'words')];
-const options = {
-  samples: 2,
-  temperature: 0.7,
-  seed: 3,
-  step: 4,
-  signal: new AbortController().signal,
-};
+const { signal } = new AbortController();
+const options = { samples: 2, temperature: 0.7, seed: 3, step: 4, signal };
 
 describe('evaluate', () => {
   test('counts successes over all attempts, by family and per task', async () => {

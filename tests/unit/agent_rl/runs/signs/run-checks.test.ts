@@ -7,6 +7,7 @@ import { ConfigSchema } from '#agent_rl/config/config-schema.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { checks, type Finding, runChecks } from '#agent_rl/runs/signs/run-checks.ts';
 import type { Metrics } from '#agent_rl/telemetry/index.ts';
+import { metricsUnder } from '#tests/support/metrics-under.ts';
 import { evidenceOf, type Sketch } from './evidence.ts';
 
 const troubles = (sketch: Sketch): Finding[] =>
@@ -185,69 +186,47 @@ describe('The diagnosis of a run', () => {
     ]);
   });
 
-  test.each<[string, Sketch]>([
-    [
-      'rarer calls where more tasks are solved',
-      { late: { 'rollout/toolCallRate': 0.5, 'rollout/successRate': 0.9 } },
-    ],
-    [
-      'equal rewards where tasks are solved',
-      {
-        late: {
-          'rollout/successRate': 0.95,
-          'group/zeroVariance': 9,
-          'group/allRight': 9,
-          'group/allWrong': 0,
-          'rollout/entropyEstimate': 0.02,
-        },
-      },
-    ],
-    [
-      'missing calls of a run without tools',
-      { tools: false, metrics: { 'rollout/toolCallRate': 0, 'rollout/malformedCalls': 500 } },
-    ],
-    [
-      // Of 350,000 weights of an adapter, 15 / sqrt(350,000) = 0.025 large: 8 % a step.
-      'an adapter that learns with a large rate',
-      {
-        config: { model: { lora: { rank: 16 } } },
-        metrics: { 'train/learningRate': 2e-3, 'train/parameterNorm': 15 },
-        trainedParameters: 350_000,
-      },
-    ],
-    [
-      // 0.03 large, a rate of 1e-6, 200 iterations of 8 steps: 5 % of their size together.
-      'a large model with a small rate and many steps',
-      {
-        config: {
-          train: { iterations: 200, learningRate: 1e-6, warmupSteps: 5 },
-          algorithm: { epochs: 2, updatesPerBatch: 4, kl: { kind: 'none' } },
-        },
-        metrics: { ...stays, 'train/learningRate': 1e-6, 'train/parameterNorm': 735 },
-        late: { 'rollout/successRate': 0.43 },
-        trainedParameters: 6e8,
-      },
-    ],
-    ['agents that win together', { episodes: agents(390, 390, true) }],
-    [
-      'a tool that turns out not to be needed',
-      {
-        metrics: { 'rollout/successRate': 0.7 },
-        late: { 'rollout/successRate': 0.72, 'rollout/toolCallRate': 0.2 },
-      },
-    ],
-    [
-      'calls that become rarer while more is solved, if still little',
-      {
-        metrics: { 'rollout/successRate': 0.1 },
-        late: { 'rollout/successRate': 0.3, 'rollout/toolCallRate': 0.2 },
-      },
-    ],
-    [
-      'several environments, of which one needs no tool',
-      { config: { environment: [{}, {}] }, episodes: { solvedWithoutCall: 20 } },
-    ],
-  ])('finds nothing in %s', (_, sketch) => {
+  const rollouts = (values: Readonly<Record<string, number>>) => metricsUnder('rollout', values);
+  const right = metricsUnder('group', { zeroVariance: 9, allRight: 9, allWrong: 0 });
+  const long = { iterations: 200, learningRate: 1e-6, warmupSteps: 5 };
+  const often = { epochs: 2, updatesPerBatch: 4, kl: { kind: 'none' } };
+  const healthy: Readonly<Record<string, Sketch>> = {
+    'rarer calls where more is solved': { late: rollouts({ toolCallRate: 0.5, successRate: 0.9 }) },
+    'equal rewards where tasks are solved': {
+      late: { ...right, ...rollouts({ successRate: 0.95, entropyEstimate: 0.02 }) },
+    },
+    'missing calls of a run without tools': {
+      tools: false,
+      metrics: rollouts({ toolCallRate: 0, malformedCalls: 500 }),
+    },
+    // Of 350,000 weights of an adapter, 15 / sqrt(350,000) = 0.025 large: 8 % a step.
+    'an adapter that learns with a large rate': {
+      config: { model: { lora: { rank: 16 } } },
+      metrics: metricsUnder('train', { learningRate: 2e-3, parameterNorm: 15 }),
+      trainedParameters: 350_000,
+    },
+    // 0.03 large, a rate of 1e-6, 200 iterations of 8 steps: 5 % of their size together.
+    'a large model with a small rate and many steps': {
+      config: { train: long, algorithm: often },
+      metrics: { ...stays, 'train/learningRate': 1e-6, 'train/parameterNorm': 735 },
+      late: rollouts({ successRate: 0.43 }),
+      trainedParameters: 6e8,
+    },
+    'agents that win together': { episodes: agents(390, 390, true) },
+    'a tool that turns out not to be needed': {
+      metrics: rollouts({ successRate: 0.7 }),
+      late: rollouts({ successRate: 0.72, toolCallRate: 0.2 }),
+    },
+    'calls that become rarer while more is solved, if still little': {
+      metrics: rollouts({ successRate: 0.1 }),
+      late: rollouts({ successRate: 0.3, toolCallRate: 0.2 }),
+    },
+    'several environments, of which one needs no tool': {
+      config: { environment: [{}, {}] },
+      episodes: { solvedWithoutCall: 20 },
+    },
+  };
+  test.each(Object.entries(healthy))('finds nothing in %s', (_, sketch) => {
     expect(troubles(sketch)).toEqual([]);
   });
 

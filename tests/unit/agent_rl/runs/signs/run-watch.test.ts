@@ -122,13 +122,10 @@ test.each([
   [0.32, 12, /^Held-out success went from 30\.0 % to 32\.0 %, which may be chance\./],
   [0.3, 1, /^Held-out success did not change: 30\.0 %\. 1 iteration is too few/],
   [0.3, 2, /did not change: 30\.0 %\. 2 iterations are too few/],
-])(
-  'a change from 0.3 to %d within chance after %d iterations is unclear',
-  (after, iterations, text) => {
-    const { says } = verdictOf({ ...heldOut(0.3, after, -0.1, 0.1), iterations });
-    expect(says).toMatch(text);
-  },
-);
+])('a change from 0.3 to %d after %d iterations is unclear', (after, iterations, text) => {
+  const { says } = verdictOf({ ...heldOut(0.3, after, -0.1, 0.1), iterations });
+  expect(says).toMatch(text);
+});
 
 test('a run without evaluations is judged by its training, and a control is not judged', () => {
   expect(verdictOf({ late: { 'rollout/successRate': 0.05 } }).is).toBe('worse');
