@@ -57,12 +57,9 @@ describe('An episode with a failure', () => {
   test('continues after a tool throws, so that breaking a tool is no escape', async () => {
     const { episode, policy } = await play({ script: echoing(), tool: fails });
     const problem = /^Tool "echo" failed \(tests.*:\d+:\d+\): out of order$/;
-    expect(episode).toMatchObject({
-      outcome: 'completed',
-      reward: 1,
-      calls: [{ status: 'error' }],
-    });
-    expect(episode.calls[0]?.problem).toMatch(problem);
+    expect(episode).toMatchObject({ outcome: 'completed', reward: 1 });
+    const call = { status: 'error', problem: expect.stringMatching(problem) };
+    expect(episode.calls).toMatchObject([call]);
     // What the tool threw may quote what is hidden.
     expect(policy.observed[0]).toMatchObject({ content: 'Error: echo failed on this call.' });
   });
@@ -173,9 +170,7 @@ describe('An episode with a failure', () => {
     [{ outcome: 'banana' }, /verdict.outcome is "banana"; expected one of completed,/],
     [{ reward: 1e308 }, /verdict.reward is 1e\+308; expected a number between -1000000 and/],
     [{ reward: undefined }, /verdict.reward is nothing/],
-    [{ success: 'yes' }, /verdict.success is "yes"; expected true or false/],
     [{ components: { parts: '1' } }, /verdict.components.parts is "1"; expected a finite number/],
-    [{ metrics: { share: NaN } }, /verdict.metrics.share is NaN/],
   ])('has no reward with an invalid verdict such as %j', async (wrong, problem) => {
     const right = { outcome: 'completed', reward: 1, components: {}, success: true };
     const finish = async () => ({ ...right, ...wrong }) as never;

@@ -157,13 +157,11 @@ describe('A strategy', () => {
   });
 });
 
-describe('chooseTasks', () => {
-  test('makes a fixed choice in file order, not the first tasks', () => {
-    const many = Array.from({ length: 50 }, (_, i) => task(`t${String(i).padStart(2, '0')}`, 'f'));
-    const chosen = (seed: number) => chooseTasks(many, 5, seed).map(({ taskId }) => taskId);
-    expect(chosen(1)).toHaveLength(5);
-    expect(chosen(1)).toEqual(chosen(1).toSorted());
-    expect(chosen(1)).not.toEqual(chosen(2));
-    expect(chooseTasks(many, undefined, 1)).toEqual(many);
-  });
+test('chooseTasks makes a fixed choice in file order, not the first tasks', () => {
+  const many = Array.from({ length: 50 }, (_, i) => task(`t${String(i).padStart(2, '0')}`, 'f'));
+  const chosen = (seed: number) => chooseTasks(many, 5, seed).map(({ taskId }) => taskId);
+  expect(chosen(1)).toHaveLength(5);
+  expect(chosen(1)).toEqual(chosen(1).toSorted());
+  expect(chosen(1)).not.toEqual(chosen(2));
+  expect(chooseTasks(many, undefined, 1)).toEqual(many);
 });

@@ -191,11 +191,8 @@ test.each([
 });
 
 describe('A run that keeps its best checkpoint', () => {
-  const keepBest = (every: number) => ({
-    train,
-    eval: { every },
-    checkpoint: { every: 0, keepBest: true },
-  });
+  const checkpoint = { every: 0, keepBest: true };
+  const keepBest = (every: number) => ({ train, eval: { every }, checkpoint });
   const selectionTasks = [{ taskId: 's', prompt: '', metadata: {} }];
 
   test('does not record one that could not be written', async () => {

@@ -153,10 +153,8 @@ describe('trainGrpo', () => {
   test('trains the beginning of the longer run if it ends early', async () => {
     const run = async (train: { iterations: number; plannedIterations?: number }) => {
       const given = { ...train, schedule: 'cosine' as const };
-      const { learner, metrics, checkpoints } = await trained(mixed, {
-        train: given,
-        eval: { every: 2 },
-      });
+      const changes = { train: given, eval: { every: 2 } };
+      const { learner, metrics, checkpoints } = await trained(mixed, changes);
       const evaluated = metrics.slice(0, 2).map((one) => one['eval/successRate']);
       return { steps: learner.steps.slice(0, 2), evaluated, checkpoints };
     };
@@ -179,10 +177,8 @@ describe('trainGrpo', () => {
 
     const timeless = { collectSeconds: 0, updateSeconds: 0 };
     const totals = { ...whole.state.totals, ...timeless };
-    expect({ ...state, totals: { ...state.totals, ...timeless } }).toEqual({
-      ...whole.state,
-      totals,
-    });
+    const ended = { ...state, totals: { ...state.totals, ...timeless } };
+    expect(ended).toEqual({ ...whole.state, totals });
     const seen = ({ requests }: ScriptedRollouts) =>
       requests.map(({ seed, task, key }) => [seed, task.taskId, key.sample]);
     expect([...seen(first.rollouts), ...seen(second.rollouts)]).toEqual(seen(whole.rollouts));

@@ -37,7 +37,6 @@ describe('The registry of tools', () => {
     [{ name: 'echo\n' }, 'name: got "echo\\n"'],
     [{ name: '{{x}}' }, 'name: got "{{x}}"'],
     [{ description: undefined }, 'description: got nothing'],
-    [{ deadlineS: 0 }, 'deadlineS: got 0'],
     [{ maxContentChars: 0.5 }, 'maxContentChars: got 0.5'],
     [{ deadline: 3 }, 'deadline: unknown field'],
   ])('refuses a tool with %p', (fields: object, problem) => {

@@ -230,19 +230,17 @@ describe('Limits and ends (9)', () => {
   });
 });
 
-describe('Unsupported features (11, 12)', () => {
-  test('any model name is accepted, and formats and forced tools are counted', async () => {
-    const { ask, ended } = await openedSession(counting());
-    const answer = await ask({
-      ...body,
-      model: 'gpt-4o-mini',
-      tools,
-      tool_choice: 'required',
-      response_format: { type: 'json_object' },
-    });
-    expect(answer).toMatchObject({ status: 200, model: 'gpt-4o-mini' });
-    expect((await ended()).requests.ignored).toEqual({ tool_choice: 1, response_format: 1 });
+test('any model name is accepted, and formats and forced tools are counted (11, 12)', async () => {
+  const { ask, ended } = await openedSession(counting());
+  const answer = await ask({
+    ...body,
+    model: 'gpt-4o-mini',
+    tools,
+    tool_choice: 'required',
+    response_format: { type: 'json_object' },
   });
+  expect(answer).toMatchObject({ status: 200, model: 'gpt-4o-mini' });
+  expect((await ended()).requests.ignored).toEqual({ tool_choice: 1, response_format: 1 });
 });
 
 test('the messages of a rollout come from its last request, whatever the agent returns', async () => {

@@ -174,18 +174,6 @@ describe('The generator on llama.cpp', () => {
       n_predict: 12 - first,
     });
   });
-
-  test('ends a turn at a token that both know', async () => {
-    const tokens = await plainTokens();
-    const ends = [tokens[4]!];
-    const { generator, warnings } = await started('llama-cpp', {}, { endsOfText: ends });
-    const made = await generator.generate(asked({ stopTokens: ends }));
-    expect(made).toMatchObject({
-      tokens: tokens.slice(0, tokens.indexOf(ends[0]!) + 1),
-      stop: 'stop-token',
-    });
-    expect(warnings).toEqual([]);
-  });
 });
 
 const completes = (answer: { status: number; json: unknown }): OpenaiDoubleOptions => ({

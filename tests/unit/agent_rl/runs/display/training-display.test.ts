@@ -136,13 +136,8 @@ describe('The display without a panel', () => {
     wait(2);
     display.on(attempted(2));
     display.on(attempted(2));
-    display.on({
-      type: 'evaluation',
-      when: 'before',
-      iteration: 0,
-      metrics: {},
-      evaluation: {} as Evaluation,
-    });
+    const evaluation = {} as Evaluation;
+    display.on({ type: 'evaluation', when: 'before', iteration: 0, metrics: {}, evaluation });
     display.on(collecting(0));
     wait(10);
     // The evaluation after training among them.

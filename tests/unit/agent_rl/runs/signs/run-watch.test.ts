@@ -103,10 +103,8 @@ const heldOut = (before: number, after: number, low: number, high: number) => ({
 
 test('a run whose held-out success rose got better, whatever else is found', () => {
   const sketch = { ...heldOut(0.2, 0.9, 0.6, 0.8), metrics: { 'rollout/toolCallRate': 0.3 } };
-  expect(verdictOf(sketch)).toEqual({
-    is: 'better',
-    says: 'Held-out success rose from 20.0 % to 90.0 %.',
-  });
+  const says = 'Held-out success rose from 20.0 % to 90.0 %.';
+  expect(verdictOf(sketch)).toEqual({ is: 'better', says });
 });
 
 test('a run whose held-out success fell got worse, with its cause', () => {

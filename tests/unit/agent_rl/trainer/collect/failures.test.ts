@@ -101,10 +101,8 @@ describe('The data of its siblings', () => {
   test.each(failures)('equal the data without an episode that fails %s', async (_, kind) => {
     const plain = () => part({ outcome: 'infrastructure-error' });
     const failed = () => rollout([{ ...plain(), ...kind, reward: undefined }]);
-    const withFailed = await sent(
-      (request) => (request.key.sample === 3 ? failed() : rewarded(request)),
-      4,
-    );
+    const script: Script = (one) => (one.key.sample === 3 ? failed() : rewarded(one));
+    const withFailed = await sent(script, 4);
     expect(withFailed).toHaveLength(6);
     expect(withFailed).toEqual(await sent(rewarded, 3));
   });
