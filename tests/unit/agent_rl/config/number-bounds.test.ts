@@ -37,8 +37,9 @@ test('every number of a run file has a minimum and a maximum', () => {
   expect(unbounded(ConfigSchema as Node, 'run file')).toEqual([]);
 });
 
-test.each(describePlugins(builtinPlugins()).map((plugin) => [plugin.kind, plugin] as const))(
-  'every number in the settings of a built-in %s has a minimum and a maximum: $name',
+const plugins = describePlugins(builtinPlugins()).map((one) => [one.kind, one] as const);
+test.each(plugins)(
+  'every number of a built-in %s has bounds: $name',
   (kind, { name, settings = {} }) => {
     expect(unbounded(settings as Node, `${kind} ${name}`)).toEqual([]);
   },

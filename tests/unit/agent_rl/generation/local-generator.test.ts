@@ -180,10 +180,8 @@ describe('LocalGenerator', () => {
 
   test('draws only kept tokens in truncated sampling, with renormalised log-probabilities', async () => {
     const generator = await open(4);
-    const one = { ...unbiased, topK: 1 };
-    const { tokens, logProbs } = await generator.generate(
-      request('a', [1, 2, 3], { sampling: one }),
-    );
+    const one = request('a', [1, 2, 3], { sampling: { ...unbiased, topK: 1 } });
+    const { tokens, logProbs } = await generator.generate(one);
     const likeliest = await generator.generate(request('b', [1, 2, 3], { sampling: greedy }));
     expect(tokens).toEqual(likeliest.tokens);
     expect(logProbs).toEqual(tokens.map(() => 0));

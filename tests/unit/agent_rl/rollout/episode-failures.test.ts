@@ -107,8 +107,9 @@ describe('An episode with a failure', () => {
     expect(rollout.failedAttempts).toMatchObject([failed, failed]);
   });
 
-  test.each(['start', 'step'] as const)(
-    'is retried if its agent failed in %s, and ends as agent-failed if that persists',
+  const methods = ['start', 'step'] as const;
+  test.each(methods)(
+    'is retried if its agent failed in %s, as agent-failed at last',
     async (method) => {
       const failing = async () => {
         throw new AgentFailure('exit code 3');

@@ -133,9 +133,8 @@ describe('Multi-agent training', () => {
             part('guesser', { outcome, sampled: 0 }),
           ])
         : duet(request);
-    const { rollouts, metrics } = await trainedOnce(failing, {
-      rollout: { outcomes: { [outcome]: 'replace' } },
-    });
+    const changes = { rollout: { outcomes: { [outcome]: 'replace' as const } } };
+    const { rollouts, metrics } = await trainedOnce(failing, changes);
     const played = rollouts.requests.map(({ task, key: { sample } }) => task.taskId + sample);
     expect(played).toEqual(['t00', 't01', 't10', 't11', 't02']);
     expect(metrics[0]).toMatchObject({

@@ -82,20 +82,18 @@ describe('A plugin', () => {
     expect(copy).toEqual({ settings: { by: 1 }, id: 'a' });
   });
 
-  test.each(['sandbox', 'format', 'model', 'shared', 'setings', 'prompt', 'constructor'])(
-    'fails with its name and place when it reads a missing %s',
-    (key) => {
-      class Asks {
-        readonly value: unknown;
-        constructor(given: Record<string, unknown>) {
-          this.value = given[key];
-        }
+  const missing = ['sandbox', 'format', 'model', 'shared', 'setings', 'prompt', 'constructor'];
+  test.each(missing)('fails with its name and place when it reads a missing %s', (key) => {
+    class Asks {
+      readonly value: unknown;
+      constructor(given: Record<string, unknown>) {
+        this.value = given[key];
       }
-      const { code, message } = thrownBy(() => construct(episodeOf('a'), making(Asks)));
-      expect(code).toBe('PLUGIN_LOAD_FAILED');
-      expect(message).toMatch(new RegExp(`^Plugin "thing" .*container\\.test\\.ts.*uses ${key}, `));
-    },
-  );
+    }
+    const { code, message } = thrownBy(() => construct(episodeOf('a'), making(Asks)));
+    expect(code).toBe('PLUGIN_LOAD_FAILED');
+    expect(message).toMatch(new RegExp(`^Plugin "thing" .*container\\.test\\.ts.*uses ${key}, `));
+  });
 
   test('has no task outside an episode', () => {
     expect(thrownBy(() => world(run)).message).toMatch(/^Plugin "thing" .*uses task, /);

@@ -174,9 +174,8 @@ describe('Sampling (8)', () => {
     expect(first.choices[0]).toMatchObject({ message: { content: 'a1' }, finish_reason: 'stop' });
     await ask({ messages: [user('Q'), said(first), user('more')] });
     const { shown, undelivered, accounted } = await ended();
-    expect(shown).toEqual([
-      expect.stringMatching(/«x<\/think>a1»<\|im_end\|>\n<\|im_start\|>user\nmore/),
-    ]);
+    const trained = /«x<\/think>a1»<\|im_end\|>\n<\|im_start\|>user\nmore/;
+    expect(shown).toEqual([expect.stringMatching(trained)]);
     // Turns with stop texts are sampled in steps of 8 tokens.
     const sampled = Math.ceil(text.encodeText('x</think>a1STOP').length / 8) * 8;
     expect(undelivered).toBe(sampled - text.encodeText('x</think>a1').length);

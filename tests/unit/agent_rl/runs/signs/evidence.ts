@@ -43,7 +43,10 @@ const healthyEpisodes: EpisodeTally = {
   masked: new Map(),
   learnedRecorded: true,
   agents: new Map(),
-  examples: new Map(Object.entries({ masked: '3/a/0', malformed: '3/b/0' })),
+  examples: new Map([
+    ['masked', '3/a/0'],
+    ['malformed', '3/b/0'],
+  ]),
 };
 
 const healthyConfig = {
