@@ -54,14 +54,11 @@ describe('The starting weights of a run', () => {
     });
   });
 
-  test.each(['rl', 'sft'])(
-    'a missing adapter is refused at the start of a run (%s)',
-    async (mode) => {
-      const model = { 'model.path': at('base'), 'model.adapters': [at('missing')] };
-      const overrides = { ...model, 'train.mode': mode };
-      const says = `${at('missing')} does not exist. model.adapters names it.`;
-      const error = await rejectionOf(trainAgent({ config, overrides, dryRun: true }));
-      expect(error).toMatchObject(errorOf('MODEL_INVALID', says));
-    },
-  );
+  test.each(['rl', 'sft'])('a missing adapter is refused at the start of %s', async (mode) => {
+    const model = { 'model.path': at('base'), 'model.adapters': [at('missing')] };
+    const overrides = { ...model, 'train.mode': mode };
+    const says = `${at('missing')} does not exist. model.adapters names it.`;
+    const error = await rejectionOf(trainAgent({ config, overrides, dryRun: true }));
+    expect(error).toMatchObject(errorOf('MODEL_INVALID', says));
+  });
 });

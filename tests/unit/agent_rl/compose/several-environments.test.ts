@@ -103,19 +103,16 @@ test.each([
   [['code_exec', 'search'], 1, 1],
   [['calculator', 'code_exec'], 0, 1],
   [[], 0, 0],
-])(
-  'an episode with the calls %j has toolChoiceRight %d and toolUsed %d',
-  async (names, right, used) => {
-    const environment = new ToolChoice(new ScriptedEnvironment(), ['code_exec']);
-    const { signal } = new AbortController();
-    await environment.start();
-    for (const [index, name] of names.entries()) {
-      const call = { id: 'c', name, arguments: {} };
-      const calls = [{ call, result: { content: '' }, status: 'ok', wallMs: 0 }] as const;
-      const turn: Turn = { index, message: { role: 'assistant', content: '' }, calls };
-      await environment.step(turn, signal);
-    }
-    const { metrics } = await environment.finish('done', signal);
-    expect(metrics).toEqual({ toolChoiceRight: right, toolUsed: used });
-  },
-);
+])('calls of %j have toolChoiceRight %d and toolUsed %d', async (names, right, used) => {
+  const environment = new ToolChoice(new ScriptedEnvironment(), ['code_exec']);
+  const { signal } = new AbortController();
+  await environment.start();
+  for (const [index, name] of names.entries()) {
+    const call = { id: 'c', name, arguments: {} };
+    const calls = [{ call, result: { content: '' }, status: 'ok', wallMs: 0 }] as const;
+    const turn: Turn = { index, message: { role: 'assistant', content: '' }, calls };
+    await environment.step(turn, signal);
+  }
+  const { metrics } = await environment.finish('done', signal);
+  expect(metrics).toEqual({ toolChoiceRight: right, toolUsed: used });
+});

@@ -132,9 +132,8 @@ describe('The tasks of a generator', () => {
     expect(new Set(chosen).size).toBe(5);
     const drawn = planOf(sets, { seed: 9 }).tasksAt(0, 1000);
     expect(ids(drawn).filter((id) => chosen.includes(id))).toEqual([]);
-    const mixed = await tasksWith({
-      datasets: [{ dir: `${folder}/maths` }, { ...generator(), weight: 3 }],
-    });
+    const datasets = [{ dir: `${folder}/maths` }, { ...generator(), weight: 3 }];
+    const mixed = await tasksWith({ datasets });
     expect(() => chooseSelection(mixed.sets, { count: 4, seed: 9 })).toThrow(
       'a set would have no tasks left to train on',
     );

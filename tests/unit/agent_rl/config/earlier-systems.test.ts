@@ -18,8 +18,6 @@ describe('A key of an earlier system', () => {
   test.each([
     ['env: {max_turns: 6, new: 1}', 'env.max_turns of Miniagent: use rollout.maxTurns.'],
     ['train: {lr: 1e-5}', 'train.lr of Miniagent: use train.learningRate.'],
-    ['lr: 1e-5', 'training.lr of Multi-turn-RL: use train.learningRate.'],
-    ['num_iters: 10', 'train.num_iters of Miniagent: use train.iterations.'],
     ['model: {dtype: bfloat16}', 'model.dtype of Multi-turn-RL is not carried over'],
     ['training: {kl_coef: 0.1}', 'training of Multi-turn-RL: use train; training.kl_coef of'],
     ['tools: {search: {api_key_env: KEY}}', 'tools: expected a list, got {"search":'],
@@ -34,11 +32,6 @@ describe('A key of an earlier system', () => {
     expect(stderr).toContain(
       '--num_rollouts of OpenReinforcedAgent: use --set rollout.groupSize=N',
     );
-  });
-
-  test('does not affect the hints of our own keys', () => {
-    expect(problemsOf('train: {learning_rate: 1}')).toContain('Did you mean "learningRate"?');
-    expect(problemsOf('groupSize: 3')).toContain('Did you mean "rollout.groupSize"?');
   });
 });
 

@@ -106,16 +106,13 @@ test.each([
   ['policy.sampling.topP=0.9', 'policy.sampling.topP'],
   ['policy.sampling.topK=20', 'policy.sampling.topK'],
   ['policy.sampling.minP=0.1', 'policy.sampling.minP'],
-])(
-  'A setting that is certainly a mistake is refused in training, with its place: %s',
-  async (sets, path) => {
-    const overrides = sets.split(' ');
-    const file = fileOf(search);
-    const failure = await rejectionOf(prepareRun({ file, overrides, training: true }));
-    expect(failure).toMatchObject({ code: 'CONFIG_INVALID' });
-    expect(failure.message).toContain(`--set ${overrides.at(-1)} ${path}: `);
-  },
-);
+])('A certain mistake is refused in training, with its place: %s', async (sets, path) => {
+  const overrides = sets.split(' ');
+  const file = fileOf(search);
+  const failure = await rejectionOf(prepareRun({ file, overrides, training: true }));
+  expect(failure).toMatchObject({ code: 'CONFIG_INVALID' });
+  expect(failure.message).toContain(`--set ${overrides.at(-1)} ${path}: `);
+});
 
 test('an accepted biased gradient is reported, and makes parity bounds ineffective', async () => {
   const accepted = ['policy.sampling.allowBiasedGradient=true', 'policy.sampling.minP=0.1'];

@@ -69,10 +69,8 @@ test('1, 8 and 64 workers produce the same rollouts, however long agents pause b
       ),
     );
   expect(one).toHaveLength(32);
-  expect([...new Set(one.map(({ outcome }) => outcome))].toSorted()).toEqual([
-    'completed',
-    'wrong-answer',
-  ]);
+  const outcomes = new Set(one.map(({ outcome }) => outcome));
+  expect(outcomes).toEqual(new Set(['completed', 'wrong-answer']));
   expect(timeless(eight)).toEqual(timeless(one));
   expect(timeless(all)).toEqual(timeless(one));
   const sequences = one.map(({ parts }) => parts[0]!.sequences.length);

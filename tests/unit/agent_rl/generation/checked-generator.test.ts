@@ -44,7 +44,6 @@ describe('A checked generator', () => {
     [{ ...good, tokens: 'ab' }, 'tokens is "ab"; expected a list of token ids'],
     [{ ...good, tokens: [4, 10] }, 'tokens[1] is 10; expected a whole number from 0 to 9'],
     [{ ...good, tokens: [4, 5, 6, 9] }, 'tokens has 4 ids; expected at most maxTokens = 3'],
-    [{ ...good, logProbs: [-1] }, 'logProbs has 1; expected a list of 2, one for each token'],
     [{ ...good, logProbs: [-1, Number.NaN] }, 'logProbs[1] is NaN; expected a finite number'],
     [{ ...good, logProbs: [0.5, -1] }, 'logProbs[0] is 0.5; expected a finite number of at most 0'],
     [{ ...good, stop: 'length' }, 'stop is "length"; expected one of stop-token, max-tokens,'],
@@ -71,7 +70,6 @@ describe('A checked generator', () => {
   test.each([
     [undefined, 'it is nothing'],
     [{ ...info, name: ' ' }, 'name is " "'],
-    [{ ...info, maxContextTokens: 0 }, 'maxContextTokens is 0'],
     [{ ...info, reproducible: undefined }, 'reproducible is nothing'],
     [{ ...info, takes: ['http'] }, 'takes is ["http"]'],
   ])('refuses the description %p', async (said, problem) => {

@@ -3,10 +3,8 @@ import { expect, test } from '@jest/globals';
 import { PrefixCache, type PrefixCacheLimits } from '#agent_rl/generation/prefix-cache.ts';
 
 /** Asks for prefixes named by their first token, or forgets all, and says which were computed. */
-async function computedOf(
-  limits: PrefixCacheLimits,
-  asked: readonly (readonly [number, number] | 'clear')[],
-) {
+type Asked = readonly (readonly [number, number] | 'clear')[];
+async function computedOf(limits: PrefixCacheLimits, asked: Asked) {
   const cache = new PrefixCache(limits);
   const computed: number[] = [];
   for (const one of asked) {
@@ -27,28 +25,16 @@ async function computedOf(
 
 const limits = { prefixes: 64, tokens: 10 };
 const of = (length: number, ...names: number[]) => names.map((name) => [name, length] as const);
+const two = { prefixes: 2, tokens: 100 };
+const long = [...of(4, 1), ...of(30, 2, 2), ...of(4, 1)];
+const forgotten = [...of(4, 1, 2), 'clear' as const, ...of(4, 1, 2, 1, 2)];
 test.each([
-  [
-    'computes a prefix once, until later ones take its place',
-    { prefixes: 2, tokens: 100 },
-    of(5, 1, 2, 1, 3, 1, 2, 3),
-    [1, 2, 3, 2, 3],
-  ],
-  ['holds at most its limit of tokens', limits, of(4, 1, 2, 3, 3, 2, 1), [1, 2, 3, 1]],
-  [
-    'keeps the newest prefix, even one longer than the limit',
-    limits,
-    [...of(4, 1), ...of(30, 2, 2), ...of(4, 1)],
-    [1, 2, 1],
-  ],
-  [
-    'counts nothing that it forgot',
-    limits,
-    [...of(4, 1, 2), 'clear' as const, ...of(4, 1, 2, 1, 2)],
-    [1, 2, 1, 2],
-  ],
+  ['computes one once, until others take its place', two, of(5, 1, 2, 1, 3, 1, 2, 3), '12323'],
+  ['holds at most its limit of tokens', limits, of(4, 1, 2, 3, 3, 2, 1), '1231'],
+  ['keeps the newest prefix, even one longer than the limit', limits, long, '121'],
+  ['counts nothing that it forgot', limits, forgotten, '1212'],
 ])('the cache of prefixes %s', async (_, most, asked, computed) => {
-  expect(await computedOf(most, asked)).toEqual(computed);
+  expect((await computedOf(most, asked)).join('')).toBe(computed);
 });
 
 test('the cache computes a failed prefix again on the next request', async () => {

@@ -71,18 +71,15 @@ const samplings: Readonly<Record<string, Sampling>> = {
 };
 
 describe('A generator with shared contexts', () => {
-  test.each(Object.entries(samplings))(
-    'computes a shared context once, and each episode draws as if alone: %s',
-    async (_name, sampling) => {
-      const episodes = groupOf(0, 8, sampling);
-      const together = await open(8);
-      const made = await playAll(together, episodes);
-      expect(made).toEqual(await playApart(episodes));
-      const { sharedTokens, fedTokens } = together.totals;
-      expect(sharedTokens).toBeGreaterThan(0);
-      expect(fedTokens).toBeLessThan(8 * 40);
-    },
-  );
+  test.each(Object.entries(samplings))('draws as if alone: %s', async (_name, sampling) => {
+    const episodes = groupOf(0, 8, sampling);
+    const together = await open(8);
+    const made = await playAll(together, episodes);
+    expect(made).toEqual(await playApart(episodes));
+    const { sharedTokens, fedTokens } = together.totals;
+    expect(sharedTokens).toBeGreaterThan(0);
+    expect(fedTokens).toBeLessThan(8 * 40);
+  });
 
   test('shares between several tasks, more than rows, with different sampling', async () => {
     const episodes = [
@@ -98,7 +95,7 @@ describe('A generator with shared contexts', () => {
   });
 
   test.each(Object.entries(samplings))(
-    'draws the same in fewer steps when it remembers: %s',
+    'draws what it knows in fewer steps: %s',
     async (_name, sampling) => {
       const generator = await open(4);
       const episode = { task: 0, sample: 0, sampling };
@@ -209,26 +206,23 @@ describe('A run of several steps', () => {
     [16, unbiased],
     [16, greedy],
     [16, { ...unbiased, temperature: 1.7 }],
-  ])(
-    'draws, with %i steps, what single steps draw, over turns that stop or are cut off',
-    async (most, sampling) => {
-      const single = await openNoted(1);
-      const several = await openNoted(most);
-      const expected = await playSamples(single.generator, sampling);
-      const found = await playSamples(several.generator, sampling);
-      expect(tokensOf(found)).toEqual(tokensOf(expected));
-      const stops = new Set(expected.flatMap((turns) => turns.map(({ stop }) => stop)));
-      expect(stops).toEqual(new Set(['stop-token', 'max-tokens']));
-      const logProbs = logProbsOf(found);
-      const gaps = logProbsOf(expected).map((logProb, at) => Math.abs(logProb - logProbs[at]!));
-      expect(Math.max(...gaps)).toBeLessThan(1e-5);
-      expect(single.programs.runs).toEqual([]);
-      expect(Math.max(...several.programs.runs)).toBe(most);
-      const [all, alike] = [several, single].map(({ generator: { totals } }) => totals);
-      expect(all!.sampledTokens).toBe(logProbs.length);
-      expect(all!.fedTokens + all!.prefilledTokens).toBe(alike!.fedTokens + alike!.prefilledTokens);
-    },
-  );
+  ])('draws, with %i steps, what single steps draw', async (most, sampling) => {
+    const single = await openNoted(1);
+    const several = await openNoted(most);
+    const expected = await playSamples(single.generator, sampling);
+    const found = await playSamples(several.generator, sampling);
+    expect(tokensOf(found)).toEqual(tokensOf(expected));
+    const stops = new Set(expected.flatMap((turns) => turns.map(({ stop }) => stop)));
+    expect(stops).toEqual(new Set(['stop-token', 'max-tokens']));
+    const logProbs = logProbsOf(found);
+    const gaps = logProbsOf(expected).map((logProb, at) => Math.abs(logProb - logProbs[at]!));
+    expect(Math.max(...gaps)).toBeLessThan(1e-5);
+    expect(single.programs.runs).toEqual([]);
+    expect(Math.max(...several.programs.runs)).toBe(most);
+    const [all, alike] = [several, single].map(({ generator: { totals } }) => totals);
+    expect(all!.sampledTokens).toBe(logProbs.length);
+    expect(all!.fedTokens + all!.prefilledTokens).toBe(alike!.fedTokens + alike!.prefilledTokens);
+  });
 
   test('has at most as many steps as the longest turn', async () => {
     const { generator, programs } = await openNoted(16);

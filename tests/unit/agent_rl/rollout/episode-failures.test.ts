@@ -36,16 +36,13 @@ describe('An episode with a failure', () => {
     ['start', { start: hangs }, 'infrastructure-error', 'environmentS'],
     ['step', { step: hangs }, 'infrastructure-error', 'environmentS'],
     ['finish', { finish: hangs }, 'grader-error', 'gradingS'],
-  ] as const)(
-    'fails when the environment hangs in %s',
-    async (_, environment, outcome, setting) => {
-      const { episode } = await play({ environment, limits: { deadlines } });
-      const failure = { owner: 'plugin', retryable: false };
-      expect(episode).toMatchObject({ outcome, reward: undefined, failure });
-      expect(episode.problem).toContain(`longer than 0.02 s`);
-      expect(episode.problem).toContain(`rollout.deadlines.${setting}`);
-    },
-  );
+  ] as const)('fails if the environment hangs in %s', async (_, environment, outcome, setting) => {
+    const { episode } = await play({ environment, limits: { deadlines } });
+    const failure = { owner: 'plugin', retryable: false };
+    expect(episode).toMatchObject({ outcome, reward: undefined, failure });
+    expect(episode.problem).toContain(`longer than 0.02 s`);
+    expect(episode.problem).toContain(`rollout.deadlines.${setting}`);
+  });
 
   test('is not ended by slow sampling or a wait for a service', async () => {
     const slow = () => new Promise<void>((resolve) => setTimeout(resolve, 60));
@@ -60,12 +57,9 @@ describe('An episode with a failure', () => {
   test('continues after a tool throws, so that breaking a tool is no escape', async () => {
     const { episode, policy } = await play({ script: echoing(), tool: fails });
     const problem = /^Tool "echo" failed \(tests.*:\d+:\d+\): out of order$/;
-    expect(episode).toMatchObject({
-      outcome: 'completed',
-      reward: 1,
-      calls: [{ status: 'error' }],
-    });
-    expect(episode.calls[0]?.problem).toMatch(problem);
+    expect(episode).toMatchObject({ outcome: 'completed', reward: 1 });
+    const call = { status: 'error', problem: expect.stringMatching(problem) };
+    expect(episode.calls).toMatchObject([call]);
     // What the tool threw may quote what is hidden.
     expect(policy.observed[0]).toMatchObject({ content: 'Error: echo failed on this call.' });
   });
@@ -113,8 +107,9 @@ describe('An episode with a failure', () => {
     expect(rollout.failedAttempts).toMatchObject([failed, failed]);
   });
 
-  test.each(['start', 'step'] as const)(
-    'is retried if its agent failed in %s, and ends as agent-failed if that persists',
+  const methods = ['start', 'step'] as const;
+  test.each(methods)(
+    'is retried if its agent failed in %s, as agent-failed at last',
     async (method) => {
       const failing = async () => {
         throw new AgentFailure('exit code 3');
@@ -176,9 +171,7 @@ describe('An episode with a failure', () => {
     [{ outcome: 'banana' }, /verdict.outcome is "banana"; expected one of completed,/],
     [{ reward: 1e308 }, /verdict.reward is 1e\+308; expected a number between -1000000 and/],
     [{ reward: undefined }, /verdict.reward is nothing/],
-    [{ success: 'yes' }, /verdict.success is "yes"; expected true or false/],
     [{ components: { parts: '1' } }, /verdict.components.parts is "1"; expected a finite number/],
-    [{ metrics: { share: NaN } }, /verdict.metrics.share is NaN/],
   ])('has no reward with an invalid verdict such as %j', async (wrong, problem) => {
     const right = { outcome: 'completed', reward: 1, components: {}, success: true };
     const finish = async () => ({ ...right, ...wrong }) as never;

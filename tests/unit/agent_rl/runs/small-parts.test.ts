@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { atKTable, beforeAfterTable, rateText } from '#agent_rl/runs/evaluation-table.ts';
+import { atKTable, beforeAfterTable } from '#agent_rl/runs/evaluation-table.ts';
 import type { Evaluation } from '#agent_rl/trainer/evaluate.ts';
 import { compare, successRateOf, type TaskAttempts } from '#agent_rl/trainer/success-rate.ts';
 import { failedText, failureReporter } from '#agent_rl/runs/failed-episodes.ts';
@@ -71,12 +71,6 @@ describe('The table at the end of a run', () => {
     expect(beforeAfterTable({ after: before })).toContain('- before, 1 of 8 after');
     expect(beforeAfterTable({ before: evaluation(tasksOf(10, 1)) })).toContain('10.0 %');
   });
-
-  test('says so where nothing was judged', () => {
-    expect(rateText(successRateOf(tasksOf(4, 0, 4), { seed: 1, of: 'total' }))).toBe(
-      'none judged, 4 failed (100.0 %)',
-    );
-  });
 });
 
 test('pass@k and avg@k stand side by side, with what they leave out', () => {
@@ -122,11 +116,7 @@ describe('The log of failed episodes', () => {
     expect(failedText(all)).toBe(
       '3 of 4 episodes failed and have no reward:\n  2 x grader-error: timed out\n  1 x grader-error: no key',
     );
-  });
-
-  test('is empty where all were judged', () => {
     expect(failedText([judged])).toBeUndefined();
-    expect(failedText([])).toBeUndefined();
   });
 
   test('shows five reasons and counts the others', () => {
@@ -163,14 +153,7 @@ describe('The log of failed episodes', () => {
 });
 
 const spent = { steps: 1, sampledTokens: 2, fedTokens: 3, prefilledTokens: 4, runS: 5, totalS: 6 };
-const twice = {
-  steps: 2,
-  sampledTokens: 4,
-  fedTokens: 6,
-  prefilledTokens: 8,
-  runS: 10,
-  totalS: 12,
-};
+const two = { steps: 2, sampledTokens: 4, fedTokens: 6, prefilledTokens: 8, runS: 10, totalS: 12 };
 const unused = { sharedTokens: 0, draftedTokens: 0, acceptedTokens: 0 };
 const usageOf = (more: Partial<RunUsage> = {}): RunUsage => ({
   sessions: 1,
@@ -193,7 +176,7 @@ test('what sessions used adds up, and memory is the highest of them', () => {
     evaluationCpuSeconds: 8,
     memory: { peakRssBytes: 500, scope: 'process-tree' },
     tokens: { read: 200, sampled: 40, trained: 120 },
-    generation: { ...twice, ...unused },
+    generation: { ...two, ...unused },
     sandbox: { requests: 14, repeats: 2, incidents: 0 },
   });
 });
@@ -233,30 +216,29 @@ const reporting = (session: PluginReport, more: Partial<ToolShared> = {}) =>
   new Map([['search', { report: () => session, ...more }]]);
 
 describe('The report of tools on a run', () => {
-  test('is their report of its only session', () => {
-    expect(reportsOf(reporting({ calls: 2 }))).toEqual({ search: { calls: 2 } });
-    expect(reportsOf(new Map([['quiet', {}]]))).toEqual({});
-  });
-
-  test('adds up over sessions, also counts of one session alone', () => {
-    const earlier = { search: { calls: 5, late: 1 } };
-    expect(reportsOf(reporting({ calls: 2, lost: 3 }), earlier)).toEqual({
-      search: { calls: 7, late: 1, lost: 3 },
-    });
+  const page = { open_page: { requests: 1 } };
+  test.each([
+    ['is that of the only session', { calls: 2 }, undefined, { search: { calls: 2 } }],
+    [
+      'adds up over sessions, also counts of one session alone',
+      { calls: 2, lost: 3 },
+      { search: { calls: 5, late: 1 } },
+      { search: { calls: 7, late: 1, lost: 3 } },
+    ],
+    [
+      'keeps that of a removed tool, and begins with a new one',
+      { calls: 2 },
+      page,
+      { ...page, search: { calls: 2 } },
+    ],
+  ])('%s', (_, session, earlier, expected) => {
+    expect(reportsOf(reporting(session as PluginReport), earlier)).toEqual(expected);
   });
 
   test('is merged as the tool says, where it says how', () => {
     const joinReports = (_earlier: PluginReport, session: PluginReport) => session;
     const scale = reporting({ floor: 0.5 }, { joinReports });
     expect(reportsOf(scale, { search: { floor: 0.4 } })).toEqual({ search: { floor: 0.5 } });
-  });
-
-  test('keeps the report of a removed tool, and begins with a new one', () => {
-    const earlier = { open_page: { requests: 1 } };
-    expect(reportsOf(reporting({ calls: 2 }), earlier)).toEqual({
-      open_page: { requests: 1 },
-      search: { calls: 2 },
-    });
   });
 });
 

@@ -31,17 +31,14 @@ describe('buildData', () => {
     // 2 sequences, at most 3 turns of 8 tokens each; or the 20 tokens an episode may have.
     [{ maxTurns: 3, maxTurnTokens: 8, maxEpisodeTokens: 50 }, 1 / 48],
     [{ maxTurns: 3, maxTurnTokens: 8, maxEpisodeTokens: 20 }, 1 / 40],
-  ])(
-    'divides by the token limit of an episode for the aggregation "constant" with %o',
-    (rollout, weight) => {
-      const { data } = built([group('a', [1, -1])], {
-        algorithm: { aggregation: 'constant' },
-        rollout,
-      });
-      const weights = data.map(({ datum }) => datum.weights[2]);
-      expect(weights).toEqual([Math.fround(weight), Math.fround(weight)]);
-    },
-  );
+  ])('divides "constant" by the token limit of an episode with %o', (rollout, weight) => {
+    const { data } = built([group('a', [1, -1])], {
+      algorithm: { aggregation: 'constant' },
+      rollout,
+    });
+    const weights = data.map(({ datum }) => datum.weights[2]);
+    expect(weights).toEqual([Math.fround(weight), Math.fround(weight)]);
+  });
 
   test('sends nothing after the last sampled token, however long a tool result is', () => {
     const long = sequence(2, 3);

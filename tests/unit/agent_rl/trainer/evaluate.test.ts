@@ -10,13 +10,8 @@ const task = (taskId: string, family: string, slice?: string) => ({
   metadata: { family, ...(slice !== undefined && { slice }) },
 });
 const tasks = [task('a', 'sums'), task('b', 'sums'), task('c', 'words')];
-const options = {
-  samples: 2,
-  temperature: 0.7,
-  seed: 3,
-  step: 4,
-  signal: new AbortController().signal,
-};
+const { signal } = new AbortController();
+const options = { samples: 2, temperature: 0.7, seed: 3, step: 4, signal };
 
 describe('evaluate', () => {
   test('counts successes over all attempts, by family and per task', async () => {
@@ -162,13 +157,11 @@ describe('A strategy', () => {
   });
 });
 
-describe('chooseTasks', () => {
-  test('makes a fixed choice in file order, not the first tasks', () => {
-    const many = Array.from({ length: 50 }, (_, i) => task(`t${String(i).padStart(2, '0')}`, 'f'));
-    const chosen = (seed: number) => chooseTasks(many, 5, seed).map(({ taskId }) => taskId);
-    expect(chosen(1)).toHaveLength(5);
-    expect(chosen(1)).toEqual(chosen(1).toSorted());
-    expect(chosen(1)).not.toEqual(chosen(2));
-    expect(chooseTasks(many, undefined, 1)).toEqual(many);
-  });
+test('chooseTasks makes a fixed choice in file order, not the first tasks', () => {
+  const many = Array.from({ length: 50 }, (_, i) => task(`t${String(i).padStart(2, '0')}`, 'f'));
+  const chosen = (seed: number) => chooseTasks(many, 5, seed).map(({ taskId }) => taskId);
+  expect(chosen(1)).toHaveLength(5);
+  expect(chosen(1)).toEqual(chosen(1).toSorted());
+  expect(chosen(1)).not.toEqual(chosen(2));
+  expect(chooseTasks(many, undefined, 1)).toEqual(many);
 });

@@ -16,6 +16,7 @@ import {
   type setUp,
   trained,
 } from '#tests/support/grpo-trainer-setup.ts';
+import { metricsUnder } from '#tests/support/metrics-under.ts';
 import { groupOf, part as partOf, rollout } from '#tests/support/rollouts.ts';
 import { ScriptedRollouts } from '#tests/support/scripted-rollouts.ts';
 
@@ -60,17 +61,11 @@ describe('Multi-agent training', () => {
     const run = await trainedOnce(duet);
     expect(advantagesOf(run)).toEqual(twice('2: 0.5', '2: -0.5', '3: -0.25', '3: 0.25'));
     expect(run.metrics[0]).toMatchObject({
-      'rollout/episodes': 4,
-      'rollout/scored': 4,
-      'rollout/sampledTokens': 20,
-      'ledger/trained': 20,
-      'ledger/untrained': 0,
+      ...metricsUnder('rollout', { episodes: 4, scored: 4, sampledTokens: 20, successRate: 0 }),
+      ...metricsUnder('ledger', { trained: 20, untrained: 0 }),
+      ...metricsUnder('agentReward', { speaker: 0.5, guesser: 0.25 }),
+      ...metricsUnder('agentSuccess', { speaker: 0.5, guesser: 0 }),
       'group/count': 4,
-      'agentReward/speaker': 0.5,
-      'agentReward/guesser': 0.25,
-      'agentSuccess/speaker': 0.5,
-      'agentSuccess/guesser': 0,
-      'rollout/successRate': 0,
     });
   });
 
@@ -78,12 +73,10 @@ describe('Multi-agent training', () => {
     const run = await trainedOnce(duetWith(({ agent }) => ({ learns: agent !== 'guesser' })));
     expect(advantagesOf(run)).toEqual(twice('2: 0.5', '2: -0.5'));
     expect(run.metrics[0]).toMatchObject({
-      'ledger/trained': 8,
-      'ledger/untrained': 12,
-      'rollout/sampledTokens': 20,
+      ...metricsUnder('ledger', { trained: 8, untrained: 12 }),
+      // Those that learn decide what is a success.
+      ...metricsUnder('rollout', { sampledTokens: 20, successRate: 0.5 }),
       'group/count': 2,
-      // Those that learn decide.
-      'rollout/successRate': 0.5,
     });
   });
 
@@ -140,9 +133,8 @@ describe('Multi-agent training', () => {
             part('guesser', { outcome, sampled: 0 }),
           ])
         : duet(request);
-    const { rollouts, metrics } = await trainedOnce(failing, {
-      rollout: { outcomes: { [outcome]: 'replace' } },
-    });
+    const changes = { rollout: { outcomes: { [outcome]: 'replace' as const } } };
+    const { rollouts, metrics } = await trainedOnce(failing, changes);
     const played = rollouts.requests.map(({ task, key: { sample } }) => task.taskId + sample);
     expect(played).toEqual(['t00', 't01', 't10', 't11', 't02']);
     expect(metrics[0]).toMatchObject({

@@ -35,12 +35,8 @@ describe('A success rate', () => {
     // Every family has one task right and one wrong.
     const alike = (familyOf: (index: number) => { family?: string }) =>
       Array.from({ length: 40 }, (_, i) => ({ count: 1, successes: i % 2, ...familyOf(i) }));
-    const families = [
-      (i: number) => ({ family: `f${i >> 1}` }),
-      () => ({}),
-      () => ({ family: 'a' }),
-    ];
-    for (const familyOf of families)
+    const kinds = [(i: number) => ({ family: `f${i >> 1}` }), () => ({}), () => ({ family: 'a' })];
+    for (const familyOf of kinds)
       expect(successRateOf(tasks(...alike(familyOf)), key)).toMatchObject({
         interval95: { over: 'tasks', clusters: 40 },
         narrower95: null,

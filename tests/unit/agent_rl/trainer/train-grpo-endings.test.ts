@@ -79,16 +79,14 @@ describe('A checkpoint of the last completed iteration', () => {
     expect([learner.steps.length, checkpoints]).toEqual([2, ['failed 2']]);
   });
 
-  test.each(['forwardBackward', 'optimStep'] as const)(
-    'is written when the learner fails in %s, which leaves the weights unchanged',
-    async (method) => {
-      const { trainer, learner, checkpoints } = setUp(mixed, { train });
-      const refused = new AgentRlError('ENGINE_FAILED', 'The gradient is not finite.');
-      failAfter(learner, method, 1, refused);
-      await expect(trainer.train(never)).rejects.toBe(refused);
-      expect([checkpoints, learner.discarded]).toEqual([['failed 1'], 1]);
-    },
-  );
+  const methods = ['forwardBackward', 'optimStep'] as const;
+  test.each(methods)('is written when the learner fails in %s before it steps', async (method) => {
+    const { trainer, learner, checkpoints } = setUp(mixed, { train });
+    const refused = new AgentRlError('ENGINE_FAILED', 'The gradient is not finite.');
+    failAfter(learner, method, 1, refused);
+    await expect(trainer.train(never)).rejects.toBe(refused);
+    expect([checkpoints, learner.discarded]).toEqual([['failed 1'], 1]);
+  });
 
   test('is written when an evaluation between iterations fails, after the iteration is recorded', async () => {
     const changes = { train, eval: { every: 2 } };
@@ -191,11 +189,8 @@ test.each([
 });
 
 describe('A run that keeps its best checkpoint', () => {
-  const keepBest = (every: number) => ({
-    train,
-    eval: { every },
-    checkpoint: { every: 0, keepBest: true },
-  });
+  const checkpoint = { every: 0, keepBest: true };
+  const keepBest = (every: number) => ({ train, eval: { every }, checkpoint });
   const selectionTasks = [{ taskId: 's', prompt: '', metadata: {} }];
 
   test('does not record one that could not be written', async () => {
@@ -233,9 +228,8 @@ describe('A run that keeps its best checkpoint', () => {
     const failed = await seenBy(atTask(id, unjudged));
     expect(failed.seen).toEqual(id === 'e' ? ['failed 2'] : ['during 2', 'failed 2']);
     const resumed = await seenBy(mixed, failed.state);
-    expect([...failed.seen, ...resumed.seen].filter((one) => one !== 'failed 2')).toEqual(
-      whole.seen,
-    );
+    const seen = [...failed.seen, ...resumed.seen].filter((one) => one !== 'failed 2');
+    expect(seen).toEqual(whole.seen);
     expect(resumed.state).toMatchObject({ best: whole.state.best, evaluationsDue: [] });
   });
 

@@ -12,6 +12,7 @@ import {
   setUp,
   trained,
 } from '#tests/support/grpo-trainer-setup.ts';
+import { metricsUnder } from '#tests/support/metrics-under.ts';
 import { part, played, rollout } from '#tests/support/rollouts.ts';
 import type { ScriptedRollouts } from '#tests/support/scripted-rollouts.ts';
 
@@ -84,12 +85,9 @@ describe('trainGrpo', () => {
     const { learner, metrics } = await trained(always(1));
     expect([learner.batches, learner.steps, learner.published]).toEqual([[], [], 1]);
     expect(metrics[0]).toMatchObject({
-      'group/zeroVariance': 2,
-      'group/allRight': 2,
-      'train/microBatches': 0,
-      'train/trainedTokens': 0,
-      'ledger/zero-advantage': 12,
-      'ledger/trained': 0,
+      ...metricsUnder('group', { zeroVariance: 2, allRight: 2 }),
+      ...metricsUnder('train', { microBatches: 0, trainedTokens: 0 }),
+      ...metricsUnder('ledger', { 'zero-advantage': 12, trained: 0 }),
     });
   });
 
@@ -119,11 +117,8 @@ describe('trainGrpo', () => {
       ['t0', 't1', 'again-0-1-0', 'again-0-2-0'].flatMap((taskId) => [taskId, taskId]),
     );
     expect(metrics[0]).toMatchObject({
-      'group/count': 2,
-      'group/zeroVariance': 0,
-      'group/resampled': 2,
-      'ledger/resampled': 12,
-      'ledger/trained': 12,
+      ...metricsUnder('group', { count: 2, zeroVariance: 0, resampled: 2 }),
+      ...metricsUnder('ledger', { resampled: 12, trained: 12 }),
       'rollout/sampledTokens': 24,
     });
     const flat = await trained(always(0), dynamic(1));
@@ -158,10 +153,8 @@ describe('trainGrpo', () => {
   test('trains the beginning of the longer run if it ends early', async () => {
     const run = async (train: { iterations: number; plannedIterations?: number }) => {
       const given = { ...train, schedule: 'cosine' as const };
-      const { learner, metrics, checkpoints } = await trained(mixed, {
-        train: given,
-        eval: { every: 2 },
-      });
+      const changes = { train: given, eval: { every: 2 } };
+      const { learner, metrics, checkpoints } = await trained(mixed, changes);
       const evaluated = metrics.slice(0, 2).map((one) => one['eval/successRate']);
       return { steps: learner.steps.slice(0, 2), evaluated, checkpoints };
     };
@@ -184,10 +177,8 @@ describe('trainGrpo', () => {
 
     const timeless = { collectSeconds: 0, updateSeconds: 0 };
     const totals = { ...whole.state.totals, ...timeless };
-    expect({ ...state, totals: { ...state.totals, ...timeless } }).toEqual({
-      ...whole.state,
-      totals,
-    });
+    const ended = { ...state, totals: { ...state.totals, ...timeless } };
+    expect(ended).toEqual({ ...whole.state, totals });
     const seen = ({ requests }: ScriptedRollouts) =>
       requests.map(({ seed, task, key }) => [seed, task.taskId, key.sample]);
     expect([...seen(first.rollouts), ...seen(second.rollouts)]).toEqual(seen(whole.rollouts));
@@ -198,14 +189,21 @@ describe('trainGrpo', () => {
     // Without it every group is flat, and nothing is learned.
     const byTask: Script = ({ task }) =>
       played({ reward: Number(task.taskId.slice(1)) % 2, success: true });
+    const own: unknown[] = [];
     const run = (control: 'none' | 'shuffled-rewards') =>
-      trained(byTask, { train: { iterations: 20, control } });
+      trained(
+        byTask,
+        { train: { iterations: 20, control } },
+        { iteration: ({ learned }) => own.push(...learned.map(({ part: { reward } }) => reward)) },
+      );
     const plain = await run('none');
     expect([plain.result.control, plain.learner.steps]).toEqual(['none', []]);
     const control = await run('shuffled-rewards');
     expect(control.result).toMatchObject({ control: 'shuffled-rewards' });
     // Both successes stay together in a third of the iterations: never in all 20.
     expect(control.learner.steps.length).toBeGreaterThan(0);
+    // What is recorded of an episode is still its own reward, of two tasks in two samples each.
+    expect(own).toEqual(Array.from({ length: 2 * 20 * 4 }, (_, at) => Number(at % 4 > 1)));
   });
 
   test('only emits defined metric names, and balances its ledger in every iteration', async () => {

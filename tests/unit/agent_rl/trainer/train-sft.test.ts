@@ -109,14 +109,11 @@ describe('trainSft', () => {
     [2, 5, undefined, ['periodic 2 1', 'periodic 4 1', 'last 5 1']],
     [0, 3, undefined, ['last 3 1']],
     [2, 6, 3, ['periodic 2 1', 'interrupted 3 1']],
-  ])(
-    'writes checkpoints at the interval, at the end and when interrupted, without duplicates: every %d of %d, stop at %p',
-    async (checkpointEvery, iterations, stopAt, expected) => {
-      const given = { options: { checkpointEvery }, train: { iterations } };
-      const { kept } = await trained({ ...given, ...(stopAt !== undefined && { stopAt }) });
-      expect(kept).toEqual(expected);
-    },
-  );
+  ])('writes each checkpoint once: %#', async (checkpointEvery, iterations, stopAt, expected) => {
+    const given = { options: { checkpointEvery }, train: { iterations } };
+    const { kept } = await trained({ ...given, ...(stopAt !== undefined && { stopAt }) });
+    expect(kept).toEqual(expected);
+  });
 
   /** An evaluation at which some of ten attempts succeed. */
   const evaluationOf = (successes: number): Promise<Evaluation> => {
@@ -186,10 +183,7 @@ describe('trainSft', () => {
 
   test.each([
     [[], 'no conversations to learn from'],
-    [
-      [conversation(1, 1), conversation(1, 0)],
-      'Conversation 1 of 2 (counted from 0) has no assistant tokens',
-    ],
+    [[conversation(1, 1), conversation(1, 0)], 'Conversation 1 of 2 (counted from 0)'],
   ])('refuses data without assistant tokens: %#', async (examples, message) => {
     const error = expect.objectContaining({ message: expect.stringContaining(message) });
     expect((await trained({ examples })).ended).toEqual({ error });

@@ -156,12 +156,9 @@ test.each([
 });
 
 describe('The setting policy.toolCallFormat', () => {
-  test.each([good, format('auto'), format('{type: auto}')])(
-    'is inferred from the chat template in %j',
-    (text) => {
-      expect(chosen(text).toolCallFormat).toBeUndefined();
-    },
-  );
+  test.each([good, format('auto'), format('{type: auto}')])('is inferred in %j', (text) => {
+    expect(chosen(text).toolCallFormat).toBeUndefined();
+  });
 
   test('takes a name, or a block with the settings of that format', () => {
     const shouted = { entry: { plugin: Shouted }, settings: { limit: 10 } };

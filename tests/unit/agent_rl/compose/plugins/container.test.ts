@@ -71,14 +71,6 @@ describe('A plugin', () => {
     }
   });
 
-  test('only shares the services of the run with other episodes', () => {
-    const [one, two] = [world(episodeOf('a'), { penalty: 1 }), world(episodeOf('b'), {})];
-    expect(one).not.toBe(two);
-    expect([one.parts.task.taskId, two.parts.task.taskId]).toEqual(['a', 'b']);
-    expect([one.parts.settings, two.parts.settings]).toEqual([{ penalty: 1 }, {}]);
-    expect(one.parts.sandbox).toBe(two.parts.sandbox);
-  });
-
   test('receives an object that can be copied', () => {
     class Copies {
       readonly copy: object;
@@ -90,20 +82,18 @@ describe('A plugin', () => {
     expect(copy).toEqual({ settings: { by: 1 }, id: 'a' });
   });
 
-  test.each(['sandbox', 'format', 'model', 'shared', 'setings', 'prompt', 'constructor'])(
-    'fails with its name and place when it reads a missing %s',
-    (key) => {
-      class Asks {
-        readonly value: unknown;
-        constructor(given: Record<string, unknown>) {
-          this.value = given[key];
-        }
+  const missing = ['sandbox', 'format', 'model', 'shared', 'setings', 'prompt', 'constructor'];
+  test.each(missing)('fails with its name and place when it reads a missing %s', (key) => {
+    class Asks {
+      readonly value: unknown;
+      constructor(given: Record<string, unknown>) {
+        this.value = given[key];
       }
-      const { code, message } = thrownBy(() => construct(episodeOf('a'), making(Asks)));
-      expect(code).toBe('PLUGIN_LOAD_FAILED');
-      expect(message).toMatch(new RegExp(`^Plugin "thing" .*container\\.test\\.ts.*uses ${key}, `));
-    },
-  );
+    }
+    const { code, message } = thrownBy(() => construct(episodeOf('a'), making(Asks)));
+    expect(code).toBe('PLUGIN_LOAD_FAILED');
+    expect(message).toMatch(new RegExp(`^Plugin "thing" .*container\\.test\\.ts.*uses ${key}, `));
+  });
 
   test('has no task outside an episode', () => {
     expect(thrownBy(() => world(run)).message).toMatch(/^Plugin "thing" .*uses task, /);
@@ -143,30 +133,26 @@ test.each([
   expect(scorer(plugin, { perTurn: 2 }).score(episode)).toBe(-4);
 });
 
-describe('A reward manager', () => {
+test.each([
+  [
+    'a class, which receives its settings',
+    class Constant {
+      constructor(private readonly given: { settings: { value: number } }) {}
+      assign() {
+        return [this.given.settings.value];
+      }
+    },
+    () => [3],
+  ],
+  [
+    'a function of the group, its settings and the signal',
+    (...given: unknown[]) => given,
+    (...given: unknown[]) => [given[0], { value: 3 }, given[1]],
+  ],
+])('a reward manager may be %s', async (_, plugin, expected) => {
   const group = { task: { taskId: 't', prompt: '', metadata: {} }, terms: [], episodes: [] };
   const { signal } = new AbortController();
-  const managerOf = (plugin: unknown, settings: unknown) =>
-    construct<RewardManager>(run, making(plugin, { settings }), 'assign');
-
-  test('may be a class, which receives its settings', async () => {
-    class Constant {
-      readonly #value: number;
-      constructor({ settings }: { settings: { value: number } }) {
-        this.#value = settings.value;
-      }
-      assign() {
-        return { rewards: [this.#value] };
-      }
-    }
-    const manager = managerOf(Constant, { value: 3 });
-    expect(await manager.assign(group, signal)).toEqual({ rewards: [3] });
-  });
-
-  test('may be a function of the group, its settings and the signal', async () => {
-    const plugin = (...given: unknown[]) => ({ rewards: [], given });
-    const manager = managerOf(plugin, { value: 3 });
-    const given = [group, { value: 3 }, signal];
-    expect(await manager.assign(group, signal)).toEqual({ rewards: [], given });
-  });
+  const made = making(plugin, { settings: { value: 3 } });
+  const manager = construct<RewardManager>(run, made, 'assign');
+  expect(await manager.assign(group, signal)).toEqual(expected(group, signal));
 });

@@ -62,14 +62,8 @@ const sandbox = scriptedSandbox(() => ({}));
 const weak = {
   capabilities: () => ({ ...sandbox.capabilities(), unsupported: ['judge', 'sessions'] as const }),
 };
-const plain = {
-  taskId: 'a task',
-  metadata: {},
-  prompt: '',
-  starterCode: '',
-  compare: 'exact',
-} as const;
-const task = (tests: CodeTask['tests']): CodeTask => ({ ...plain, tests });
+const plain = { taskId: 'a task', metadata: {}, prompt: '', starterCode: '' };
+const task = (tests: CodeTask['tests']): CodeTask => ({ ...plain, compare: 'exact', tests });
 const byCalls = task({ kind: 'calls', entry: 'f', cases: [] });
 const byStatements = task({ kind: 'asserts', code: ['assert f(1) == 2'] });
 

@@ -13,19 +13,16 @@ import { thrownBy } from '#tests/support/thrown.ts';
 const toolNamed = (name: string) =>
   defineTool({ name, description: 'Mine.', inputSchema: Type.Object({}), execute: () => 1 });
 
-test.each([programSource, '/mine/tools.ts'])(
-  'a plugin of %s replaces the built-in one of its name, with a note',
-  (source) => {
-    const own = ['search', 'lookup'].map(toolNamed);
-    const plugins = withExports(builtinPlugins(), own, source);
-    expect(plugins.tools.get('search')).toMatchObject({ plugin: own[0], source });
-    expect(plugins.tools.names()).toEqual([...builtinPlugins().tools.names(), 'lookup'].toSorted());
-    expect(plugins.rewards.names()).toEqual(builtinPlugins().rewards.names());
-    expect(replacedPlugins(builtinPlugins(), plugins)).toEqual([
-      expect.stringContaining(`The tool "search" comes from ${source} `),
-    ]);
-  },
-);
+test.each([programSource, '/mine/tools.ts'])('a plugin of %s replaces a built-in one', (source) => {
+  const own = ['search', 'lookup'].map(toolNamed);
+  const plugins = withExports(builtinPlugins(), own, source);
+  expect(plugins.tools.get('search')).toMatchObject({ plugin: own[0], source });
+  expect(plugins.tools.names()).toEqual([...builtinPlugins().tools.names(), 'lookup'].toSorted());
+  expect(plugins.rewards.names()).toEqual(builtinPlugins().rewards.names());
+  expect(replacedPlugins(builtinPlugins(), plugins)).toEqual([
+    expect.stringContaining(`The tool "search" comes from ${source} `),
+  ]);
+});
 
 test('a program may replace a plugin of a file', () => {
   const one = withExports(builtinPlugins(), [toolNamed('lookup')], 'one.ts');

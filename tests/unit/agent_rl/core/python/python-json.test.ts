@@ -59,21 +59,19 @@ describe('JSON as Python prints it', () => {
     expect(withoutMarks(read)).toEqual({ value: { '2': 1, '10': 2, z: 3 } });
   });
 
-  test.each(['\uE0F4\n5\uE0F5', '\uE0F4\t5\uE0F5', '\uE0F4', '\uF8FF\n1.0'])(
-    'private-use characters are text: %j',
-    (text) => {
-      const value = { [text]: text, n: 1 };
-      for (const json of [
-        JSON.stringify(value),
-        `{${JSON.stringify(text)}: "${text.replace(/\s/, (c) => JSON.stringify(c).slice(1, -1))}", "n": 1}`,
-      ]) {
-        expect(withoutMarks(readMarked(json) as object)).toEqual({ value });
-        expect(JSON.parse(pythonJson(value))).toEqual(value);
-      }
-      expect(unmarked(text)).toBe(text);
-      expect(isMark(text)).toBe(false);
-    },
-  );
+  const privates = ['\uE0F4\n5\uE0F5', '\uE0F4\t5\uE0F5', '\uE0F4', '\uF8FF\n1.0'];
+  test.each(privates)('private-use characters are text: %j', (text) => {
+    const value = { [text]: text, n: 1 };
+    for (const json of [
+      JSON.stringify(value),
+      `{${JSON.stringify(text)}: "${text.replace(/\s/, (c) => JSON.stringify(c).slice(1, -1))}", "n": 1}`,
+    ]) {
+      expect(withoutMarks(readMarked(json) as object)).toEqual({ value });
+      expect(JSON.parse(pythonJson(value))).toEqual(value);
+    }
+    expect(unmarked(text)).toBe(text);
+    expect(isMark(text)).toBe(false);
+  });
 
   test('restores a mark that was printed as JSON or as it is', () => {
     const read = marked({ a: 1 }, '{"a":1.0}');
@@ -100,12 +98,9 @@ describe('JSON as Python prints it', () => {
     expect(() => readMarked(nested(200_000))).toThrow(SyntaxError);
   });
 
-  test.each(['1e400', '-1e400', '9'.repeat(309)])(
-    '%s, which JavaScript takes for infinite, is refused',
-    (n) => {
-      expect(() => readMarked(`{"a": ${n}}`)).toThrow('it has a number above 1.8e308');
-    },
-  );
+  test.each(['1e400', '-1e400', '9'.repeat(309)])('%s, an infinite number, is refused', (n) => {
+    expect(() => readMarked(`{"a": ${n}}`)).toThrow('it has a number above 1.8e308');
+  });
 
   test('refuses invalid JSON', () => {
     for (const text of ['{"a": 1.0', '1.0.0', '"1.0', '[01.0]', ''])

@@ -26,6 +26,18 @@ async function heldSession() {
   return { ...(await openedSession(script)), waiting, isWaiting, goOn };
 }
 
+/** A session whose client left its stream when the turn was whole and not yet read. */
+async function leftSession() {
+  const opened = await openedSession(counting());
+  const gone = new AbortController();
+  const asked = post({ ...body, stream: true }, { signal: gone.signal });
+  const reader = (await opened.fetch(path, asked)).body!.getReader();
+  await reader.read();
+  await until(() => opened.session.tree.nodes.length === 1);
+  gone.abort(new Error('gone'));
+  return { ...opened, reader };
+}
+
 describe('Untrained turns (7)', () => {
   test('a retry of a request gets the recorded answer', async () => {
     const { ask, ended } = await openedSession(counting());
@@ -79,13 +91,7 @@ describe('Untrained turns (7)', () => {
   });
 
   test('an answer whose client left early is not trained, but is recorded for a retry', async () => {
-    const { fetch, session, ask, ended } = await openedSession(counting());
-    const gone = new AbortController();
-    const stream = await fetch(path, post({ ...body, stream: true }, { signal: gone.signal }));
-    const reader = stream.body!.getReader();
-    await reader.read();
-    await until(() => session.tree.nodes.length === 1);
-    gone.abort(new Error('gone'));
+    const { session, ask, ended, reader } = await leftSession();
     await expect(reader.read().then(() => reader.read())).rejects.toThrow('gone');
     const lost = session.tree.nodes[0]!;
     expect(lost.delivered).toBe(false);
@@ -97,15 +103,9 @@ describe('Untrained turns (7)', () => {
   });
 
   test('a retry of a stream that was never read to its end gets the recorded answer', async () => {
-    const { fetch, session, ended } = await openedSession(counting());
-    const gone = new AbortController();
-    const streamed = { ...body, stream: true };
-    const reader = (await fetch(path, post(streamed, { signal: gone.signal }))).body!.getReader();
-    await reader.read();
-    await until(() => session.tree.nodes.length === 1);
-    gone.abort(new Error('gone'));
+    const { fetch, ended, reader } = await leftSession();
     await reader.cancel().catch(() => undefined);
-    const text = await (await fetch(path, post(streamed))).text();
+    const text = await (await fetch(path, post({ ...body, stream: true }))).text();
     expect(text).toContain('"answer 1"');
     expect(text).toContain('data: [DONE]');
     const { requests, undelivered } = await ended();
@@ -174,9 +174,8 @@ describe('Sampling (8)', () => {
     expect(first.choices[0]).toMatchObject({ message: { content: 'a1' }, finish_reason: 'stop' });
     await ask({ messages: [user('Q'), said(first), user('more')] });
     const { shown, undelivered, accounted } = await ended();
-    expect(shown).toEqual([
-      expect.stringMatching(/«x<\/think>a1»<\|im_end\|>\n<\|im_start\|>user\nmore/),
-    ]);
+    const trained = /«x<\/think>a1»<\|im_end\|>\n<\|im_start\|>user\nmore/;
+    expect(shown).toEqual([expect.stringMatching(trained)]);
     // Turns with stop texts are sampled in steps of 8 tokens.
     const sampled = Math.ceil(text.encodeText('x</think>a1STOP').length / 8) * 8;
     expect(undelivered).toBe(sampled - text.encodeText('x</think>a1').length);
@@ -230,19 +229,17 @@ describe('Limits and ends (9)', () => {
   });
 });
 
-describe('Unsupported features (11, 12)', () => {
-  test('any model name is accepted, and formats and forced tools are counted', async () => {
-    const { ask, ended } = await openedSession(counting());
-    const answer = await ask({
-      ...body,
-      model: 'gpt-4o-mini',
-      tools,
-      tool_choice: 'required',
-      response_format: { type: 'json_object' },
-    });
-    expect(answer).toMatchObject({ status: 200, model: 'gpt-4o-mini' });
-    expect((await ended()).requests.ignored).toEqual({ tool_choice: 1, response_format: 1 });
+test('any model name is accepted, and formats and forced tools are counted (11, 12)', async () => {
+  const { ask, ended } = await openedSession(counting());
+  const answer = await ask({
+    ...body,
+    model: 'gpt-4o-mini',
+    tools,
+    tool_choice: 'required',
+    response_format: { type: 'json_object' },
   });
+  expect(answer).toMatchObject({ status: 200, model: 'gpt-4o-mini' });
+  expect((await ended()).requests.ignored).toEqual({ tool_choice: 1, response_format: 1 });
 });
 
 test('the messages of a rollout come from its last request, whatever the agent returns', async () => {

@@ -19,21 +19,19 @@ const searching = () =>
 const talking = (history: 'sampled' | 'sent' = 'sampled') =>
   openedSession(answering({ '\nQ<': 'x</think>one', more: 'y</think>two' }), { history });
 
-describe('Ids (1)', () => {
-  test('answers and calls have unique ids, which a seed reproduces', async () => {
-    const idsOf = async (secret: string) => {
-      const { ask } = await openedSession(() => calling('search', 'a'), { secret });
-      const answers = [];
-      for (let at = 0; at < 3; at++) answers.push(await ask({ messages: [user('Q')], tools }));
-      return answers.flatMap(({ id, choices }) =>
-        [id].concat((choices[0]?.message.tool_calls ?? []).map((call) => call.id)),
-      );
-    };
-    const [one, same, other] = await Promise.all(['1', '1', '2'].map(idsOf));
-    expect(new Set(one).size).toBe(6);
-    expect(one).toEqual(same);
-    expect(one!.filter((id) => other!.includes(id))).toEqual([]);
-  });
+test('answers and calls have unique ids, which a seed reproduces (1)', async () => {
+  const idsOf = async (secret: string) => {
+    const { ask } = await openedSession(() => calling('search', 'a'), { secret });
+    const answers = [];
+    for (let at = 0; at < 3; at++) answers.push(await ask({ messages: [user('Q')], tools }));
+    return answers.flatMap(({ id, choices }) =>
+      [id].concat((choices[0]?.message.tool_calls ?? []).map((call) => call.id)),
+    );
+  };
+  const [one, same, other] = await Promise.all(['1', '1', '2'].map(idsOf));
+  expect(new Set(one).size).toBe(6);
+  expect(one).toEqual(same);
+  expect(one!.filter((id) => other!.includes(id))).toEqual([]);
 });
 
 describe('Parents (2, 3)', () => {

@@ -130,22 +130,19 @@ describe('The generator on llama.cpp', () => {
     return (await generator.generate(asked(over))).tokens;
   };
 
-  test.each([1, 0.5])(
-    'returns every log-probability at temperature %d, also those the server omits',
-    async (temperature) => {
-      const sampling = { ...request('one').sampling, temperature };
-      const tokens = await plainTokens({ sampling });
-      // Three in a row and the last.
-      const halves = [...tokens.slice(3, 6), tokens.at(-1)!];
-      const { double, generator } = await started('llama-cpp', {}, { halves });
-      const made = await generator.generate(asked({ sampling }));
-      expect(made.tokens).toEqual(tokens);
-      for (const [i, logProb] of logProbsOf(tokens, temperature).entries())
-        expect(made.logProbs[i]).toBeCloseTo(logProb!, 9);
-      const lists = double.server.requests.filter(({ body }) => 'logit_bias' in body);
-      expect(lists.length).toBeGreaterThanOrEqual(halves.length);
-    },
-  );
+  test.each([1, 0.5])('returns all log-probabilities at temperature %d', async (temperature) => {
+    const sampling = { ...request('one').sampling, temperature };
+    const tokens = await plainTokens({ sampling });
+    // Three in a row and the last.
+    const halves = [...tokens.slice(3, 6), tokens.at(-1)!];
+    const { double, generator } = await started('llama-cpp', {}, { halves });
+    const made = await generator.generate(asked({ sampling }));
+    expect(made.tokens).toEqual(tokens);
+    for (const [i, logProb] of logProbsOf(tokens, temperature).entries())
+      expect(made.logProbs[i]).toBeCloseTo(logProb!, 9);
+    const lists = double.server.requests.filter(({ body }) => 'logit_bias' in body);
+    expect(lists.length).toBeGreaterThanOrEqual(halves.length);
+  });
 
   test('cuts tokens after a stop token that the server does not know, with one note in the log', async () => {
     const { generator, warnings } = await started('llama-cpp');
@@ -176,18 +173,6 @@ describe('The generator on llama.cpp', () => {
       prompt: [...context, ...made.tokens.slice(0, first)],
       n_predict: 12 - first,
     });
-  });
-
-  test('ends a turn at a token that both know', async () => {
-    const tokens = await plainTokens();
-    const ends = [tokens[4]!];
-    const { generator, warnings } = await started('llama-cpp', {}, { endsOfText: ends });
-    const made = await generator.generate(asked({ stopTokens: ends }));
-    expect(made).toMatchObject({
-      tokens: tokens.slice(0, tokens.indexOf(ends[0]!) + 1),
-      stop: 'stop-token',
-    });
-    expect(warnings).toEqual([]);
   });
 });
 
@@ -236,14 +221,11 @@ describe('The opening refuses', () => {
     expect(double.server.requests.map(({ path }) => path)).toEqual(['/version']);
   });
 
-  test.each(kinds)(
-    '%s with log-probabilities of the model when the run samples at another temperature',
-    async (kind) => {
-      const { url } = await serving(kind, { processed: false });
-      const words = /temperature 0\.7.*processed_logprobs.*post_sampling_probs/;
-      await refuses(words, [url], {}, { samplings: [cold] });
-    },
-  );
+  test.each(kinds)('%s with log-probabilities of another temperature', async (kind) => {
+    const { url } = await serving(kind, { processed: false });
+    const words = /temperature 0\.7.*processed_logprobs.*post_sampling_probs/;
+    await refuses(words, [url], {}, { samplings: [cold] });
+  });
 
   test('llama.cpp when the run truncates the distribution', async () => {
     const { url } = await serving('llama-cpp');

@@ -142,12 +142,8 @@ class WatchedPrograms extends DecoderPrograms {
 const maxContextTokens = 128;
 
 /** Products of more than 128 numbers: packed ones are summed up otherwise there. */
-const wide: ModelConfig = {
-  ...tinyModelConfig,
-  vocabSize: 48,
-  hiddenSize: 144,
-  intermediateSize: 208,
-};
+const sizes = { vocabSize: 48, hiddenSize: 144, intermediateSize: 208 };
+const wide: ModelConfig = { ...tinyModelConfig, ...sizes };
 
 /** Some guesses are right. */
 const weightsOf = (config: ModelConfig) => peakedOf(config, { seed: 5, times: 4 });
@@ -216,27 +212,24 @@ test('a generator with packed weights draws the same for models of all shapes', 
   );
 }, 120_000);
 
-test.each([2, 40, 700])(
-  'a generator with packed weights returns the log-probabilities that the learner computes after prompts of %i tokens',
-  async (length) => {
-    const config = { ...wide, maxPositions: 1024, adapters: [tinyAdapter] };
-    const weights = new Map([...weightsOf(wide), ...tinyAdapterWeights(wide)]);
-    const programs = new DecoderPrograms(engine, config, 1024, { packs: true });
-    const generator = new LocalGenerator(programs, { rows: 1, maxContextTokens: 1024 });
-    await generator.setWeights(weights, 1);
-    const learner = new LocalLearner(engine, config, weights, {
-      microBatchTokens: 1024,
-      adapter: { baseModel: 'none', seed: 1 },
-    });
-    const one = request(wide, { at: 2, length });
-    const { tokens, logProbs } = await generator.generate(one);
-    const whole = Int32Array.from([...one.tokens, ...tokens]);
-    const [scored] = await learner.forward([whole], { temperature: 1, which: 'policy' });
-    for (const [i, logProb] of logProbs.entries())
-      expect(scored?.[length + i]).toBeCloseTo(logProb, 4);
-    await Promise.all([learner.close(), programs.dispose()]);
-  },
-);
+test.each([2, 40, 700])('packed weights score as the learner does after %i', async (length) => {
+  const config = { ...wide, maxPositions: 1024, adapters: [tinyAdapter] };
+  const weights = new Map([...weightsOf(wide), ...tinyAdapterWeights(wide)]);
+  const programs = new DecoderPrograms(engine, config, 1024, { packs: true });
+  const generator = new LocalGenerator(programs, { rows: 1, maxContextTokens: 1024 });
+  await generator.setWeights(weights, 1);
+  const learner = new LocalLearner(engine, config, weights, {
+    microBatchTokens: 1024,
+    adapter: { baseModel: 'none', seed: 1 },
+  });
+  const one = request(wide, { at: 2, length });
+  const { tokens, logProbs } = await generator.generate(one);
+  const whole = Int32Array.from([...one.tokens, ...tokens]);
+  const [scored] = await learner.forward([whole], { temperature: 1, which: 'policy' });
+  for (const [i, logProb] of logProbs.entries())
+    expect(scored?.[length + i]).toBeCloseTo(logProb, 4);
+  await Promise.all([learner.close(), programs.dispose()]);
+});
 
 test('a generator with packed weights computes several tokens of a row when numbers would remain or a head has no other', async () => {
   const tokensOf = async (config: ModelConfig, packs = true): Promise<number> => {

@@ -12,12 +12,7 @@ function counting(stop: Generation['stop'] = 'max-tokens'): Generator & { draws:
   let version = 0;
   return {
     draws: 0,
-    describe: async () => ({
-      name: 'counting',
-      maxContextTokens: 64,
-      reproducible: false,
-      takes: ['folder'],
-    }),
+    describe: () => Promise.reject(new Error('Nothing asks.')),
     async generate() {
       this.draws += 1;
       return { tokens: [this.draws], logProbs: [-1], stop, version };

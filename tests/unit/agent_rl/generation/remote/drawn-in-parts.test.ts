@@ -47,11 +47,8 @@ describe('A turn requested in parts', () => {
       stop: 'max-tokens',
       version: 3,
     });
-    expect(asked.map(({ maxTokens, key }) => [maxTokens, key.drawn])).toEqual([
-      [4, 7],
-      [4, 11],
-      [2, 15],
-    ]);
+    const parts = asked.map(({ maxTokens, key }) => `${maxTokens} at ${key.drawn}`);
+    expect(parts).toEqual(['4 at 7', '4 at 11', '2 at 15']);
     expect(asked[2]!.tokens).toEqual([1, 2, 3, ...tokens.slice(0, 8)]);
   });
 

@@ -67,13 +67,10 @@ test('the description takes weights that stay at the service and promises no rep
 test.each([
   ['a temperature', { ...unbiased, temperature: 0.7 }],
   ['truncation', { ...unbiased, topP: 0.9 }],
-])(
-  '%s is refused, since the service has log-probabilities only for the unmodified model',
-  async (_, sampling) => {
-    const opening = opened({}, { samplings: [unbiased, sampling] });
-    expect(await rejectionOf(opening)).toMatchObject({ code: 'CONFIG_INVALID' });
-  },
-);
+])('%s is refused, since only the unmodified model has scores', async (_, sampling) => {
+  const opening = opened({}, { samplings: [unbiased, sampling] });
+  expect(await rejectionOf(opening)).toMatchObject({ code: 'CONFIG_INVALID' });
+});
 
 const varint = (size: number): number[] =>
   size < 128 ? [size] : [(size & 127) | 128, ...varint(size >> 7)];

@@ -46,12 +46,7 @@ describe('The opening refuses', () => {
       {},
       /tokenizer or chat template.*token 2 of a conversation is 9 there and 130 here/,
     ],
-    [
-      'that wants a key',
-      answering('', 401, { error: 'no' }),
-      {},
-      /401: no\..*generator\.apiKeyEnv/,
-    ],
+    ['with a key', answering('', 401, { error: 'no' }), {}, /401: no\..*generator\.apiKeyEnv/],
   ])('a server: %s', async (_, options, settings, words) => {
     const { url } = await started(options);
     await refuses(words, [url], settings);

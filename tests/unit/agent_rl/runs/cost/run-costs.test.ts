@@ -101,7 +101,3 @@ test('the time left follows from the newest iterations, what lies between them i
   // 4 of 5 s, a checkpoint of 1 s included, and 2 attempts of 5 s; the slow beginning does not count any more.
   expect(costs.secondsLeft()).toBe(30);
 });
-
-test('the time left is 0 after the last iteration', () => {
-  expect(session('eval: {every: 0, after: false}').iterate(6, 5)).toBeUndefined();
-});

@@ -120,16 +120,11 @@ describe('The panel of a training', () => {
       { name: 'evaluate', when: 'before', episodes: 4 },
       'evaluating before training: waiting for 3 of 4 episodes, 2 s',
     ],
-    [
-      { name: 'collect', episodes: 1 },
-      'collecting: 1 episodes, waiting for rewards or more episodes, 2 s',
-    ],
   ] as const)('names %j', async (phase, text) => {
     const { terminal, display, wait, rowsAt } = setUp(110);
     expect((await terminal.rowsShown())[0]).toBe('smoke-seed42  starting');
     display.on({ type: 'phase', ...phase, iteration: 0 });
     if (phase.name === 'evaluate') display.on(attempted(4));
-    if (phase.name === 'collect') display.on(played);
     wait(2);
     expect((await rowsAt(109))[0]).toBe(`smoke-seed42  ${text}`);
   });
@@ -141,13 +136,8 @@ describe('The display without a panel', () => {
     wait(2);
     display.on(attempted(2));
     display.on(attempted(2));
-    display.on({
-      type: 'evaluation',
-      when: 'before',
-      iteration: 0,
-      metrics: {},
-      evaluation: {} as Evaluation,
-    });
+    const evaluation = {} as Evaluation;
+    display.on({ type: 'evaluation', when: 'before', iteration: 0, metrics: {}, evaluation });
     display.on(collecting(0));
     wait(10);
     // The evaluation after training among them.

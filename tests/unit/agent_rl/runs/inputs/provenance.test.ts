@@ -25,14 +25,12 @@ describe('The origin of a setting', () => {
 
   test.each([
     ['rollout.groupSize', { source: 'file', place: `${file}:3` }],
-    ['tools.0.type', { source: 'file', place: `${file}:5` }],
     ['algorithm.name', { source: 'file', place: `${below}:2` }],
     ['algorithm.loss.clipHigh', { source: 'preset', place: `${below}:2` }],
     ['train.iterations', { source: 'flag', place: '--set train.iterations=3' }],
     ['trackers.0.type', { source: 'flag', place: '--set trackers=[{type: tensorboard}]' }],
     ['run.seed', { source: 'flag', place: '--seed 7' }],
     ['train.learningRate', { source: 'default' }],
-    ['plugins', { source: 'default' }],
   ])('is known for %s', (path, origin) => {
     expect(origins[path]).toEqual(origin);
   });

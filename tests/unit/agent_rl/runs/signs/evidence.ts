@@ -3,45 +3,23 @@ import type { RunEvidence } from '#agent_rl/runs/signs/run-evidence.ts';
 import { Series } from '#agent_rl/runs/query/series.ts';
 import type { EpisodeTally } from '#agent_rl/runs/signs/episode-counts.ts';
 import type { Metrics } from '#agent_rl/telemetry/index.ts';
+import { metricsUnder } from '#tests/support/metrics-under.ts';
 
 /** An iteration of a run in which nothing is wrong. */
-const healthyMetrics = {
-  'rollout/episodes': 100,
-  'rollout/scored': 100,
-  'rollout/failed': 0,
-  'rollout/successRate': 0.4,
-  'rollout/successWithoutCalls': 0.02,
-  'rollout/rewardStd': 0.5,
-  'rollout/toolCallRate': 0.9,
-  'rollout/malformedCalls': 5,
-  'rollout/rejectedCalls': 5,
-  'rollout/entropyEstimate': 0.5,
-  'rollout/repetition': 0.02,
-  'rollout/lengthMean': 100,
-  'rollout/lengthMax': 200,
-  'outcome/completed': 40,
-  'outcome/wrong-answer': 50,
-  'outcome/truncated-tokens': 10,
-  'outcome/truncated-turns': 0,
-  'group/count': 10,
-  'group/zeroVariance': 3,
-  'group/allRight': 1,
-  'group/allWrong': 2,
-  'group/leftOut': 0,
-  'ledger/trained': 7000,
-  'ledger/zero-advantage': 3000,
-  'ledger/masked': 0,
-  'train/learningRate': 1e-4,
-  'train/optimizerSteps': 50,
-  'train/gradNorm': 0.5,
-  'train/loss': 0.1,
+const healthyMetrics: Metrics = {
+  ...metricsUnder('rollout', { episodes: 100, scored: 100, failed: 0, rewardStd: 0.5 }),
+  ...metricsUnder('rollout', { successRate: 0.4, successWithoutCalls: 0.02, repetition: 0.02 }),
+  ...metricsUnder('rollout', { toolCallRate: 0.9, malformedCalls: 5, rejectedCalls: 5 }),
+  ...metricsUnder('rollout', { entropyEstimate: 0.5, lengthMean: 100, lengthMax: 200 }),
+  ...metricsUnder('outcome', { completed: 40, 'wrong-answer': 50 }),
+  ...metricsUnder('outcome', { 'truncated-tokens': 10, 'truncated-turns': 0 }),
+  ...metricsUnder('group', { count: 10, zeroVariance: 3, allRight: 1, allWrong: 2, leftOut: 0 }),
+  ...metricsUnder('ledger', { trained: 7000, 'zero-advantage': 3000, masked: 0 }),
+  ...metricsUnder('train', { learningRate: 1e-4, optimizerSteps: 50, gradNorm: 0.5, loss: 0.1 }),
+  ...metricsUnder('sent', { advantageStd: 1, clipFraction: 0.01, ratioTail: 0, guarded: 0 }),
   'parity/maxAbsLogProbGap': 1e-6,
-  'sent/advantageStd': 1,
-  'sent/clipFraction': 0.01,
-  'sent/ratioTail': 0,
-  'sent/guarded': 0,
   'busy/collect': 0.4,
-} as const satisfies Metrics;
+};
 
 /** In the last quarter. */
 const improved = { 'rollout/successRate': 0.5, 'rollout/entropyEstimate': 0.4 } as const;
@@ -56,10 +34,7 @@ const healthyEpisodes: EpisodeTally = {
   tasks: 10,
   prompts: 100,
   reward: spread,
-  scores: new Map([
-    ['environment', spread],
-    ['format', spread],
-  ]),
+  scores: new Map(Object.entries({ environment: spread, format: spread })),
   unread: 0,
   solvedWithoutCall: 1,
   paidForNothing: 0,
@@ -107,13 +82,10 @@ export function evidenceOf(sketch: Sketch = {}): RunEvidence {
   const { heldOut, trainedParameters = 1e6, tools = true } = sketch;
   const all = Array.from({ length: iterations }, (_, index) => ({
     iteration: index + 1,
-    metrics: Object.assign(
-      {},
-      healthyMetrics,
-      index >= 0.75 * iterations ? improved : {},
-      metrics,
-      index >= 0.75 * iterations ? late : {},
-    ) as Metrics,
+    metrics:
+      index < 0.75 * iterations
+        ? { ...healthyMetrics, ...metrics }
+        : { ...healthyMetrics, ...improved, ...metrics, ...late },
   }));
   return {
     settings: new RunSettings({ ...healthyConfig, ...config }),

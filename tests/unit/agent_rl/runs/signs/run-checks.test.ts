@@ -7,6 +7,7 @@ import { ConfigSchema } from '#agent_rl/config/config-schema.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { checks, type Finding, runChecks } from '#agent_rl/runs/signs/run-checks.ts';
 import type { Metrics } from '#agent_rl/telemetry/index.ts';
+import { metricsUnder } from '#tests/support/metrics-under.ts';
 import { evidenceOf, type Sketch } from './evidence.ts';
 
 const troubles = (sketch: Sketch): Finding[] =>
@@ -17,12 +18,26 @@ const klOf = (weight: number, place = 'loss') => ({
   algorithm: { kl: { kind: 'k3', in: place, weight }, selection: { type: 'all' } },
 });
 
+/** How many of 400 episodes two agents solved, and whether the second learns. */
+const agents = (pupil: number, rival: number, learns: boolean) => ({
+  agents: new Map([
+    ['pupil', { learns: true, scored: 400, solved: pupil }],
+    ['rival', { learns, scored: 400, solved: rival }],
+  ]),
+});
+
 /** Requires a finding, written as `check: verdict`. */
 const expectFinding = (finding: string, sketch: Sketch, says: RegExp): void => {
   const [check, verdict] = finding.split(': ');
   const expected = { check, verdict, says: expect.stringMatching(says) };
   expect(troubles(sketch)).toContainEqual(expect.objectContaining(expected));
 };
+
+const stays = { 'rollout/successRate': 0.4 };
+const falls = { 'rollout/successRate': 0.1 };
+const tiny = { ...stays, 'train/learningRate': 1e-7, 'train/parameterNorm': 100 };
+const waiting = { 'busy/collect': 0.9, 'seconds/tools': 5, 'seconds/generation': 1 };
+const idle = { 'rollout/entropyEstimate': 0.09, 'group/zeroVariance': 9, 'group/allRight': 3 };
 
 describe('The diagnosis of a run', () => {
   test('finds nothing in a healthy run, and says what was not measured', () => {
@@ -50,53 +65,31 @@ describe('The diagnosis of a run', () => {
     ['no-calls: wrong', { 'rollout/toolCallRate': 0.05 }, /only 5\.0 %/],
     ['no-calls: suspicious', { 'rollout/toolCallRate': 0.4 }, /only 40\.0 %/],
     // 200 of 200 + 40 + 50.
-    [
-      'truncated: wrong',
-      { 'outcome/truncated-tokens': 200 },
-      /69\.0 % .*: 2400 at the token limit/,
-    ],
+    ['truncated: wrong', { 'outcome/truncated-tokens': 200 }, /69\.0 % .*: 2400 at the token/],
     ['no-variance: wrong', { 'group/zeroVariance': 10 }, /100\.0 % of 120 groups/],
     ['ratios: suspicious', { 'sent/ratioTail': 0.1 }, /doubled or halved: 10\.0 %/],
     ['ratios: suspicious', { 'sent/clipFraction': 0.3 }, /clipped: 30\.0 %/],
-    [
-      'learning-rate: wrong',
-      // Twelve of 1e-7 are 1.2e-5 of 0.1.
-      { 'train/learningRate': 1e-7, 'train/parameterNorm': 100, 'rollout/successRate': 0.4 },
-      /too small: .* all 12 steps .* at most 0\.0012 % of its size/,
-    ],
-    [
-      'slow-tools: suspicious',
-      { 'busy/collect': 0.9, 'seconds/tools': 5, 'seconds/generation': 1 },
-      /90\.0 % of the time .* wait for tools/,
-    ],
+    // Twelve of 1e-7 are 1.2e-5 of 0.1.
+    ['learning-rate: wrong', tiny, /too small: .* all 12 steps .* at most 0\.0012 % of its size/],
+    ['slow-tools: suspicious', waiting, /90\.0 % of the time .* wait for tools/],
   ])('finds in all iterations %s with %j', (finding, metrics, says) => {
     expectFinding(finding, { metrics }, says);
   });
 
-  const stays = { 'rollout/successRate': 0.4 };
-  const falls = { 'rollout/successRate': 0.1 };
   test.each<[string, Metrics, RegExp]>([
     ['learning-rate: suspicious', { 'train/learningRate': 0 }, /in 3 of 12/],
     ['gradient: wrong', { 'train/loss': Number.NaN }, /NaN or infinite/],
     ['never-solved: suspicious', { 'rollout/successRate': 0 }, /solved earlier, but none/],
     ['entropy: suspicious', { ...stays, 'rollout/entropyEstimate': 0.01 }, /collapsed without/],
     ['entropy: suspicious', { ...stays, 'rollout/entropyEstimate': 2 }, /explodes/],
-    [
-      'no-calls: wrong',
-      { ...falls, 'rollout/toolCallRate': 0.2 },
-      /avoid its tools: .* 90\.0 % to 20\.0 % .* 40\.0 % to 10\.0 %/,
-    ],
-    [
-      'unread-calls: suspicious',
-      { 'rollout/malformedCalls': 40 },
-      /from 0\.1 .* to 0\.45 at the end/,
-    ],
+    ['no-calls: wrong', { ...falls, 'rollout/toolCallRate': 0.2 }, /its tools: .* 90\.0 % to 20/],
+    ['unread-calls: suspicious', { 'rollout/malformedCalls': 40 }, /from 0\.1 .* to 0\.45 at/],
     ['paid-for-nothing: suspicious', { 'rollout/successWithoutCalls': 0.3 }, /2\.0 % .* 30\.0 %/],
+    // 2 of 10 idle at first, 6 of 10 at last.
     [
       'entropy: suspicious',
-      { 'rollout/entropyEstimate': 0.09, 'group/zeroVariance': 9, 'group/allRight': 3 },
-      // 2 of 10 idle at first, 6 of 10 at last.
-      /collapsed without success: .* 20\.0 % at the start, 60\.0 % at the end/,
+      idle,
+      /collapsed without success: .* 20\.0 % at .*, 60\.0 % at the end/,
     ],
     ['lengths: suspicious', { ...stays, 'rollout/lengthMean': 250 }, /longer .* 100 .* 250/],
     ['lengths: suspicious', { ...stays, 'rollout/lengthMean': 30 }, /shorter/],
@@ -116,70 +109,45 @@ describe('The diagnosis of a run', () => {
     // Groups of four.
     ['few-tasks: wrong', { prompts: 1 }, /1 different prompt in 25 groups/],
     ['few-tasks: suspicious', { scored: 400, prompts: 5 }, /5 different prompts/],
-    [
-      'one-sided: wrong',
-      {
-        agents: new Map([
-          ['pupil', { learns: true, scored: 400, solved: 3 }],
-          ['rival', { learns: false, scored: 400, solved: 390 }],
-        ]),
-      },
-      /pupil rarely wins \(3 of 400 episodes\)/,
-    ],
+    ['one-sided: wrong', agents(3, 390, false), /pupil rarely wins \(3 of 400 episodes\)/],
   ])('finds in its episodes %s with %j', (finding, episodes, says) => {
     expectFinding(finding, { episodes }, says);
   });
 
   const unsolved = { 'rollout/successRate': 0 };
+  const solved = { 'rollout/successRate': 0.6 };
+  const cut = { iterations: 4, metrics: { 'train/optimizerSteps': 3 } };
+  const unpaid = { metrics: unsolved, episodes: { solved: 0, reward: constant(0) } };
+  const pulled = { config: klOf(1, 'reward'), metrics: { 'rollout/klPenaltyMean': 0.25 } };
+  const level = { ...stays, 'rollout/entropyEstimate': 0.5 };
+  const stuck = { iterations: 20, metrics: level, late: stays };
+  const large = {
+    metrics: { 'train/learningRate': 0.01, 'train/parameterNorm': 100 },
+    late: falls,
+  };
+  const rewarded = { ...falls, 'rollout/rewardMean': 0.3 };
+  const hacked = { metrics: { 'rollout/rewardMean': 0.2 }, late: rewarded };
+  const heldOut = (after: number, high: number) => ({
+    heldOut: { before: 0.3, after, interval: [-0.3, high] as const },
+  });
   test.each<[string, RegExp, Sketch]>([
     ['control: wrong', /is a control/, { config: { train: { control: 'shuffled-rewards' } } }],
-    [
-      'learning-rate: suspicious',
-      /3 of 5 steps/,
-      { iterations: 4, metrics: { 'train/optimizerSteps': 3 } },
-    ],
-    [
-      'never-solved: wrong',
-      /none of 1200 episodes/,
-      { metrics: unsolved, episodes: { solved: 0, reward: constant(0) } },
-    ],
+    ['learning-rate: suspicious', /3 of 5 steps/, cut],
+    ['never-solved: wrong', /none of 1200 episodes/, unpaid],
     ['never-solved: suspicious', /none of 1200/, { metrics: unsolved, episodes: { solved: 0 } }],
     // 2 x sqrt(2 x 0.5) = 2 against a spread of 1.
     ['kl: wrong', /KL is 2, .* advantages 1/, { config: klOf(2), metrics: { 'sent/kl': 0.5 } }],
-    [
-      'kl: suspicious',
-      /the KL penalty is 0\.25, the reward spread 0\.5/,
-      { config: klOf(1, 'reward'), metrics: { 'rollout/klPenaltyMean': 0.25 } },
-    ],
-    [
-      'entropy: suspicious',
-      /is not falling: .* from 40\.0 % to 40\.0 %/,
-      { iterations: 20, metrics: { ...stays, 'rollout/entropyEstimate': 0.5 }, late: stays },
-    ],
+    ['kl: suspicious', /the KL penalty is 0\.25, the reward spread 0\.5/, pulled],
+    ['entropy: suspicious', /is not falling: .* from 40\.0 % to 40\.0 %/, stuck],
+    // Weights of 100 / sqrt(1e6) = 0.1: a step of 0.01 is a tenth of them.
     [
       'learning-rate: wrong',
-      // Weights of 100 / sqrt(1e6) = 0.1: a step of 0.01 is a tenth of them.
-      /too large: .* by 10\.0 % of its size, and success went from 40\.0 % to 10\.0 %/,
-      { metrics: { 'train/learningRate': 0.01, 'train/parameterNorm': 100 }, late: falls },
+      /large: .* by 10\.0 % of its size, and success went from 40\.0/,
+      large,
     ],
-    [
-      'success: wrong',
-      /fell: from 40\.0 % .* to 10\.0 % .*, but the reward did not fall/,
-      { metrics: { 'rollout/rewardMean': 0.2 }, late: { ...falls, 'rollout/rewardMean': 0.3 } },
-    ],
-    [
-      'held-out: wrong',
-      /held-out success fell from 30\.0 % before training to 10\.0 % after/,
-      { heldOut: { before: 0.3, after: 0.1, interval: [-0.3, -0.1] } },
-    ],
-    [
-      'held-out: suspicious',
-      /does not generalise/,
-      {
-        late: { 'rollout/successRate': 0.6 },
-        heldOut: { before: 0.3, after: 0.32, interval: [-0.02, 0.06] },
-      },
-    ],
+    ['success: wrong', /fell: from 40\.0 % .* to 10\.0 % .*, but the reward did not fall/, hacked],
+    ['held-out: wrong', /fell from 30\.0 % before training to 10\.0 % after/, heldOut(0.1, -0.1)],
+    ['held-out: suspicious', /does not generalise/, { ...heldOut(0.32, 0.06), late: solved }],
   ])('finds %s, which says %s', (finding, says, sketch) => {
     expectFinding(finding, sketch, says);
   });
@@ -218,90 +186,48 @@ describe('The diagnosis of a run', () => {
     ]);
   });
 
-  test.each<[string, Sketch]>([
-    [
-      'rarer calls where more tasks are solved',
-      { late: { 'rollout/toolCallRate': 0.5, 'rollout/successRate': 0.9 } },
-    ],
-    [
-      'equal rewards where tasks are solved',
-      {
-        late: {
-          'rollout/successRate': 0.95,
-          'group/zeroVariance': 9,
-          'group/allRight': 9,
-          'group/allWrong': 0,
-          'rollout/entropyEstimate': 0.02,
-        },
-      },
-    ],
-    [
-      'missing calls of a run without tools',
-      { tools: false, metrics: { 'rollout/toolCallRate': 0, 'rollout/malformedCalls': 500 } },
-    ],
-    [
-      // Of 350,000 weights of an adapter, 15 / sqrt(350,000) = 0.025 large: 8 % a step.
-      'an adapter that learns with a large rate',
-      {
-        config: { model: { lora: { rank: 16 } } },
-        metrics: { 'train/learningRate': 2e-3, 'train/parameterNorm': 15 },
-        trainedParameters: 350_000,
-      },
-    ],
-    [
-      // 0.03 large, a rate of 1e-6, 200 iterations of 8 steps: 5 % of their size together.
-      'a large model with a small rate and many steps',
-      {
-        config: {
-          train: { iterations: 200, learningRate: 1e-6, warmupSteps: 5 },
-          algorithm: { epochs: 2, updatesPerBatch: 4, kl: { kind: 'none' } },
-        },
-        metrics: { ...stays, 'train/learningRate': 1e-6, 'train/parameterNorm': 735 },
-        late: { 'rollout/successRate': 0.43 },
-        trainedParameters: 6e8,
-      },
-    ],
-    [
-      'agents that win together',
-      {
-        episodes: {
-          agents: new Map(
-            ['speaker', 'guesser'].map((name) => [
-              name,
-              { learns: true, scored: 400, solved: 390 },
-            ]),
-          ),
-        },
-      },
-    ],
-    [
-      'a tool that turns out not to be needed',
-      {
-        metrics: { 'rollout/successRate': 0.7 },
-        late: { 'rollout/successRate': 0.72, 'rollout/toolCallRate': 0.2 },
-      },
-    ],
-    [
-      'calls that become rarer while more is solved, if still little',
-      {
-        metrics: { 'rollout/successRate': 0.1 },
-        late: { 'rollout/successRate': 0.3, 'rollout/toolCallRate': 0.2 },
-      },
-    ],
-    [
-      'several environments, of which one needs no tool',
-      { config: { environment: [{}, {}] }, episodes: { solvedWithoutCall: 20 } },
-    ],
-  ])('finds nothing in %s', (_, sketch) => {
+  const rollouts = (values: Readonly<Record<string, number>>) => metricsUnder('rollout', values);
+  const right = metricsUnder('group', { zeroVariance: 9, allRight: 9, allWrong: 0 });
+  const long = { iterations: 200, learningRate: 1e-6, warmupSteps: 5 };
+  const often = { epochs: 2, updatesPerBatch: 4, kl: { kind: 'none' } };
+  const healthy: Readonly<Record<string, Sketch>> = {
+    'rarer calls where more is solved': { late: rollouts({ toolCallRate: 0.5, successRate: 0.9 }) },
+    'equal rewards where tasks are solved': {
+      late: { ...right, ...rollouts({ successRate: 0.95, entropyEstimate: 0.02 }) },
+    },
+    'missing calls of a run without tools': {
+      tools: false,
+      metrics: rollouts({ toolCallRate: 0, malformedCalls: 500 }),
+    },
+    // Of 350,000 weights of an adapter, 15 / sqrt(350,000) = 0.025 large: 8 % a step.
+    'an adapter that learns with a large rate': {
+      config: { model: { lora: { rank: 16 } } },
+      metrics: metricsUnder('train', { learningRate: 2e-3, parameterNorm: 15 }),
+      trainedParameters: 350_000,
+    },
+    // 0.03 large, a rate of 1e-6, 200 iterations of 8 steps: 5 % of their size together.
+    'a large model with a small rate and many steps': {
+      config: { train: long, algorithm: often },
+      metrics: { ...stays, 'train/learningRate': 1e-6, 'train/parameterNorm': 735 },
+      late: rollouts({ successRate: 0.43 }),
+      trainedParameters: 6e8,
+    },
+    'agents that win together': { episodes: agents(390, 390, true) },
+    'a tool that turns out not to be needed': {
+      metrics: rollouts({ successRate: 0.7 }),
+      late: rollouts({ successRate: 0.72, toolCallRate: 0.2 }),
+    },
+    'calls that become rarer while more is solved, if still little': {
+      metrics: rollouts({ successRate: 0.1 }),
+      late: rollouts({ successRate: 0.3, toolCallRate: 0.2 }),
+    },
+    'several environments, of which one needs no tool': {
+      config: { environment: [{}, {}] },
+      episodes: { solvedWithoutCall: 20 },
+    },
+  };
+  test.each(Object.entries(healthy))('finds nothing in %s', (_, sketch) => {
     expect(troubles(sketch)).toEqual([]);
-  });
-
-  test('skips episodes that are not recorded', () => {
-    const unrecorded = runChecks(evidenceOf({ episodes: 'none' }));
-    const unknown = unrecorded.filter(({ verdict }) => verdict === 'unknown');
-    expect(unknown.map(({ check }) => check).join(' ')).toBe(
-      'few-tasks constant-reward paid-for-nothing tool-results one-sided constant-part held-out',
-    );
   });
 
   test('says of a run without metrics that nothing was measured, and does not call it right', () => {

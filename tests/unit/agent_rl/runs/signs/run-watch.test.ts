@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { RunSettings } from '#agent_rl/runs/query/run-settings.ts';
-import { RunWatch, warningsOf, warningText } from '#agent_rl/runs/signs/run-watch.ts';
+import { RunWatch, warningsOf } from '#agent_rl/runs/signs/run-watch.ts';
 import type { Metrics } from '#agent_rl/telemetry/index.ts';
 import { evidenceOf, type Sketch } from './evidence.ts';
 import { runChecks } from '#agent_rl/runs/signs/run-checks.ts';
@@ -32,11 +32,8 @@ const learning = (count: number): Metrics[] =>
   }));
 
 describe('The watch on a run', () => {
-  test('says nothing of a run that learns', () => {
+  test('says nothing of a run that learns, even slowly, nor of a warm-up', () => {
     expect(watched(learning(40))).toEqual([]);
-  });
-
-  test('says nothing of a policy that learns slowly, nor of a warm-up', () => {
     const slow = times(40).map((_, index) => ({
       'rollout/successRate': 0.3 + 0.001 * index,
       'train/optimizerSteps': index + 1,
@@ -83,14 +80,6 @@ describe('The watch on a run', () => {
   });
 });
 
-test('a warning names the case, its check and what to try, and leaves names of settings as they are', () => {
-  const finding = { check: 'lengths', asks: '', verdict: 'wrong', effect: true } as const;
-  const tries = ['raise rollout.groupSize (now 8)', 'policy.type (now "minimind")'];
-  expect(warningText({ ...finding, says: 'episodes get longer', tries })).toBe(
-    'Episodes get longer [lengths]. Raise rollout.groupSize (now 8). policy.type (now "minimind").',
-  );
-});
-
 test('a run that begins to repeat itself warns once, with the iteration', () => {
   const warned: string[] = [];
   const run = { settings: new RunSettings({}), tools: true, prompt: 'in the prompt' };
@@ -114,10 +103,8 @@ const heldOut = (before: number, after: number, low: number, high: number) => ({
 
 test('a run whose held-out success rose got better, whatever else is found', () => {
   const sketch = { ...heldOut(0.2, 0.9, 0.6, 0.8), metrics: { 'rollout/toolCallRate': 0.3 } };
-  expect(verdictOf(sketch)).toEqual({
-    is: 'better',
-    says: 'Held-out success rose from 20.0 % to 90.0 %.',
-  });
+  const says = 'Held-out success rose from 20.0 % to 90.0 %.';
+  expect(verdictOf(sketch)).toEqual({ is: 'better', says });
 });
 
 test('a run whose held-out success fell got worse, with its cause', () => {
@@ -133,13 +120,10 @@ test.each([
   [0.32, 12, /^Held-out success went from 30\.0 % to 32\.0 %, which may be chance\./],
   [0.3, 1, /^Held-out success did not change: 30\.0 %\. 1 iteration is too few/],
   [0.3, 2, /did not change: 30\.0 %\. 2 iterations are too few/],
-])(
-  'a change from 0.3 to %d within chance after %d iterations is unclear',
-  (after, iterations, text) => {
-    const { says } = verdictOf({ ...heldOut(0.3, after, -0.1, 0.1), iterations });
-    expect(says).toMatch(text);
-  },
-);
+])('a change from 0.3 to %d after %d iterations is unclear', (after, iterations, text) => {
+  const { says } = verdictOf({ ...heldOut(0.3, after, -0.1, 0.1), iterations });
+  expect(says).toMatch(text);
+});
 
 test('a run without evaluations is judged by its training, and a control is not judged', () => {
   expect(verdictOf({ late: { 'rollout/successRate': 0.05 } }).is).toBe('worse');

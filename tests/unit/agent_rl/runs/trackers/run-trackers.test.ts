@@ -228,11 +228,4 @@ describe('The trackers of a session', () => {
     expect(JSON.stringify(events)).not.toMatch('hunter2');
     expect(JSON.stringify(events)).toMatch('Say [redacted].');
   });
-
-  test('report nothing where there are no trackers', async () => {
-    const none = new RunTrackers([]);
-    none.on({ type: 'start', run });
-    none.on(finished);
-    expect(await none.close()).toBeUndefined();
-  });
 });

@@ -98,19 +98,14 @@ describe('The data of its siblings', () => {
   };
   const rewarded: Script = ({ key: { sample } }) => played({ reward: [1, 0.3, 0][sample] ?? 0 });
 
-  test.each(failures)(
-    'equal the data without an episode that fails %s, bit for bit',
-    async (_, kind) => {
-      const plain = () => part({ outcome: 'infrastructure-error' });
-      const failed = () => rollout([{ ...plain(), ...kind, reward: undefined }]);
-      const withFailed = await sent(
-        (request) => (request.key.sample === 3 ? failed() : rewarded(request)),
-        4,
-      );
-      expect(withFailed).toHaveLength(6);
-      expect(withFailed).toEqual(await sent(rewarded, 3));
-    },
-  );
+  test.each(failures)('equal the data without an episode that fails %s', async (_, kind) => {
+    const plain = () => part({ outcome: 'infrastructure-error' });
+    const failed = () => rollout([{ ...plain(), ...kind, reward: undefined }]);
+    const script: Script = (one) => (one.key.sample === 3 ? failed() : rewarded(one));
+    const withFailed = await sent(script, 4);
+    expect(withFailed).toHaveLength(6);
+    expect(withFailed).toEqual(await sent(rewarded, 3));
+  });
 });
 
 test.each([
@@ -118,23 +113,20 @@ test.each([
   ['mask', ['0.7500', '-0.2500', '-0.2500'], 3],
   // Rewards 1, 0, 0, -3 have the mean -0.5.
   ['penalise', ['1.5000', '0.5000', '0.5000', '-2.5000'], 0],
-] as const)(
-  'an episode that ended badly has the expected advantages with the action %s',
-  async (action, expected, masked) => {
-    const badly: Script = ({ key: { sample } }) =>
-      played({
-        reward: sample === 0 ? 1 : 0,
-        outcome: sample === 3 ? 'invalid-calls' : 'completed',
-      });
-    const { advantages, metrics } = await trainOne(
-      badly,
-      { 'invalid-calls': action },
-      { penalty: -3 },
-    );
-    expect(advantages).toEqual(expected);
-    expect(metrics['ledger/masked']).toBe(masked);
-  },
-);
+] as const)('the action %s decides what a bad end is worth', async (action, expected, masked) => {
+  const badly: Script = ({ key: { sample } }) =>
+    played({
+      reward: sample === 0 ? 1 : 0,
+      outcome: sample === 3 ? 'invalid-calls' : 'completed',
+    });
+  const { advantages, metrics } = await trainOne(
+    badly,
+    { 'invalid-calls': action },
+    { penalty: -3 },
+  );
+  expect(advantages).toEqual(expected);
+  expect(metrics['ledger/masked']).toBe(masked);
+});
 
 describe('FailureGuard', () => {
   const failing = (count: number, of: number): Rollout[] =>

@@ -3,6 +3,7 @@ import { expect, test } from '@jest/globals';
 import type { ExecutedCall } from '#agent_rl/core/plugins/environment.ts';
 import { type Member, membersOf } from '#agent_rl/core/rollout.ts';
 import { rolloutMetrics } from '#agent_rl/trainer/collect/rollout-metrics.ts';
+import { metricsUnder } from '#tests/support/metrics-under.ts';
 import { groupOf, member, part, rollout, sequence } from '#tests/support/rollouts.ts';
 
 const group = (members: readonly Member[], zeroVariance = false) => [
@@ -33,30 +34,15 @@ test('means cover the episodes with a reward, counts cover all', () => {
   expect(
     rolloutMetrics({ groups: [group([solved, failed])], discarded: [group([broken, late], true)] }),
   ).toMatchObject({
-    'rollout/episodes': 4,
-    'rollout/scored': 2,
-    'rollout/successRate': 0.5,
-    'rollout/rewardMean': 1,
+    ...metricsUnder('rollout', { episodes: 4, scored: 2, successRate: 0.5, rewardMean: 1 }),
     // ±1 about the mean.
-    'rollout/rewardStd': 1,
-    'rollout/turnsMean': 2,
+    ...metricsUnder('rollout', { rewardStd: 1, turnsMean: 2 }),
     // A rejected call never ran: 2 and 0.
-    'rollout/callsMean': 1,
-    'rollout/toolCallRate': 0.5,
-    'rollout/lengthMean': 4,
-    'rollout/lengthMax': 7,
-    'rollout/sampledTokens': 22,
-    'rollout/contextTokens': 30,
-    'rollout/rejectedCalls': 1,
-    'rollout/failedCalls': 1,
-    'rollout/timedOutCalls': 1,
-    'outcome/completed': 2,
-    'outcome/infrastructure-error': 2,
-    'group/count': 1,
-    'group/zeroVariance': 0,
-    'group/allRight': 0,
-    'group/allWrong': 0,
-    'group/resampled': 1,
+    ...metricsUnder('rollout', { callsMean: 1, toolCallRate: 0.5, lengthMean: 4, lengthMax: 7 }),
+    ...metricsUnder('rollout', { sampledTokens: 22, contextTokens: 30 }),
+    ...metricsUnder('rollout', { rejectedCalls: 1, failedCalls: 1, timedOutCalls: 1 }),
+    ...metricsUnder('outcome', { completed: 2, 'infrastructure-error': 2 }),
+    ...metricsUnder('group', { count: 1, zeroVariance: 0, allRight: 0, allWrong: 0, resampled: 1 }),
   });
 });
 
@@ -108,24 +94,12 @@ test('agents that do not learn only count in token counts and in metrics by agen
   const metrics = rolloutMetrics({ groups: [groups], discarded: [groups.slice(1)] });
   expect(metrics['rollout/entropyEstimate']).toBeCloseTo(0.001, 12);
   expect(metrics).toMatchObject({
-    'rollout/sampledTokens': 4 + 9 + 9,
-    'rollout/rewardMean': 0,
-    'rollout/rewardStd': 0,
-    'rollout/lengthMean': 4,
-    'rollout/lengthMax': 4,
-    'rollout/turnsMean': 1,
-    'rollout/callsMean': 0,
-    'rollout/toolCallRate': 0,
-    'rollout/malformedCalls': 0,
-    'rollout/rejectedCalls': 0,
-    'rollout/failedCalls': 0,
-    'rollout/timedOutCalls': 0,
-    'rollout/repetition': 0,
-    'rollout/penalised': 0,
-    'outcome/completed': 1,
-    'outcome/truncated-turns': 0,
-    'agentReward/mine': 0,
-    'agentReward/theirs': 1,
+    ...metricsUnder('rollout', { sampledTokens: 4 + 9 + 9, rewardMean: 0, rewardStd: 0 }),
+    ...metricsUnder('rollout', { lengthMean: 4, lengthMax: 4, turnsMean: 1, callsMean: 0 }),
+    ...metricsUnder('rollout', { toolCallRate: 0, malformedCalls: 0, rejectedCalls: 0 }),
+    ...metricsUnder('rollout', { failedCalls: 0, timedOutCalls: 0, repetition: 0, penalised: 0 }),
+    ...metricsUnder('outcome', { completed: 1, 'truncated-turns': 0 }),
+    ...metricsUnder('agentReward', { mine: 0, theirs: 1 }),
   });
 });
 
@@ -158,13 +132,9 @@ test('requests of external agents are counted, and absent without any', () => {
   expect(metrics).toMatchObject({
     // 3 + 2, 3 and 3 in sequences; 5 in none.
     'rollout/sampledTokens': 16,
-    'gateway/deliveredShare': 7 / 8,
-    'gateway/replayed': 2,
-    'gateway/sequences': 1.5,
-    'gateway/drift/thoughts': 3,
-    'gateway/drift/edited': 1,
-    'gateway/ignored/temperature': 4,
-    'gateway/ignored/n': 1,
+    ...metricsUnder('gateway', { deliveredShare: 7 / 8, replayed: 2, sequences: 1.5 }),
+    ...metricsUnder('gateway/drift', { thoughts: 3, edited: 1 }),
+    ...metricsUnder('gateway/ignored', { temperature: 4, n: 1 }),
   });
   const own = Object.keys(metricsOf([without]));
   expect(own.filter((name) => name.startsWith('gateway/'))).toEqual([]);

@@ -7,23 +7,17 @@ import { chooseAttempt, meanLogProb } from '#agent_rl/trainer/strategies/choose-
 import { part, played, rollout, sequence } from '#tests/support/rollouts.ts';
 
 /** Attempts as text: `1` solved its task, `0` did not. */
-const attemptsAt = (
-  text: string,
-  index: number,
-  more: { family?: string } = {},
-): OrderedAttempts => {
+const attemptsAt = (text: string, index: number, family?: string): OrderedAttempts => {
   const solved = text.split('').map((one) => one === '1');
   const successes = solved.filter(Boolean).length;
-  const plain = { failed: 0, groups: [], ofSlice: false };
-  return { task: { taskId: `t${index}`, n: text.length, successes, ...plain, ...more }, solved };
+  const plain = { failed: 0, groups: [], ofSlice: false, ...(family && { family }) };
+  return { task: { taskId: `t${index}`, n: text.length, successes, ...plain }, solved };
 };
 
-const at = (texts: readonly string[], samples: number, seed = 1) =>
-  atK(
-    texts.map((text, index) => attemptsAt(text, index)),
-    samples,
-    seed,
-  );
+const at = (texts: readonly string[], samples: number, seed = 1) => {
+  const attempts = texts.map((text, index) => attemptsAt(text, index));
+  return atK(attempts, samples, seed);
+};
 
 test('k takes powers of two and the number of samples', () => {
   const counts = [1, 2, 6, 8].map((samples) => countsUpTo(samples).join(' '));
@@ -68,7 +62,7 @@ describe('The figures pass@k and avg@k', () => {
   test('an interval over families is used if it is wider', () => {
     // Families are wholly solved or not at all: over 2 of them resamples are 0, 1/2 or 1, over 8 tasks hardly ever 0 or 1.
     const attempts = Array.from({ length: 8 }, (_, i) =>
-      attemptsAt(i < 4 ? '11' : '00', i, { family: i < 4 ? 'easy' : 'hard' }),
+      i < 4 ? attemptsAt('11', i, 'easy') : attemptsAt('00', i, 'hard'),
     );
     const { intervalsAtK } = atK(attempts, 2, 1);
     expect(intervalsAtK[2]?.pass).toMatchObject({
@@ -78,13 +72,11 @@ describe('The figures pass@k and avg@k', () => {
   });
 
   test('both figures have the known bounds and extreme values for any attempts', () => {
+    const sizes = { minLength: 1, maxLength: 6 };
     const texts = fc.integer({ min: 1, max: 6 }).chain((samples) =>
       fc.record({
         samples: fc.constant(samples),
-        texts: fc.array(fc.stringMatching(new RegExp(`^[01]{${samples}}$`)), {
-          minLength: 1,
-          maxLength: 6,
-        }),
+        texts: fc.array(fc.stringMatching(new RegExp(`^[01]{${samples}}$`)), sizes),
       }),
     );
     fc.assert(
@@ -139,51 +131,27 @@ const likeliest = { name: 'best-of-n', selector: 'log-probability' } as const;
 const byJudge = { name: 'best-of-n', selector: 'judge' } as const;
 const long = { ...sequence(0, 4), logProbs: [-0.2, -0.2, -0.2, -0.2] };
 
-const scored = (scores: Part['scores'], more: Partial<Part> = {}) => ({ scores, ...more });
+/** Two attempts with scores, of which the first is the likelier, and what was not paid of the second. */
+const scored = (one?: Part['scores'], other?: Part['scores'], unpaid?: Part['unpaid']) => [
+  attempt(-0.1, { ...(one && { scores: one }) }),
+  attempt(-0.9, { ...(other && { scores: other }), ...(unpaid && { unpaid }) }),
+];
+const silent = voting([undefined, -0.9], [undefined, -0.5]);
+const lengths = [attempt(-0.3), played({ sequences: [long] }), attempt(-0.25)];
+const both = scored({ environment: 1, judge: 0.2 }, { environment: 0, judge: 0.8 });
 
 test.each([
   // The most frequent answer, and its likeliest attempt.
   ['the votes', majority, voting(['7', -0.1], ['8', -0.9], ['8', -0.5], [undefined, -0.01]), '2'],
   ['a tie of votes by the log-probability', majority, voting(['7', -0.4], ['8', -0.2]), '1'],
   ['a tie of log-probabilities by the order', majority, voting(['7', -0.4], ['8', -0.4]), '0'],
-  [
-    'the likelihood without answers',
-    majority,
-    voting([undefined, -0.9], [undefined, -0.5]),
-    '1, undecided',
-  ],
-  [
-    'the mean log-probability',
-    likeliest,
-    [attempt(-0.3), played({ sequences: [long] }), attempt(-0.25)],
-    '1',
-  ],
-  [
-    'the unweighted score of a reward',
-    byJudge,
-    [
-      attempt(-0.1, scored({ environment: 1, judge: 0.2 })),
-      attempt(-0.9, scored({ environment: 0, judge: 0.8 })),
-    ],
-    '1',
-  ],
-  [
-    'negative scores before none',
-    byJudge,
-    [attempt(-0.1), attempt(-0.9, scored({ judge: -3 }))],
-    '1',
-  ],
+  ['the likelihood without answers', majority, silent, '1, undecided'],
+  ['the mean log-probability', likeliest, lengths, '1'],
+  ['the unweighted score of a reward', byJudge, both, '1'],
+  ['negative scores before none', byJudge, scored(undefined, { judge: -3 }), '1'],
   ['the likelihood without scores', byJudge, [attempt(-0.5), attempt(-0.1)], '1, undecided'],
-  [
-    // Forfeiting would reveal the verdict.
-    'withheld scores too',
-    byJudge,
-    [
-      attempt(-0.1, scored({ judge: 0.5 })),
-      attempt(-0.9, scored({ judge: 0 }, { unpaid: { judge: 0.9 } })),
-    ],
-    '1',
-  ],
+  // Forfeiting would reveal the verdict.
+  ['withheld scores too', byJudge, scored({ judge: 0.5 }, { judge: 0 }, { judge: 0.9 }), '1'],
 ] as const)('a strategy decides by %s', (_, strategy, attempts, expected) => {
   const { index, undecided } = chooseAttempt(attempts, strategy);
   expect(`${index}${undecided ? ', undecided' : ''}`).toBe(expected);

@@ -223,14 +223,11 @@ describe('the index beside the records', () => {
     for (const { row } of index.all()) expect(now).toContain(JSON.stringify(row.taskId));
   });
 
-  test.each(['', '{"schema":1', '{"schema":99}', 'null'])(
-    'is made anew where it holds %j',
-    async (text) => {
-      const { folder, cache } = newFolder(real);
-      fs.writeFileSync(cache, text);
-      expect(ids(await indexOf(folder))).toEqual(['train/1/0/0/0']);
-    },
-  );
+  test.each(['', '{"schema":1', '{"schema":99}', 'null'])('is made anew for %j', async (text) => {
+    const { folder, cache } = newFolder(real);
+    fs.writeFileSync(cache, text);
+    expect(ids(await indexOf(folder))).toEqual(['train/1/0/0/0']);
+  });
 
   test('is reported once where it cannot be written', async () => {
     const { folder, cache } = newFolder(real);
