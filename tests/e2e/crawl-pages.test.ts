@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { crawlPages } from '#agent_rl/search/crawl/crawl-pages.ts';
 import type { CrawlSettings } from '#agent_rl/search/crawl/page-fetcher.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { errorOf, rejectionOf } from '../support/thrown.ts';
+import { expectRejection } from '../support/thrown.ts';
 import {
   type Answer,
   flood,
@@ -249,8 +249,6 @@ describe('The crawl on disk', () => {
     const file = join(settings.contentDir, 'page-a.json');
     expect(existsSync(file)).toBe(true);
     writeFileSync(file, readFileSync(file, 'utf8').slice(0, 20));
-    expect(await rejectionOf(crawl(['/a'], settings))).toMatchObject(
-      errorOf('DATASET_INVALID', file),
-    );
+    await expectRejection(crawl(['/a'], settings), 'DATASET_INVALID', file);
   });
 });

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readdirSync } from 'node:fs';
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
@@ -11,7 +11,7 @@ import { saveModel } from '#model/weights/load-model.ts';
 import { readLines } from '#tests/support/acme-project.ts';
 import { plainLogits, plainLogProbs } from '#tests/support/plain-decoder.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { errorOf, rejectionOf } from '#tests/support/thrown.ts';
+import { expectRejection } from '#tests/support/thrown.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 import { tinyWeights } from '#tests/support/tiny-models.ts';
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
@@ -165,8 +165,10 @@ describe('Generating with the starter model', () => {
     const whole = await generated([{ ids: [5, 6] }], { model });
     expect(whole[0]?.text).not.toBeNull();
     expect(await generated([{ ids: [5, 6] }], { model: bare })).toEqual(whole);
-    expect(await rejectionOf(generated(conversations, { model: bare }))).toMatchObject(
-      errorOf('DATASET_INVALID', /:1 messages: .*holds no chat template/),
+    await expectRejection(
+      generated(conversations, { model: bare }),
+      'DATASET_INVALID',
+      /:1 messages: .*holds no chat template/,
     );
   });
 });
@@ -184,9 +186,7 @@ describe('Generating', () => {
     ],
     ['several greedy samples', { input, output: newFile(), samples: 2 }, '--samples 2'],
   ])('refuses %s', async (_, over, named) => {
-    expect(await rejectionOf(generate(settings(over)))).toMatchObject(
-      errorOf('CONFIG_INVALID', named),
-    );
+    await expectRejection(generate(settings(over)), 'CONFIG_INVALID', named);
   });
 });
 
@@ -318,25 +318,10 @@ describe('Scoring', () => {
     });
     expect(result).toMatchObject({ model: bytes, quantization: { bits: 4, blockSize: 16 } });
     const quantize = { bits: 4, blockSize: 16 } as const;
-    expect(await rejectionOf(scored({ model: bytes, input, quantize }))).toMatchObject(
-      errorOf(
-        'CONFIG_INVALID',
-        'already quantized to four bits, in blocks of 16. Remove --quantize',
-      ),
+    await expectRejection(
+      scored({ model: bytes, input, quantize }),
+      'CONFIG_INVALID',
+      'already quantized to four bits, in blocks of 16. Remove --quantize',
     );
-  });
-
-  test.each([
-    ['a line that is no row', { input: idsFile('wrong.jsonl', [[1], [24]]) }, 'DATASET_INVALID'],
-    ['no model', { model: join(folder, 'nowhere') }, 'MODEL_INVALID'],
-    ['an unknown device', { device: 'abacus' }, 'CONFIG_INVALID'],
-    ['a stop', { signal: AbortSignal.abort() }, 'INTERRUPTED'],
-  ])('leaves no output after %s', async (_, over, code) => {
-    const place = join(folder, code.toLowerCase());
-    const output = join(place, 'scored.jsonl');
-    const input = idsFile('right.jsonl', [[1, 2]]);
-    const error = await rejectionOf(scored({ input, output, ...over }));
-    expect(error.code).toBe(code);
-    expect(existsSync(place) ? readdirSync(place) : []).toEqual([]);
   });
 });
