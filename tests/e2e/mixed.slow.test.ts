@@ -84,14 +84,3 @@ describe('A run with two tools', () => {
     );
   });
 });
-
-test('calls of an unavailable tool are answered, and every workspace question has its tool', async () => {
-  await train('without', 'train.iterations=1', 'tools.1.output=unavailable');
-  const all = [...episodes('without', 'train.jsonl'), ...episodes('without', 'eval.jsonl')];
-  const refused = callsOf(all).filter(({ name }) => name === 'code_exec');
-  expect(refused.length).toBeGreaterThan(0);
-  for (const { status, content } of refused) {
-    expect([status, content]).toEqual(['error', 'Error: code_exec is not available.']);
-  }
-  expect(all.filter((one) => isOfWorkspace(one) && one.success)).toEqual([]);
-}, 120_000);

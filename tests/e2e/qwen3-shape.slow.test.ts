@@ -6,7 +6,6 @@ import { measureRow } from '#scripts/bench/qwen3-shape/measure-row.ts';
 import { qwen3ShapeMarkdown } from '#scripts/bench/qwen3-shape/report.ts';
 import { qwen3Shape, tinyQwen3Shape } from '#scripts/bench/qwen3-shape/shape.ts';
 import { groupsOf, type RowAnswer } from '#scripts/bench/qwen3-shape/tasks.ts';
-import { builtProgram } from '../support/built-program.ts';
 
 const timing = { device: 'cpu', threads: 1, warmUp: 1, repeats: 2 };
 
@@ -86,20 +85,3 @@ describe('The table', () => {
     ]);
   });
 });
-
-test('the bench prints only the requested rows and refuses unknown parts', () => {
-  const { code, stdout, stderr } = builtProgram(
-    'bench/bench',
-    ['--only', 'qwen3-prefill', '--tiny', '--repeats', '1', '--threads', '1'],
-    process.cwd(),
-  );
-  expect({ code, stderr }).toMatchObject({ code: 0 });
-  expect(stderr).toMatch(/Prefill, 24 tokens, ours, 4-bit, round 1 of 1\n {2}\d\.\d+ s, 0\.\d+ GB/);
-  const rows = stdout.split('\n').filter((line) => line.startsWith('|'));
-  expect(rows.slice(2).map((row) => row.split('|')[2]?.trim())).toEqual(['ours', 'ours, 4-bit']);
-  expect(stdout).not.toContain('Decoding: batch');
-
-  const refused = builtProgram('bench/bench', ['--only', 'qwen4', '--tiny'], process.cwd());
-  expect(refused.code).toBe(1);
-  expect(refused.stderr).toContain('--only qwen4: expected some of train, decode, qwen3,');
-}, 120_000);

@@ -240,11 +240,6 @@ test('a page that uses another host name or comes from another site gets no answ
   await expectStrangersRefused(client.url, { requests, answered: '/health', headers });
 });
 
-test('the server lists its models', async () => {
-  const { text } = await asked('/v1/models');
-  expect(JSON.parse(text)).toMatchObject({ data: [{ id: 'starter', object: 'model' }] });
-});
-
 test('a server that is reachable from other machines requires a key', async () => {
   const problem = await rejectionOf(
     serveModel({ ...(await servingOptions(AbortSignal.abort())), host: '0.0.0.0' }),
