@@ -135,13 +135,6 @@ describe('An agent written in code', () => {
       await agent.close();
     }
   });
-
-  test('cannot be loaded without its tools, and the error names them', async () => {
-    const { run } = summary as { run: string };
-    expect(await rejectionOf(loadAgent(run))).toMatchObject(
-      errorOf('PLUGIN_UNKNOWN', /the tool "add" was passed by a program.*loadAgent\(.*\{ tools \}/),
-    );
-  });
 });
 
 test('the loop over the events throws when the run fails', async () => {

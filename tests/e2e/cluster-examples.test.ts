@@ -19,12 +19,10 @@ interface Service {
   cap_drop: string[];
   security_opt: string[];
   command: string[];
-  environment: Record<string, string>;
   volumes?: string[];
   networks: string[];
   ports?: string[];
   healthcheck: { test: string[] };
-  depends_on?: Record<string, { condition: string }>;
 }
 
 const compose = parse(projectFile(join(folder, 'compose.yaml')), { merge: true }) as {

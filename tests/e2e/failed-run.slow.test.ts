@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { beforeAll, expect, test, describe } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 
 import { corruption } from '#agent_rl/runs/checkpoints.ts';
 import { makeAcmeProject, readJson, readLines, withoutTimes } from '../support/acme-project.ts';
@@ -184,31 +184,29 @@ const withReward = (name: string): string[] => [
   ...sets('eval.before=false', 'eval.after=false'),
 ];
 
-describe('A stray failure in a run', () => {
-  test.each([
-    ['rejects', 'A promise was rejected and nothing awaited it'],
-    ['throws', 'An error was thrown where nothing could catch it'],
-  ])(
-    'ends it at the next safe point with a log and a checkpoint: a reward that %s',
-    async (name, what) => {
-      const ended = ran(...withReward(name));
-      const stdout = endedWith(1, ended);
-      const { stderr } = ended;
-      expect(stderr).toMatch(
-        new RegExp(`^UNEXPECTED: ${what}: refused for \\[redacted\\] \\(at .*${name}\\.ts`, 'm'),
-      );
-      expect(stderr).not.toMatch(/\n\s+at /);
-      const log = readFileSync(join(run(name), 'run.log'), 'utf8');
-      expect(log).toMatch(/error The run ended: StrayFailure: .*refused for \[redacted\]/);
-      expect(stdout + stderr + log).not.toContain(canary);
-      // The 20th of 8 episodes an iteration is in the third: the first two are kept.
-      expect(readLines(run(name), 'metrics.jsonl').length).toBeGreaterThanOrEqual(2);
-      expect(await corruption(join(run(name), 'checkpoints', 'step-2'))).toBeUndefined();
-      expect(existsSync(join(run(name), 'summary.json'))).toBe(false);
-      expect(existsSync(join(run(name), 'run.lock'))).toBe(false);
-    },
-  );
-});
+test.each([
+  ['rejects', 'A promise was rejected and nothing awaited it'],
+  ['throws', 'An error was thrown where nothing could catch it'],
+])(
+  'a stray failure ends a run at the next safe point with a log and a checkpoint: a reward that %s',
+  async (name, what) => {
+    const ended = ran(...withReward(name));
+    const stdout = endedWith(1, ended);
+    const { stderr } = ended;
+    expect(stderr).toMatch(
+      new RegExp(`^UNEXPECTED: ${what}: refused for \\[redacted\\] \\(at .*${name}\\.ts`, 'm'),
+    );
+    expect(stderr).not.toMatch(/\n\s+at /);
+    const log = readFileSync(join(run(name), 'run.log'), 'utf8');
+    expect(log).toMatch(/error The run ended: StrayFailure: .*refused for \[redacted\]/);
+    expect(stdout + stderr + log).not.toContain(canary);
+    // The 20th of 8 episodes an iteration is in the third: the first two are kept.
+    expect(readLines(run(name), 'metrics.jsonl').length).toBeGreaterThanOrEqual(2);
+    expect(await corruption(join(run(name), 'checkpoints', 'step-2'))).toBeUndefined();
+    expect(existsSync(join(run(name), 'summary.json'))).toBe(false);
+    expect(existsSync(join(run(name), 'run.lock'))).toBe(false);
+  },
+);
 
 test('stray failures of a tracker do not fail the run, which reports what was not recorded', () => {
   writeBelow(

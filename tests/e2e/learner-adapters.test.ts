@@ -1,21 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 
 import { batchOf, type TrainDatum } from '#agent_rl/core/services/batch.ts';
 import type { LossSpec } from '#agent_rl/core/services/learner.ts';
-import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
 import type { ProgramMemory } from '#agent_rl/learner/train-batch.ts';
 import type { Adapter, ModelConfig } from '#model/config/architecture.ts';
 import { adapterParameter, adapterSpecs, adapterTargets } from '#model/adapters/adapter.ts';
+import { cpuEngine } from '../support/cpu-engine.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { tinyAdapterWeights } from '../support/tiny-adapter.ts';
 import { tinyModels, tinyWeights } from '../support/tiny-models.ts';
 
-let engine: OnnxEngine;
-beforeAll(() => {
-  engine = new OnnxEngine({ device: 'cpu', threads: 1 });
-});
-afterAll(() => engine.close());
+const engine = cpuEngine();
 const folder = temporaryFolder();
 
 const base = tinyModels['Qwen2 with biases, four query heads per key head and its own LM head']!;

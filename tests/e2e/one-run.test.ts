@@ -102,16 +102,14 @@ describe('A training through YAML alone', () => {
   });
 });
 
-describe('The command agent-rl runs report', () => {
-  test('writes the report again, also for several runs', async () => {
-    const copy = join(project, 'runs', 'copy');
-    cpSync(run, copy, { recursive: true });
-    const stdout = succeeded(
-      await ran('runs', 'report', run, copy, '--out', 'both.md', '--format', 'md'),
-    );
-    expect(stdout).toBe(`Report: ${join(project, 'both.md')}\n`);
-    expect(readFileSync(join(project, 'both.md'), 'utf8')).toMatch(/^# 2 runs: one, copy\n/);
-  });
+test('agent-rl runs report writes the report again, also for several runs', async () => {
+  const copy = join(project, 'runs', 'copy');
+  cpSync(run, copy, { recursive: true });
+  const stdout = succeeded(
+    await ran('runs', 'report', run, copy, '--out', 'both.md', '--format', 'md'),
+  );
+  expect(stdout).toBe(`Report: ${join(project, 'both.md')}\n`);
+  expect(readFileSync(join(project, 'both.md'), 'utf8')).toMatch(/^# 2 runs: one, copy\n/);
 });
 
 describe('The command agent-rl eval', () => {
@@ -140,13 +138,6 @@ describe('The command agent-rl eval', () => {
     const { passAtK, avgAtK, intervalsAtK } = alone;
     expect(models[0]).toMatchObject({ passAtK, avgAtK, intervalsAtK });
   });
-});
-
-test('agent-rl chat shows a prompt and its answer with the source of each token', async () => {
-  const stdout = succeeded(await ran('chat', run, '--prompt', 'What is 2 + 2?'));
-  expect(stdout).toMatch(/\[template\]<\|im_start\|>/);
-  expect(stdout).toContain('[user]What is 2 + 2?');
-  expect(stdout).toContain('[sampled]');
 });
 
 test('agent-rl doctor lists what is missing and keeps drivers from writing between its lines', () => {

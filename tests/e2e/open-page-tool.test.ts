@@ -107,34 +107,32 @@ describe('The tool open_page', () => {
   });
 });
 
-describe('An error of open_page', () => {
-  test.each<[string, string, Answer, string]>([
-    ['a hang', 'SERVER/a', hang, 'timeout'],
-    ['a slow drip', 'SERVER/a', drip, 'timeout'],
-    ['100 MB', 'SERVER/a', flood(100 << 20, 'text/plain'), 'too-large'],
-    ['a picture', 'SERVER/a', html('x', 'image/png'), 'not-text'],
-    ['binary data declared as text', 'SERVER/a', html(Buffer.alloc(64), 'text/html'), 'not-text'],
-    [
-      'text in an encoding other than it declares',
-      'SERVER/a',
-      html(Buffer.from('\xe9\xe8\xea', 'latin1'), 'text/plain; charset=utf-8'),
-      'wrong-encoding',
-    ],
-    ['404', 'SERVER/a', status(404), 'client-error'],
-    ['endless redirects', 'SERVER/a', redirect('/a'), 'redirect'],
-    ['a file', 'file:///etc/passwd', hang, 'address-refused'],
-    ['a text that is not a URL', 'not a url', hang, 'address-refused'],
-    ['a password', 'http://me:pw@a.example/', hang, 'address-refused'],
-    ['redirects to a file', 'SERVER/a', redirect('file:///etc/passwd'), 'address-refused'],
-  ])('names the cause: %s', async (_name, url, answer, failure) => {
-    const started = performance.now();
-    const settings = failure === 'timeout' ? { timeoutS: 0.2 } : {};
-    const result = await opened(url, answer, { settings });
-    expect(result).toMatchObject({ isError: true, data: { failure } });
-    expect(result.content).toMatch(/^Error: the page cannot be opened: \S.*\.$/);
-    // Before the 100 s of an attempt.
-    expect(performance.now() - started).toBeLessThan(90_000);
-  });
+test.each<[string, string, Answer, string]>([
+  ['a hang', 'SERVER/a', hang, 'timeout'],
+  ['a slow drip', 'SERVER/a', drip, 'timeout'],
+  ['100 MB', 'SERVER/a', flood(100 << 20, 'text/plain'), 'too-large'],
+  ['a picture', 'SERVER/a', html('x', 'image/png'), 'not-text'],
+  ['binary data declared as text', 'SERVER/a', html(Buffer.alloc(64), 'text/html'), 'not-text'],
+  [
+    'text in an encoding other than it declares',
+    'SERVER/a',
+    html(Buffer.from('\xe9\xe8\xea', 'latin1'), 'text/plain; charset=utf-8'),
+    'wrong-encoding',
+  ],
+  ['404', 'SERVER/a', status(404), 'client-error'],
+  ['endless redirects', 'SERVER/a', redirect('/a'), 'redirect'],
+  ['a file', 'file:///etc/passwd', hang, 'address-refused'],
+  ['a text that is not a URL', 'not a url', hang, 'address-refused'],
+  ['a password', 'http://me:pw@a.example/', hang, 'address-refused'],
+  ['redirects to a file', 'SERVER/a', redirect('file:///etc/passwd'), 'address-refused'],
+])('an error of open_page names the cause: %s', async (_name, url, answer, failure) => {
+  const started = performance.now();
+  const settings = failure === 'timeout' ? { timeoutS: 0.2 } : {};
+  const result = await opened(url, answer, { settings });
+  expect(result).toMatchObject({ isError: true, data: { failure } });
+  expect(result.content).toMatch(/^Error: the page cannot be opened: \S.*\.$/);
+  // Before the 100 s of an attempt.
+  expect(performance.now() - started).toBeLessThan(90_000);
 });
 
 describe.each(['&nbsp;', '&', '<'])('open_page on 2 MB of %s', (part) => {

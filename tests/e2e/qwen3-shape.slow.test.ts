@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 
 import { parameterCount } from '#model/config/parameters.ts';
 import { measureQwen3Shape } from '#scripts/bench/qwen3-shape.ts';
@@ -49,39 +49,37 @@ test('a peer that cannot run is reported with its reason, and our rows are still
   expect(peers).toHaveLength(1);
 }, 120_000);
 
-describe('The table', () => {
-  const answer = (seconds: number[], peakBytes: number): RowAnswer => ({ seconds, peakBytes });
-  const task = { kind: 'decode', rows: 4, cached: 8, steps: 2 } as const;
-  const text = qwen3ShapeMarkdown({
-    parameters: 596_049_920,
-    device: 'cpu',
-    threads: 2,
-    rounds: 2,
-    groups: [
-      {
-        title: 'Decode step, 4 rows of 8 tokens',
-        task,
-        tokens: 8,
-        rows: [
-          { name: 'ours', answer: answer([0.4, 0.2, 0.3], 2.345e9) },
-          { name: 'theirs', answer: { ...answer([0.6], 12.3e9), versions: 'torch 2' } },
-          { name: 'others', error: 'no such module' },
-        ],
-      },
-    ],
-  });
+const answer = (seconds: number[], peakBytes: number): RowAnswer => ({ seconds, peakBytes });
+const task = { kind: 'decode', rows: 4, cached: 8, steps: 2 } as const;
+const text = qwen3ShapeMarkdown({
+  parameters: 596_049_920,
+  device: 'cpu',
+  threads: 2,
+  rounds: 2,
+  groups: [
+    {
+      title: 'Decode step, 4 rows of 8 tokens',
+      task,
+      tokens: 8,
+      rows: [
+        { name: 'ours', answer: answer([0.4, 0.2, 0.3], 2.345e9) },
+        { name: 'theirs', answer: { ...answer([0.6], 12.3e9), versions: 'torch 2' } },
+        { name: 'others', error: 'no such module' },
+      ],
+    },
+  ],
+});
 
-  test('shows seconds per step, tokens per second and medians relative to ours', () => {
-    const cells = text
-      .split('\n')
-      .filter((line) => line.startsWith('|'))
-      .slice(2)
-      .map((line) => line.split('|').map((cell) => cell.trim()));
-    // Two steps a call: 0.3 s are 0.15 a step, and 8 tokens in 0.3 s are 26.7 a second.
-    expect(cells.map((row) => row.filter((cell) => cell !== '').join(' | '))).toEqual([
-      'Decode step, 4 rows of 8 tokens | ours | 0.15 (0.1 to 0.2) | 26.7 | 2.35 GB | 1.00 x',
-      'theirs | 0.3 (0.3 to 0.3) | 13.3 | 12.3 GB | 2.00 x',
-      'others | failed: no such module',
-    ]);
-  });
+test('the table shows seconds per step, tokens per second and medians relative to ours', () => {
+  const cells = text
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
+    .slice(2)
+    .map((line) => line.split('|').map((cell) => cell.trim()));
+  // Two steps a call: 0.3 s are 0.15 a step, and 8 tokens in 0.3 s are 26.7 a second.
+  expect(cells.map((row) => row.filter((cell) => cell !== '').join(' | '))).toEqual([
+    'Decode step, 4 rows of 8 tokens | ours | 0.15 (0.1 to 0.2) | 26.7 | 2.35 GB | 1.00 x',
+    'theirs | 0.3 (0.3 to 0.3) | 13.3 | 12.3 GB | 2.00 x',
+    'others | failed: no such module',
+  ]);
 });

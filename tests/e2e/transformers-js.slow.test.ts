@@ -13,6 +13,7 @@ import { drawnSpans } from '#agent_rl/core/transcript.ts';
 import { evaluate } from '#agent_rl/trainer/evaluate.ts';
 import { CodeTaskDataset } from '#dataset/tasks/code-task-dataset.ts';
 import { succeeded } from '../support/built-program.ts';
+import { cpuEngine } from '../support/cpu-engine.ts';
 import { residentProgram } from '../support/resident-program.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import {
@@ -22,7 +23,6 @@ import {
   greedy,
   unbiased,
 } from '#agent_rl/core/services/generator.ts';
-import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { DecoderPrograms } from '#agent_rl/generation/programs/decoder-programs.ts';
 import { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
 import { openTransformersJs } from '#agent_rl/generation/transformers-js/open-transformers-js.ts';
@@ -124,12 +124,11 @@ const prompt = tokenizer.encodeTemplate(
   '<|im_start|>user\nWrite add(a, b).<|im_end|>\n<|im_start|>assistant\n',
 );
 
-let engine: OnnxEngine;
+const engine = cpuEngine();
 let local: LocalGenerator;
 let generator: TransformersJsGenerator;
 beforeAll(async () => {
   const { config, parameters } = await loadModel(starter);
-  engine = new OnnxEngine({ device: 'cpu', threads: 1 });
   local = new LocalGenerator(new DecoderPrograms(engine, config, 600), {
     rows: 8,
     maxContextTokens: 600,
@@ -137,10 +136,7 @@ beforeAll(async () => {
   await local.setWeights(parameters, 0);
   generator = await openTransformersJs(options);
 });
-afterAll(async () => {
-  await generator.close();
-  await engine.close();
-});
+afterAll(() => generator.close());
 
 /** Episodes of the test that runs, which hold rows of the engine's generator. */
 const episodes = new Set<string>();

@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 
 import { groupAdvantages } from '#agent_rl/algorithms/group-advantages.ts';
 import { policyLoss } from '#agent_rl/algorithms/policy-loss.ts';
 import type { PolicyLossSpec } from '#agent_rl/core/services/learner.ts';
 import { tokenWeights, type Aggregation } from '#agent_rl/algorithms/token-weights.ts';
-import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { tf, type Tensor } from '#agent_rl/engine/ops.ts';
 import { largestDifference, report, storedJson } from '#tests/support/hugging-face.ts';
+import { cpuEngine } from '#tests/support/cpu-engine.ts';
 import { builtinLoss } from '#tests/support/algorithm-parts.ts';
 
 type Rows = readonly (readonly number[])[];
@@ -48,11 +48,7 @@ const aggregationOf = {
 const stored = storedJson('trl.json') as Stored;
 const flat = (rows: Rows) => Float32Array.from(rows.flat());
 
-let engine: OnnxEngine;
-beforeAll(() => {
-  engine = new OnnxEngine({ device: 'cpu', threads: 1 });
-});
-afterAll(() => engine.close());
+const engine = cpuEngine();
 
 /** Loss and its gradient with respect to the log-probabilities. */
 async function ownLoss(weights: readonly Float32Array[], spec: PolicyLossSpec) {

@@ -33,16 +33,7 @@ describe('The shipped task files', () => {
     expect(jsonLines(generateRows(split, shippedSeed))).toBe(readFileSync(fileOf(split), 'utf8'));
   });
 
-  test('contain enough tasks and families, and repeat no prompt', () => {
-    const sliced = (name: string | undefined) =>
-      evaluation.tasks.filter(({ metadata }) => metadata['slice'] === name);
-    const heldOut = sliced('families never trained on');
-    expect(train.size).toBeGreaterThanOrEqual(600);
-    expect(sliced(undefined).length).toBeGreaterThanOrEqual(200);
-    expect(sliced('parameter values never trained on').length).toBeGreaterThanOrEqual(60);
-    expect(heldOut.length).toBeGreaterThanOrEqual(60);
-    expect(new Set(column(train, 'family')).size).toBeGreaterThanOrEqual(30);
-    expect(new Set(heldOut.map((task) => task.metadata['family'])).size).toBeGreaterThanOrEqual(5);
+  test('repeat no prompt', () => {
     expect(new Set(both.map((task) => normalisePrompt(task.prompt))).size).toBe(both.length);
   });
 
