@@ -172,10 +172,8 @@ test('the crawler keeps the rate limit of each host, including retries', async (
 
 describe('A failed request', () => {
   test.each<[string, Answer, string]>([
-    ['a missing page', status(404), 'client-error'],
     ['a page of 100 MB', flood(100_000_000, 'text/html'), 'too-large'],
     ['a page without text', html('<html><body></body></html>'), 'no-readable-text'],
-    ['circular redirects', redirect('/a'), 'redirect'],
   ])('is reported by its kind: %s', async (_name, answer, kind) => {
     site({ '/a': answer });
     const settings = freshSettings();
