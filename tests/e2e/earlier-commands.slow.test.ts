@@ -17,8 +17,7 @@ const small = sets(...`${sizes} ${short}`.split(' '));
 
 function ran(line: string, ...more: string[]): string {
   const [program = '', ...args] = line.split(' ');
-  const stdout = succeeded(builtProgram(program, [...args, ...more], project));
-  return stdout;
+  return succeeded(builtProgram(program, [...args, ...more], project));
 }
 
 const recorded = (name: string): Line[] =>

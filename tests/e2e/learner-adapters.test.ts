@@ -111,30 +111,24 @@ describe('A LocalLearner with an adapter', () => {
   });
 });
 
-describe('A memory setting', () => {
-  const kept: ProgramMemory = { recompute: 'none', logitBytes: 2 ** 20 };
-  const gradientsWith = async (
-    of: ModelConfig,
-    memory: ProgramMemory,
-    names: readonly string[],
-  ) => {
-    const learner = learnerOn({ of, memory });
-    const { logProbs } = await learner.forwardBackward(batchOf(data), loss);
-    return { logProbs, gradients: names.map((name) => learner.gradientOf(name)!) };
-  };
+const kept: ProgramMemory = { recompute: 'none', logitBytes: 2 ** 20 };
+const gradientsWith = async (of: ModelConfig, memory: ProgramMemory, names: readonly string[]) => {
+  const learner = learnerOn({ of, memory });
+  const { logProbs } = await learner.forwardBackward(batchOf(data), loss);
+  return { logProbs, gradients: names.map((name) => learner.gradientOf(name)!) };
+};
 
-  test.each([
-    ['an adapter', config, adapterSpecs(base, adapter).map(({ name }) => name)],
-    ['the whole model', base, [...tinyWeights(base).keys()]],
-  ])('leaves the gradients of %s unchanged', async (_, of, names) => {
-    // 100 bytes hold the logits of two positions of 11 tokens.
-    const cheap: ProgramMemory = { recompute: 'blocks', logitBytes: 100 };
-    const [a, b] = [await gradientsWith(of, kept, names), await gradientsWith(of, cheap, names)];
-    for (const [i, gradient] of a.gradients.entries())
-      expect(largestGap(gradient, b.gradients[i]!)).toBeLessThan(1e-6);
-    for (const [i, row] of a.logProbs.entries())
-      expect(largestGap(row, b.logProbs[i]!)).toBeLessThan(1e-6);
-  });
+test.each([
+  ['an adapter', config, adapterSpecs(base, adapter).map(({ name }) => name)],
+  ['the whole model', base, [...tinyWeights(base).keys()]],
+])('a memory setting leaves the gradients of %s unchanged', async (_, of, names) => {
+  // 100 bytes hold the logits of two positions of 11 tokens.
+  const cheap: ProgramMemory = { recompute: 'blocks', logitBytes: 100 };
+  const [a, b] = [await gradientsWith(of, kept, names), await gradientsWith(of, cheap, names)];
+  for (const [i, gradient] of a.gradients.entries())
+    expect(largestGap(gradient, b.gradients[i]!)).toBeLessThan(1e-6);
+  for (const [i, row] of a.logProbs.entries())
+    expect(largestGap(row, b.logProbs[i]!)).toBeLessThan(1e-6);
 });
 
 describe('Dropout', () => {

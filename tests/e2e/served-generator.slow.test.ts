@@ -188,12 +188,6 @@ describe('The command agent-rl serve', () => {
     );
   });
 
-  test('is refused for another server', async () => {
-    const overrides = ['generator.type=served', `generator.url=${accepting}`];
-    const served = await rejectionOf(start(false, overrides));
-    expect(served.message).toContain('--set generator.type=engine');
-  });
-
   test('is reported as unreachable at the start', async () => {
     expect(await rejectionOf(open({}, 'http://127.0.0.1:9'))).toMatchObject(
       errorOf('CONFIG_INVALID', 'Start agent-rl serve at this address first'),

@@ -63,21 +63,14 @@ async function ownLoss(weights: readonly Float32Array[], spec: PolicyLossSpec) {
   const shape = [feeds.logProbs.length];
   const specs = Object.keys(feeds).map((name) => ({ name, shape, dtype: 'float32' as const }));
   const program = await engine.compile(specs, (inputs) => {
-    const { loss, gradient } = valueAndGradient((values) => {
-      const batch = inputs as unknown as Parameters<typeof policyLoss>[0];
-      return policyLoss({ ...batch, logProbs: values }, spec, builtinLoss('clipped')).loss;
-    }, inputs['logProbs'] as Tensor);
-    return { loss, gradient };
+    const batch = inputs as unknown as Parameters<typeof policyLoss>[0];
+    const of = (values: Tensor) =>
+      policyLoss({ ...batch, logProbs: values }, spec, builtinLoss('clipped')).loss;
+    return { loss: of(batch.logProbs), gradient: tf.grad(of)(batch.logProbs) };
   });
   const outputs = await program.run(feeds);
   await program.dispose();
   return { loss: outputs['loss']![0]!, gradient: outputs['gradient'] as Float32Array };
-}
-
-function valueAndGradient(of: (values: Tensor) => Tensor, at: Tensor) {
-  let loss: Tensor | undefined;
-  const gradient = tf.grad((values: Tensor) => (loss = tf.keep(of(values))))(at);
-  return { loss: loss!, gradient };
 }
 
 test.each(Object.entries(stored.losses))(
