@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
 import { readLines } from '../support/acme-project.ts';
-import { builtProgram } from '../support/built-program.ts';
+import { builtProgram, succeeded } from '../support/built-program.ts';
 import { smallModelConfig, writeSmallModel } from '../support/small-model.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -20,12 +20,9 @@ describe('agent-rl model accept of a random model', () => {
   }, 240_000);
 
   test('accepts the model, since it trains as it should, and says that it did not learn', () => {
-    expect({ code: ended.code, stderr: ended.code === 0 ? '' : ended.stderr }).toEqual({
-      code: 0,
-      stderr: '',
-    });
+    const stdout = succeeded(ended);
     const report = readFileSync(join(folder, 'accept-tiny.md'), 'utf8');
-    expect(ended.stdout).toContain(report);
+    expect(stdout).toContain(report);
     expect(report).toMatch(
       /\*\*Accepted\*\*: all 6 criteria are met\. This run does not show that the model learned/,
     );
@@ -45,11 +42,5 @@ describe('agent-rl model accept of a random model', () => {
     const again = run('model', 'accept', '--model', 'tiny', '--iterations', '4');
     expect(again.code).toBe(2);
     expect(again.stderr).toContain('--folder');
-  });
-
-  test('requires an iteration before and after the stop', () => {
-    const { code, stderr } = run('model', 'accept', '--model', 'tiny', '--iterations', '1');
-    expect(code).toBe(2);
-    expect(stderr).toContain('--iterations');
   });
 });

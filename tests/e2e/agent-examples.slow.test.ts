@@ -1,10 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 import { transformSync } from 'esbuild';
 
-import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { agentExample, linkPackages, shortTraining } from '../support/agent-example.ts';
 import { nodeProgram, startProgram, succeeded } from '../support/built-program.ts';
 import { codeBlocks, fileNameOf, readDocument } from '../support/markdown.ts';
@@ -13,7 +11,6 @@ import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 /* The examples of agents that are trained as they are; examples of other frameworks than the AI SDK are in tests/real. */
 
 const folder = temporaryFolder();
-const examples = join(packageRoot(), 'examples');
 const packages = ['ai', 'zod', '@ai-sdk/openai-compatible'];
 
 describe('The example examples/ai-sdk', () => {
@@ -88,21 +85,4 @@ test('the program of the guide for code trains unchanged, here for two iteration
   const stdout = succeeded(ended);
   expect(stdout).toMatch(/Note: The tool "search" comes from this program /);
   expect(stdout).toMatch(/total \(without slices\) +0 of 10/);
-});
-
-const agents = readdirSync(examples).filter((name) =>
-  existsSync(join(examples, name, 'README.md')),
-);
-
-describe.each(agents)('The example examples/%s', (name) => {
-  const read = (file: string) => readFileSync(join(examples, name, file), 'utf8');
-
-  test('pins its packages', () => {
-    const { dependencies } = JSON.parse(read('package.json')) as {
-      dependencies: Record<string, string>;
-    };
-    const { agent_rl: own, ...others } = dependencies;
-    expect(own).toBe('file:../..');
-    for (const version of Object.values(others)) expect(version).toMatch(/^\d+\.\d+\.\d+$/);
-  });
 });

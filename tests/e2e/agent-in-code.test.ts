@@ -14,7 +14,6 @@ import {
 import { modelResolvers } from '#agent_rl/compose/model/resolve-model.ts';
 import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import { trainAgent as trainFromFile } from '#agent_rl/jobs/train-agent.ts';
 import { train } from '#agent_rl/jobs/train/train.ts';
 import {
   environment,
@@ -136,13 +135,6 @@ describe('An agent written in code', () => {
       await agent.close();
     }
   });
-
-  test('cannot be loaded without its tools, and the error names them', async () => {
-    const { run } = summary as { run: string };
-    expect(await rejectionOf(loadAgent(run))).toMatchObject(
-      errorOf('PLUGIN_UNKNOWN', /the tool "add" was passed by a program.*loadAgent\(.*\{ tools \}/),
-    );
-  });
 });
 
 test('the loop over the events throws when the run fails', async () => {
@@ -150,26 +142,6 @@ test('the loop over the events throws when the run fails', async () => {
     for await (const _ of trainAgent({ ...parts, tasks: [] })) continue;
   })();
   expect(await rejectionOf(reading)).toMatchObject({ code: 'DATASET_INVALID' });
-});
-
-describe('A job run from code', () => {
-  const config = join(packageRoot(), 'configs', 'code_exec_grpo.yaml');
-
-  test('overrides the file with its options and prints its plan', async () => {
-    const printed: string[] = [];
-    const result = await trainFromFile({
-      config,
-      overrides: {
-        'model.path': model,
-        'rollout.tasksPerStep': 3,
-        'rollout.groupSize': 5,
-      },
-      dryRun: true,
-      print: (text) => printed.push(text),
-    });
-    expect(result).toMatchObject({ dryRun: true });
-    expect(printed.join('\n')).toMatch(/3 tasks x 5 episodes = 15 per iteration/);
-  });
 });
 
 test('a training run resolves its weights, text folder and model description once each', async () => {

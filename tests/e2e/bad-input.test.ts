@@ -47,14 +47,12 @@ async function refused(changes: string, args: readonly string[] = []): Promise<s
 
 const long = 'word '.repeat(600);
 const nothing = () => undefined;
-const existing = () => mkdirSync(join(runs, 'one'), { recursive: true });
 const similarity = `{ type: transformers, model: ${project}/no-model }`;
 const code = sets(
   'environment={type: code_exec}',
   'tools=[{type: code_exec}]',
   `datasets=[{dir: ${project}/code, format: code}]`,
 );
-const sft = sets('train.mode=sft', 'policy.thinking=false');
 interface Case {
   title: string;
   damage?: () => unknown;
@@ -122,13 +120,7 @@ const cases: readonly Case[] = [
   },
   {
     title: 'the name of an existing run',
-    damage: existing,
-    says: /OUTPUT_UNWRITABLE: .* already contains a run/,
-  },
-  {
-    title: 'the name of an existing run, of supervised training',
-    damage: () => [existing(), tasks('train', conversation('Hi.'))],
-    args: sft,
+    damage: () => mkdirSync(join(runs, 'one'), { recursive: true }),
     says: /OUTPUT_UNWRITABLE: .* already contains a run/,
   },
 ];

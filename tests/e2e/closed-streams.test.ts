@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { tryDevices } from '#agent_rl/jobs/machine/try-devices.ts';
 import { type Ended, nodeProgram } from '../support/built-program.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
@@ -99,4 +100,28 @@ test('work that a command leaves running makes it fail when it throws', () => {
   );
   expect(code).toBe(1);
   expect(stderr).toMatch(/^UNEXPECTED: An error was thrown .*: too late \(.*\)\.\n$/);
+});
+
+test('the device check runs without the secrets of the environment', async () => {
+  const seen = writeBelow(
+    folder,
+    'seen.cjs',
+    `process.send([process.env.SOME_API_KEY ?? 'none', process.env.SOME_PLACE]); process.disconnect();`,
+  );
+  Object.assign(process.env, { SOME_API_KEY: 'canary', SOME_PLACE: 'here' });
+  try {
+    expect(await tryDevices(seen)).toEqual(['none', 'here']);
+  } finally {
+    delete process.env['SOME_API_KEY'];
+    delete process.env['SOME_PLACE'];
+  }
+});
+
+test('a driver that ends the process is reported with its output', async () => {
+  const dies = writeBelow(
+    folder,
+    'dies.cjs',
+    `process.stderr.write('no adapter\\n'); process.exitCode = 3;`,
+  );
+  await expect(tryDevices(dies)).rejects.toThrow('the device test ended with 3: no adapter');
 });

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { expect, test } from '@jest/globals';
@@ -7,7 +6,6 @@ import { builtProgram, sets, succeeded } from '../support/built-program.ts';
 import { type Line, readJson, readLines } from '../support/acme-project.ts';
 import { smallModelConfig, writeSmallModel } from '../support/small-model.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { saveTinyAdapter } from '../support/tiny-adapter.ts';
 
 /* Command lines of the systems that this project re-implements, word for word. `small` only makes their runs short. */
 
@@ -19,8 +17,7 @@ const small = sets(...`${sizes} ${short}`.split(' '));
 
 function ran(line: string, ...more: string[]): string {
   const [program = '', ...args] = line.split(' ');
-  const stdout = succeeded(builtProgram(program, [...args, ...more], project));
-  return stdout;
+  return succeeded(builtProgram(program, [...args, ...more], project));
 }
 
 const recorded = (name: string): Line[] =>
@@ -47,11 +44,3 @@ test('train-search-agent accepts the command line of Miniagent with a local Hugg
   );
   expect(recorded('search_qa_grpo-seed42')).toHaveLength(4);
 }, 240_000);
-
-test('merge-lora accepts the command line of OpenReinforcedAgent', async () => {
-  const [base, lora, merged] = ['base', 'lora', 'merged'].map((name) => join(project, name));
-  await writeSmallModel(base!);
-  await saveTinyAdapter(lora!, smallModelConfig);
-  ran(`agent-rl merge-lora --base-model ${base} --lora-model ${lora} --output-path ${merged}`);
-  expect(existsSync(join(merged!, 'model.safetensors'))).toBe(true);
-}, 60_000);

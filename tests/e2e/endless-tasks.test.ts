@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
 import { makeAcmeProject, readJson, readLines, withoutTimes } from '../support/acme-project.ts';
-import { builtProgram, sets, succeeded } from '../support/built-program.ts';
+import { succeeded } from '../support/built-program.ts';
 import { residentProgram } from '../support/resident-program.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
@@ -86,22 +85,5 @@ describe("A third party's task generator", () => {
       return { weightsSha256, episodes };
     });
     expect(halves).toEqual(whole);
-  });
-
-  test('keeps a run from being resumed with another version or other settings', async () => {
-    writeBelow(project, 'sums.ts', generator(2));
-    const resume = ['train', '--resume', runOf('whole'), '--max-iterations', '3'];
-    // In a process of its own: the other one has imported version 1.
-    const { code, stderr } = builtProgram('agent-rl', resume, elsewhere);
-    expect([code, stderr]).toEqual([
-      2,
-      expect.stringMatching(/^CHECKPOINT_INVALID: .*\(version of datasets\.0: 1 -> 2\)/m),
-    ]);
-    writeBelow(project, 'sums.ts', generator(1));
-    const larger = sets('datasets.0.generator.largest=41');
-    expect((await agentRl([...resume, ...larger], elsewhere)).stderr).toMatch(
-      /^CHECKPOINT_INVALID: .*\(settings of datasets\.0: \{ ?"?largest.*40.*\} -> \{.*41/m,
-    );
-    expect(readFileSync(join(runOf('whole'), 'config.yaml'), 'utf8')).toContain('largest: 40');
   });
 });

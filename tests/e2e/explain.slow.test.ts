@@ -28,7 +28,6 @@ async function trained(name: string, ...words: string[]): Promise<void> {
 interface Finding {
   check: string;
   verdict: string;
-  evidence?: string[];
   tries?: string[];
   episode?: string;
 }
@@ -49,8 +48,6 @@ beforeAll(async () => {
   await trained('well');
   const flatOnly = sets('rewards.0.type=flat', 'algorithm.environmentWeight=0');
   await trained('constant', '--plugin', writeBelow(folder, 'flat.ts', flat), ...flatOnly);
-  await trained('other-format', ...sets('policy.toolCallFormat=python-block'));
-  await trained('masked', ...sets('rollout.maxTurns=1', 'rollout.outcomes.truncated-turns=mask'));
 }, 300_000);
 
 describe('The command agent-rl runs explain', () => {
@@ -72,22 +69,6 @@ describe('The command agent-rl runs explain', () => {
     const shown = await agentRl('runs', 'show', run, '--episode', first?.episode ?? '');
     expect(shown).toContain('reward 0.50');
   });
-
-  test('names calls that are never parsed', async () => {
-    const [first] = await explained('other-format');
-    expect(first).toMatchObject({
-      check: 'unread-calls',
-      verdict: 'wrong',
-      says: expect.stringMatching(/looks like a call, but no call is parsed/),
-    });
-    expect(first?.tries?.join()).toContain('policy.toolCallFormat (now "python-block")');
-  });
-
-  test('names the setting that masks the sampled tokens', async () => {
-    const [first] = await explained('masked');
-    expect(first).toMatchObject({ check: 'masked', verdict: 'wrong' });
-    expect(first?.evidence?.join()).toContain('rollout.outcomes.truncated-turns (now "mask")');
-  });
 });
 
 test('agent-rl runs compare finds where two runs diverge', async () => {
@@ -97,8 +78,4 @@ test('agent-rl runs compare finds where two runs diverge', async () => {
   expect(JSON.parse(same)).toMatchObject({
     parting: { compared: 16, unpaired: 0, otherProbabilities: 2 },
   });
-  const text = await agentRl('runs', 'compare', well, join(runs, 'masked'));
-  expect(text).toMatch(
-    /Training diverges in iteration 1\n {2}train\/1\/0\/\d\/\d of train-\d+: token \d+/,
-  );
 });

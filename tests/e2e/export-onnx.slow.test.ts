@@ -1,12 +1,11 @@
 import { existsSync, readdirSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { greedy } from '#agent_rl/core/services/generator.ts';
-import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { DecoderPrograms } from '#agent_rl/generation/programs/decoder-programs.ts';
 import { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
 import type { Adapter, ModelConfig, RopeScaling } from '#model/config/architecture.ts';
@@ -17,6 +16,7 @@ import { copyLanguageModelFiles, openLanguageModelFolder } from '#model/text/lan
 import { loadModel, saveModel } from '#model/weights/load-model.ts';
 import { requireFloats } from '#model/config/parameters.ts';
 import { plainLogits } from '../support/plain-decoder.ts';
+import { cpuEngine } from '../support/cpu-engine.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { mergedInLoops } from '../support/tiny-adapter.ts';
@@ -32,11 +32,7 @@ const starter = join(packageRoot(), 'model', 'starter');
 const folder = temporaryFolder();
 const prompt = [1, 7, 300, 12, 1023, 45, 8];
 
-let engine: OnnxEngine;
-beforeAll(() => {
-  engine = new OnnxEngine({ device: 'cpu', threads: 1 });
-});
-afterAll(() => engine.close());
+const engine = cpuEngine();
 
 /** A tiny model with the vocabulary, tokenizer and template of the starter. */
 async function tinyFolder(name: string, tiny: ModelConfig): Promise<string> {
@@ -132,46 +128,44 @@ describe.each(models)('The exported model of %s', (name, tiny) => {
   });
 });
 
-describe('An export with scaled rotary embeddings', () => {
-  const untied = {
-    ...tinyModels['Llama with as many key heads as query heads']!,
-    tiedEmbeddings: false,
-  };
-  const scalings: Readonly<Record<string, RopeScaling>> = {
-    linear: { type: 'linear', factor: 4 },
-    llama3: {
-      type: 'llama3',
-      factor: 8,
-      lowFrequencyTurns: 1,
-      highFrequencyTurns: 4,
-      originalPositions: 32,
-    },
-    yarn: {
-      type: 'yarn',
-      factor: 4,
-      originalPositions: 32,
-      attentionFactor: 1.3,
-      betaFast: 32,
-      betaSlow: 1,
-      truncate: true,
-    },
-  };
+const untied = {
+  ...tinyModels['Llama with as many key heads as query heads']!,
+  tiedEmbeddings: false,
+};
+const scalings: Readonly<Record<string, RopeScaling>> = {
+  linear: { type: 'linear', factor: 4 },
+  llama3: {
+    type: 'llama3',
+    factor: 8,
+    lowFrequencyTurns: 1,
+    highFrequencyTurns: 4,
+    originalPositions: 32,
+  },
+  yarn: {
+    type: 'yarn',
+    factor: 4,
+    originalPositions: 32,
+    attentionFactor: 1.3,
+    betaFast: 32,
+    betaSlow: 1,
+    truncate: true,
+  },
+};
 
-  test.each(Object.keys(scalings))(
-    'generates the same tokens in transformers.js: %s',
-    async (name) => {
-      const from = await tinyFolder(name, { ...untied, ropeScaling: scalings[name]! });
-      const to = join(folder, `${name} exported`);
-      await exportOnnx(from, to);
-      const model = await openInTransformersJs(to);
-      const tokens = await generatedBy(model, prompt, 64);
-      await model.dispose();
-      expect(tokens).toEqual(await generatedHere(from, 64));
-      const plain = await tinyFolder(`${name} not scaled`, untied);
-      expect(tokens).not.toEqual(await generatedHere(plain, 64));
-    },
-  );
-});
+test.each(Object.keys(scalings))(
+  'an export with scaled rotary embeddings generates the same tokens in transformers.js: %s',
+  async (name) => {
+    const from = await tinyFolder(name, { ...untied, ropeScaling: scalings[name]! });
+    const to = join(folder, `${name} exported`);
+    await exportOnnx(from, to);
+    const model = await openInTransformersJs(to);
+    const tokens = await generatedBy(model, prompt, 64);
+    await model.dispose();
+    expect(tokens).toEqual(await generatedHere(from, 64));
+    const plain = await tinyFolder(`${name} not scaled`, untied);
+    expect(tokens).not.toEqual(await generatedHere(plain, 64));
+  },
+);
 
 describe('The exported starter model', () => {
   test('is the same with its weights in an external file', async () => {
@@ -235,19 +229,17 @@ describe('An exported model with an adapter', () => {
   });
 });
 
-describe('A failed export', () => {
-  test('leaves no file behind, of a damaged model or when it is stopped', async () => {
-    const damaged = await tinyFolder(
-      'damaged',
-      tinyModels['Qwen3 with two query heads per key head']!,
-    );
-    truncateSync(join(damaged, 'model.safetensors'), 1000);
-    const to = join(folder, 'from damaged');
-    const stopped = exportOnnx(starter, to, { signal: AbortSignal.abort() });
-    expect((await rejectionOf(stopped)).code).toBe('INTERRUPTED');
-    expect(await rejectionOf(exportOnnx(damaged, to))).toMatchObject({ code: 'MODEL_INVALID' });
-    expect(existsSync(to)).toBe(false);
-    const left = readdirSync(folder).filter((name) => name.includes('partial'));
-    expect(left).toEqual([]);
-  });
+test('a failed export leaves no file behind, of a damaged model or when it is stopped', async () => {
+  const damaged = await tinyFolder(
+    'damaged',
+    tinyModels['Qwen3 with two query heads per key head']!,
+  );
+  truncateSync(join(damaged, 'model.safetensors'), 1000);
+  const to = join(folder, 'from damaged');
+  const stopped = exportOnnx(starter, to, { signal: AbortSignal.abort() });
+  expect((await rejectionOf(stopped)).code).toBe('INTERRUPTED');
+  expect(await rejectionOf(exportOnnx(damaged, to))).toMatchObject({ code: 'MODEL_INVALID' });
+  expect(existsSync(to)).toBe(false);
+  const left = readdirSync(folder).filter((name) => name.includes('partial'));
+  expect(left).toEqual([]);
 });

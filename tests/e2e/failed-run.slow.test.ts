@@ -1,9 +1,13 @@
+import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { beforeAll, expect, test, describe } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
 import { corruption } from '#agent_rl/runs/checkpoints.ts';
+import { StallWatch } from '#agent_rl/threads/stall-watch.ts';
 import { makeAcmeProject, readJson, readLines, withoutTimes } from '../support/acme-project.ts';
 import {
   builtProgram,
@@ -15,6 +19,7 @@ import {
 import { conversation } from '../support/question-run.ts';
 import { residentProgram } from '../support/resident-program.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
+import { rejectionOf } from '../support/thrown.ts';
 
 /*
  * Runs that end early, and what they leave: where the last whole iteration is, and how to continue from it.
@@ -184,31 +189,29 @@ const withReward = (name: string): string[] => [
   ...sets('eval.before=false', 'eval.after=false'),
 ];
 
-describe('A stray failure in a run', () => {
-  test.each([
-    ['rejects', 'A promise was rejected and nothing awaited it'],
-    ['throws', 'An error was thrown where nothing could catch it'],
-  ])(
-    'ends it at the next safe point with a log and a checkpoint: a reward that %s',
-    async (name, what) => {
-      const ended = ran(...withReward(name));
-      const stdout = endedWith(1, ended);
-      const { stderr } = ended;
-      expect(stderr).toMatch(
-        new RegExp(`^UNEXPECTED: ${what}: refused for \\[redacted\\] \\(at .*${name}\\.ts`, 'm'),
-      );
-      expect(stderr).not.toMatch(/\n\s+at /);
-      const log = readFileSync(join(run(name), 'run.log'), 'utf8');
-      expect(log).toMatch(/error The run ended: StrayFailure: .*refused for \[redacted\]/);
-      expect(stdout + stderr + log).not.toContain(canary);
-      // The 20th of 8 episodes an iteration is in the third: the first two are kept.
-      expect(readLines(run(name), 'metrics.jsonl').length).toBeGreaterThanOrEqual(2);
-      expect(await corruption(join(run(name), 'checkpoints', 'step-2'))).toBeUndefined();
-      expect(existsSync(join(run(name), 'summary.json'))).toBe(false);
-      expect(existsSync(join(run(name), 'run.lock'))).toBe(false);
-    },
-  );
-});
+test.each([
+  ['rejects', 'A promise was rejected and nothing awaited it'],
+  ['throws', 'An error was thrown where nothing could catch it'],
+])(
+  'a stray failure ends a run at the next safe point with a log and a checkpoint: a reward that %s',
+  async (name, what) => {
+    const ended = ran(...withReward(name));
+    const stdout = endedWith(1, ended);
+    const { stderr } = ended;
+    expect(stderr).toMatch(
+      new RegExp(`^UNEXPECTED: ${what}: refused for \\[redacted\\] \\(at .*${name}\\.ts`, 'm'),
+    );
+    expect(stderr).not.toMatch(/\n\s+at /);
+    const log = readFileSync(join(run(name), 'run.log'), 'utf8');
+    expect(log).toMatch(/error The run ended: StrayFailure: .*refused for \[redacted\]/);
+    expect(stdout + stderr + log).not.toContain(canary);
+    // The 20th of 8 episodes an iteration is in the third: the first two are kept.
+    expect(readLines(run(name), 'metrics.jsonl').length).toBeGreaterThanOrEqual(2);
+    expect(await corruption(join(run(name), 'checkpoints', 'step-2'))).toBeUndefined();
+    expect(existsSync(join(run(name), 'summary.json'))).toBe(false);
+    expect(existsSync(join(run(name), 'run.lock'))).toBe(false);
+  },
+);
 
 test('stray failures of a tracker do not fail the run, which reports what was not recorded', () => {
   writeBelow(
@@ -252,4 +255,60 @@ test('Ctrl-C during start-up ends the command and leaves no run', async () => {
   const { code, stderr } = await program.ended;
   expect({ code, stderr }).toEqual({ code: 130, stderr: expect.stringContaining('INTERRUPTED') });
   expect(existsSync(run('early'))).toBe(false);
+});
+
+test('a tool that loops forever ends the run with a reason', () => {
+  // It blocks the main thread forever: from another thread the process can still be ended.
+  const log = join(project, 'run.log');
+  const watch = join(packageRoot(), 'dist/agent_rl/threads/stall-watch.js');
+  const entered = join(packageRoot(), 'dist/agent_rl/core/plugins/entered-plugin.js');
+  const script = writeBelow(
+    project,
+    'stall.mjs',
+    `import { StallWatch } from ${JSON.stringify(watch)};
+import { enterPlugin } from ${JSON.stringify(entered)};
+StallWatch.start({ limitS: 1, log: ${JSON.stringify(log)} });
+await new Promise((resolve) => setTimeout(resolve, 2500));
+console.log('alive after 2.5 s');
+enterPlugin('tool "endless"');
+for (;;);`,
+  );
+  const { signal, stdout, stderr } = spawnSync(process.execPath, [script], { encoding: 'utf8' });
+  expect(stdout).toContain('alive after 2.5 s');
+  expect(signal).toBe('SIGKILL');
+  const reason =
+    'The main thread has been blocked for 1 s (rollout.deadlines.stallS), so the run stops. The last plugin called was tool "endless".';
+  expect(stderr).toContain(reason);
+  expect(readFileSync(log, 'utf8')).toContain(`error ${reason}`);
+});
+
+test('a training in code fails with a reason when its program blocks the main thread, and the program continues', async () => {
+  const training = trainAgent({
+    config: join(packageRoot(), 'configs', 'code_exec_smoke.yaml'),
+    overrides: {
+      'run.engineThreads': 1,
+      'run.outputDir': project,
+      'rollout.deadlines.stallS': 1,
+      'eval.before': false,
+      'eval.after': false,
+    },
+  });
+  // One that ends meanwhile does not end the watch over the other.
+  await StallWatch.start({ limitS: 600 })!.close();
+  const thrown = rejectionOf(training);
+  await expect(
+    (async () => {
+      for await (const { type } of training)
+        if (type === 'iteration')
+          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5000);
+    })(),
+  ).rejects.toMatchObject({ code: 'PROCESS_BLOCKED' });
+  const { code, message } = await thrown;
+  expect(code).toBe('PROCESS_BLOCKED');
+  expect(message).toMatch(
+    /blocked for 1 s \(rollout\.deadlines\.stallS\), so the run stops\. The last plugin called was /,
+  );
+  const left = join(project, 'code_exec_smoke-seed42');
+  expect(readFileSync(join(left, 'run.log'), 'utf8')).toContain(`error ${message}`);
+  expect(readdirSync(join(left, 'checkpoints'))).toContain('step-1');
 });

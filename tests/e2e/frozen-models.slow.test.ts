@@ -189,9 +189,4 @@ describe('The reference of a KL term', () => {
     const { sha256 } = await train('loss-far', { 'algorithm.kl': far });
     expect(sha256).not.toBe(sha256Of('loss-own'));
   });
-
-  test('is refused without a KL term', async () => {
-    const { message } = await refusal({ 'algorithm.kl.reference': start });
-    expect(message).toMatch(/has no effect while algorithm\.kl\.kind is /);
-  });
 });

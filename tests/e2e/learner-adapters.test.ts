@@ -1,21 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 
 import { batchOf, type TrainDatum } from '#agent_rl/core/services/batch.ts';
 import type { LossSpec } from '#agent_rl/core/services/learner.ts';
-import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
 import type { ProgramMemory } from '#agent_rl/learner/train-batch.ts';
 import type { Adapter, ModelConfig } from '#model/config/architecture.ts';
 import { adapterParameter, adapterSpecs, adapterTargets } from '#model/adapters/adapter.ts';
+import { cpuEngine } from '../support/cpu-engine.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { tinyAdapterWeights } from '../support/tiny-adapter.ts';
 import { tinyModels, tinyWeights } from '../support/tiny-models.ts';
 
-let engine: OnnxEngine;
-beforeAll(() => {
-  engine = new OnnxEngine({ device: 'cpu', threads: 1 });
-});
-afterAll(() => engine.close());
+const engine = cpuEngine();
 const folder = temporaryFolder();
 
 const base = tinyModels['Qwen2 with biases, four query heads per key head and its own LM head']!;
@@ -115,30 +111,24 @@ describe('A LocalLearner with an adapter', () => {
   });
 });
 
-describe('A memory setting', () => {
-  const kept: ProgramMemory = { recompute: 'none', logitBytes: 2 ** 20 };
-  const gradientsWith = async (
-    of: ModelConfig,
-    memory: ProgramMemory,
-    names: readonly string[],
-  ) => {
-    const learner = learnerOn({ of, memory });
-    const { logProbs } = await learner.forwardBackward(batchOf(data), loss);
-    return { logProbs, gradients: names.map((name) => learner.gradientOf(name)!) };
-  };
+const kept: ProgramMemory = { recompute: 'none', logitBytes: 2 ** 20 };
+const gradientsWith = async (of: ModelConfig, memory: ProgramMemory, names: readonly string[]) => {
+  const learner = learnerOn({ of, memory });
+  const { logProbs } = await learner.forwardBackward(batchOf(data), loss);
+  return { logProbs, gradients: names.map((name) => learner.gradientOf(name)!) };
+};
 
-  test.each([
-    ['an adapter', config, adapterSpecs(base, adapter).map(({ name }) => name)],
-    ['the whole model', base, [...tinyWeights(base).keys()]],
-  ])('leaves the gradients of %s unchanged', async (_, of, names) => {
-    // 100 bytes hold the logits of two positions of 11 tokens.
-    const cheap: ProgramMemory = { recompute: 'blocks', logitBytes: 100 };
-    const [a, b] = [await gradientsWith(of, kept, names), await gradientsWith(of, cheap, names)];
-    for (const [i, gradient] of a.gradients.entries())
-      expect(largestGap(gradient, b.gradients[i]!)).toBeLessThan(1e-6);
-    for (const [i, row] of a.logProbs.entries())
-      expect(largestGap(row, b.logProbs[i]!)).toBeLessThan(1e-6);
-  });
+test.each([
+  ['an adapter', config, adapterSpecs(base, adapter).map(({ name }) => name)],
+  ['the whole model', base, [...tinyWeights(base).keys()]],
+])('a memory setting leaves the gradients of %s unchanged', async (_, of, names) => {
+  // 100 bytes hold the logits of two positions of 11 tokens.
+  const cheap: ProgramMemory = { recompute: 'blocks', logitBytes: 100 };
+  const [a, b] = [await gradientsWith(of, kept, names), await gradientsWith(of, cheap, names)];
+  for (const [i, gradient] of a.gradients.entries())
+    expect(largestGap(gradient, b.gradients[i]!)).toBeLessThan(1e-6);
+  for (const [i, row] of a.logProbs.entries())
+    expect(largestGap(row, b.logProbs[i]!)).toBeLessThan(1e-6);
 });
 
 describe('Dropout', () => {

@@ -102,16 +102,14 @@ describe('A training through YAML alone', () => {
   });
 });
 
-describe('The command agent-rl runs report', () => {
-  test('writes the report again, also for several runs', async () => {
-    const copy = join(project, 'runs', 'copy');
-    cpSync(run, copy, { recursive: true });
-    const stdout = succeeded(
-      await ran('runs', 'report', run, copy, '--out', 'both.md', '--format', 'md'),
-    );
-    expect(stdout).toBe(`Report: ${join(project, 'both.md')}\n`);
-    expect(readFileSync(join(project, 'both.md'), 'utf8')).toMatch(/^# 2 runs: one, copy\n/);
-  });
+test('agent-rl runs report writes the report again, also for several runs', async () => {
+  const copy = join(project, 'runs', 'copy');
+  cpSync(run, copy, { recursive: true });
+  const stdout = succeeded(
+    await ran('runs', 'report', run, copy, '--out', 'both.md', '--format', 'md'),
+  );
+  expect(stdout).toBe(`Report: ${join(project, 'both.md')}\n`);
+  expect(readFileSync(join(project, 'both.md'), 'utf8')).toMatch(/^# 2 runs: one, copy\n/);
 });
 
 describe('The command agent-rl eval', () => {
@@ -140,13 +138,6 @@ describe('The command agent-rl eval', () => {
     const { passAtK, avgAtK, intervalsAtK } = alone;
     expect(models[0]).toMatchObject({ passAtK, avgAtK, intervalsAtK });
   });
-});
-
-test('agent-rl chat shows a prompt and its answer with the source of each token', async () => {
-  const stdout = succeeded(await ran('chat', run, '--prompt', 'What is 2 + 2?'));
-  expect(stdout).toMatch(/\[template\]<\|im_start\|>/);
-  expect(stdout).toContain('[user]What is 2 + 2?');
-  expect(stdout).toContain('[sampled]');
 });
 
 test('agent-rl doctor lists what is missing and keeps drivers from writing between its lines', () => {
@@ -217,45 +208,43 @@ test('an isolated TypeScript tool runs in a thread, is stopped when it loops, an
   expect(failures).toEqual([failure, failure]);
 });
 
-describe('A run with --profile', () => {
-  interface TraceEvent {
-    name: string;
-    ph: 'M' | 'X';
-    tid: number;
-    ts: number;
-    dur: number;
-    args?: { name?: string };
-  }
+interface TraceEvent {
+  name: string;
+  ph: 'M' | 'X';
+  tid: number;
+  ts: number;
+  dur: number;
+  args?: { name?: string };
+}
 
-  test('reports what each thread did and learns the same weights', async () => {
-    const output = succeeded(await train('profiled', '--profile'));
-    const profiled = join(project, 'runs', 'profiled');
-    const file = join(profiled, 'profile.json');
-    expect(output).toContain(`Profile: ${file}`);
-    const { traceEvents } = readJson(file) as unknown as { traceEvents: TraceEvent[] };
-    const threads = new Map(
-      traceEvents
-        .filter(({ name }) => name === 'thread_name')
-        .map(({ tid, args }) => [tid, args!.name!]),
-    );
-    const spans = traceEvents.filter(({ ph }) => ph === 'X');
-    const named = (track: string): string[] =>
-      spans.filter(({ tid }) => threads.get(tid)!.startsWith(track)).map(({ name }) => name);
-    const phases = 'evaluation before,collect,update,publish,checkpoint,evaluation after';
-    expect([...new Set(named('trainer'))].toSorted()).toEqual(phases.split(',').toSorted());
-    expect(named('episodes')).toEqual(expect.arrayContaining(['generation', 'grading']));
-    expect(named('engine thread')).toContainEqual(expect.stringMatching(/^training on /));
-    const collect = spans.find(({ name }) => name === 'collect')!;
-    const within = spans.filter(
-      ({ name, ts, dur }) =>
-        name.startsWith('step of') && ts >= collect.ts && ts + dur <= collect.ts + collect.dur,
-    );
-    // Each thread has its own clock; the file aligns them.
-    expect(within.length).toBeGreaterThan(0);
-    const weights = (folder: string) => readJson(folder, 'summary.json')['weightsSha256'];
-    expect(weights(profiled)).toBe(weights(run));
-    expect(existsSync(join(run, 'profile.json'))).toBe(false);
-  });
+test('a run with --profile reports what each thread did and learns the same weights', async () => {
+  const output = succeeded(await train('profiled', '--profile'));
+  const profiled = join(project, 'runs', 'profiled');
+  const file = join(profiled, 'profile.json');
+  expect(output).toContain(`Profile: ${file}`);
+  const { traceEvents } = readJson(file) as unknown as { traceEvents: TraceEvent[] };
+  const threads = new Map(
+    traceEvents
+      .filter(({ name }) => name === 'thread_name')
+      .map(({ tid, args }) => [tid, args!.name!]),
+  );
+  const spans = traceEvents.filter(({ ph }) => ph === 'X');
+  const named = (track: string): string[] =>
+    spans.filter(({ tid }) => threads.get(tid)!.startsWith(track)).map(({ name }) => name);
+  const phases = 'evaluation before,collect,update,publish,checkpoint,evaluation after';
+  expect([...new Set(named('trainer'))].toSorted()).toEqual(phases.split(',').toSorted());
+  expect(named('episodes')).toEqual(expect.arrayContaining(['generation', 'grading']));
+  expect(named('engine thread')).toContainEqual(expect.stringMatching(/^training on /));
+  const collect = spans.find(({ name }) => name === 'collect')!;
+  const within = spans.filter(
+    ({ name, ts, dur }) =>
+      name.startsWith('step of') && ts >= collect.ts && ts + dur <= collect.ts + collect.dur,
+  );
+  // Each thread has its own clock; the file aligns them.
+  expect(within.length).toBeGreaterThan(0);
+  const weights = (folder: string) => readJson(folder, 'summary.json')['weightsSha256'];
+  expect(weights(profiled)).toBe(weights(run));
+  expect(existsSync(join(run, 'profile.json'))).toBe(false);
 });
 
 describe('A resume', () => {

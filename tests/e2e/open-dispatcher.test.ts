@@ -79,15 +79,13 @@ withOpenssl('https with an authority of one’s own', () => {
   });
 });
 
-describe('An unusable network setting', () => {
-  test.each<[string, () => object]>([
-    ['a missing file', () => ({ caFile: join(folder, 'none.pem') })],
-    ['a file that is not a certificate', () => ({ caFile: writeBelow(folder, 'x.pem', 'x') })],
-    ['a proxy that is not a URL', () => ({ environment: { HTTPS_PROXY: 'not a url' } })],
-  ])('is reported at the start: %s', (_name, options) => {
-    const open = () => openDispatcher({ connections: 1, environment: {}, ...options() });
-    expect(thrownBy(open).code).toBe('CONFIG_INVALID');
-  });
+test.each<[string, () => object]>([
+  ['a missing file', () => ({ caFile: join(folder, 'none.pem') })],
+  ['a file that is not a certificate', () => ({ caFile: writeBelow(folder, 'x.pem', 'x') })],
+  ['a proxy that is not a URL', () => ({ environment: { HTTPS_PROXY: 'not a url' } })],
+])('an unusable network setting is reported at the start: %s', (_name, options) => {
+  const open = () => openDispatcher({ connections: 1, environment: {}, ...options() });
+  expect(thrownBy(open).code).toBe('CONFIG_INVALID');
 });
 
 test('lower-case proxy variables take precedence over upper-case ones', () => {

@@ -79,23 +79,14 @@ describe('The tool open_page', () => {
     expect(data).toMatchObject({ url: `${server.origin}/a`, title: 'The Aurel Bridge' });
   });
 
-  test.each<[string, string, Answer, string]>([
-    ['plain text', 'SERVER/a', html('one\ntwo', 'text/plain'), 'one\ntwo'],
-    ['JSON', 'SERVER/a', html('{"a":1}', 'application/json'), '{"a":1}'],
-    [
-      'UTF-16 with a mark',
-      'SERVER/a',
-      html(Buffer.from('\uFEFFhé', 'utf16le'), 'text/plain'),
-      'hé',
-    ],
-    [
-      'an unrequested gzip encoding',
-      'SERVER/a',
-      html(gzipSync('packed'), 'text/plain', { 'content-encoding': 'gzip' }),
-      'packed',
-    ],
-  ])('returns the text of %s', async (_name, url, answer, content) => {
-    expect(await opened(url, answer)).toMatchObject({ content });
+  const packed = html(gzipSync('packed'), 'text/plain', { 'content-encoding': 'gzip' });
+  test.each<[string, Answer, string]>([
+    ['plain text', html('one\ntwo', 'text/plain'), 'one\ntwo'],
+    ['JSON', html('{"a":1}', 'application/json'), '{"a":1}'],
+    ['UTF-16 with a mark', html(Buffer.from('\uFEFFhé', 'utf16le'), 'text/plain'), 'hé'],
+    ['an unrequested gzip encoding', packed, 'packed'],
+  ])('returns the text of %s', async (_name, answer, content) => {
+    expect(await opened('SERVER/a', answer)).toMatchObject({ content });
   });
 
   test('follows redirects', async () => {
@@ -107,34 +98,32 @@ describe('The tool open_page', () => {
   });
 });
 
-describe('An error of open_page', () => {
-  test.each<[string, string, Answer, string]>([
-    ['a hang', 'SERVER/a', hang, 'timeout'],
-    ['a slow drip', 'SERVER/a', drip, 'timeout'],
-    ['100 MB', 'SERVER/a', flood(100 << 20, 'text/plain'), 'too-large'],
-    ['a picture', 'SERVER/a', html('x', 'image/png'), 'not-text'],
-    ['binary data declared as text', 'SERVER/a', html(Buffer.alloc(64), 'text/html'), 'not-text'],
-    [
-      'text in an encoding other than it declares',
-      'SERVER/a',
-      html(Buffer.from('\xe9\xe8\xea', 'latin1'), 'text/plain; charset=utf-8'),
-      'wrong-encoding',
-    ],
-    ['404', 'SERVER/a', status(404), 'client-error'],
-    ['endless redirects', 'SERVER/a', redirect('/a'), 'redirect'],
-    ['a file', 'file:///etc/passwd', hang, 'address-refused'],
-    ['a text that is not a URL', 'not a url', hang, 'address-refused'],
-    ['a password', 'http://me:pw@a.example/', hang, 'address-refused'],
-    ['redirects to a file', 'SERVER/a', redirect('file:///etc/passwd'), 'address-refused'],
-  ])('names the cause: %s', async (_name, url, answer, failure) => {
-    const started = performance.now();
-    const settings = failure === 'timeout' ? { timeoutS: 0.2 } : {};
-    const result = await opened(url, answer, { settings });
-    expect(result).toMatchObject({ isError: true, data: { failure } });
-    expect(result.content).toMatch(/^Error: the page cannot be opened: \S.*\.$/);
-    // Before the 100 s of an attempt.
-    expect(performance.now() - started).toBeLessThan(90_000);
-  });
+test.each<[string, string, Answer, string]>([
+  ['a hang', 'SERVER/a', hang, 'timeout'],
+  ['a slow drip', 'SERVER/a', drip, 'timeout'],
+  ['100 MB', 'SERVER/a', flood(100 << 20, 'text/plain'), 'too-large'],
+  ['a picture', 'SERVER/a', html('x', 'image/png'), 'not-text'],
+  ['binary data declared as text', 'SERVER/a', html(Buffer.alloc(64), 'text/html'), 'not-text'],
+  [
+    'text in an encoding other than it declares',
+    'SERVER/a',
+    html(Buffer.from('\xe9\xe8\xea', 'latin1'), 'text/plain; charset=utf-8'),
+    'wrong-encoding',
+  ],
+  ['404', 'SERVER/a', status(404), 'client-error'],
+  ['endless redirects', 'SERVER/a', redirect('/a'), 'redirect'],
+  ['a file', 'file:///etc/passwd', hang, 'address-refused'],
+  ['a text that is not a URL', 'not a url', hang, 'address-refused'],
+  ['a password', 'http://me:pw@a.example/', hang, 'address-refused'],
+  ['redirects to a file', 'SERVER/a', redirect('file:///etc/passwd'), 'address-refused'],
+])('an error of open_page names the cause: %s', async (_name, url, answer, failure) => {
+  const started = performance.now();
+  const settings = failure === 'timeout' ? { timeoutS: 0.2 } : {};
+  const result = await opened(url, answer, { settings });
+  expect(result).toMatchObject({ isError: true, data: { failure } });
+  expect(result.content).toMatch(/^Error: the page cannot be opened: \S.*\.$/);
+  // Before the 100 s of an attempt.
+  expect(performance.now() - started).toBeLessThan(90_000);
 });
 
 describe.each(['&nbsp;', '&', '<'])('open_page on 2 MB of %s', (part) => {

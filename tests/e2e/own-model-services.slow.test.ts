@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, test } from '@jest/globals';
 
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
@@ -17,7 +17,7 @@ import { codeBlocks, fileNameOf, readDocument } from '../support/markdown.ts';
 import { servingOptions } from '../support/serving.ts';
 import { writeSmallModel, smallModelConfig } from '../support/small-model.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
-import { errorOf, rejectionOf } from '../support/thrown.ts';
+import { expectRejection } from '../support/thrown.ts';
 
 /*
  * The generator and the learner of the page on generators and learners, on the contracts: the generator asks `agent-rl serve`.
@@ -103,10 +103,9 @@ generator: { type: deaf }
 run: { outputDir: ${folder} }
 `,
   );
-  expect(await rejectionOf(trainAgent({ config }))).toMatchObject(
-    errorOf(
-      'PLUGIN_LOAD_FAILED',
-      'Generator "deaf", describe(): takes is ["folder"], but the generator has no method use',
-    ),
+  await expectRejection(
+    trainAgent({ config }),
+    'PLUGIN_LOAD_FAILED',
+    'Generator "deaf", describe(): takes is ["folder"], but the generator has no method use',
   );
 });

@@ -1,6 +1,4 @@
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 
 import { expect, test } from '@jest/globals';
 
@@ -49,11 +47,3 @@ test.each(Object.entries(publicNames))(
     expect(effects).toEqual({ engines: [], resources: [], listeners: 0, sameEnvironment: true });
   },
 );
-
-test("the build makes the package's commands executable", () => {
-  const { bin } = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8')) as {
-    bin: Record<string, string>;
-  };
-  expect(Object.keys(bin)).toContain('train-code-exec-agent');
-  for (const file of Object.values(bin)) accessSync(join(packageRoot(), file), constants.X_OK);
-});

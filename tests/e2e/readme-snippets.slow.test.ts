@@ -4,12 +4,6 @@ import { pathToFileURL } from 'node:url';
 
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 
-import { environments } from '#agent_rl/core/plugins/environment.ts';
-import { rewardManagers } from '#agent_rl/core/plugins/reward-manager.ts';
-import { rewards } from '#agent_rl/core/plugins/reward.ts';
-import { tools } from '#agent_rl/core/plugins/tool.ts';
-import { trackers } from '#agent_rl/core/plugins/tracker.ts';
-import { taskGenerators } from '#agent_rl/core/tasks/task-generator.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { CodeTaskDataset } from '#dataset/tasks/code-task-dataset.ts';
 import { readConversations } from '#dataset/demonstrations/conversations.ts';
@@ -96,33 +90,6 @@ describe('The runnable snippets of the pages', () => {
       const promised = [...snippet.block.text.matchAll(/\/\/ → (.+)$/gm)].map(([, text]) => text);
       expect(printed).toEqual(promised);
     },
-  );
-});
-
-const exportsOf = async (): Promise<unknown[]> => {
-  const modules = await Promise.all(
-    runnable
-      .map(onSources)
-      .map(async (file) => (await import(pathToFileURL(file).href)) as Record<string, unknown>),
-  );
-  return modules.flatMap((module) => Object.values(module));
-};
-
-const nameOf = (value: unknown): string | undefined =>
-  tools.specOf(value)?.name ??
-  environments.specOf(value)?.name ??
-  rewards.specOf(value)?.name ??
-  rewardManagers.specOf(value)?.name ??
-  taskGenerators.specOf(value)?.name ??
-  trackers.specOf(value)?.name;
-
-test('the plugins of the pages are valid plugins', async () => {
-  const names = (await exportsOf()).map(nameOf);
-  expect(names).not.toContain(undefined);
-  expect(names).toEqual(
-    expect.arrayContaining(
-      'word_count no_apologies few_apologies best_only counting guess_number telephone'.split(' '),
-    ),
   );
 });
 

@@ -263,22 +263,17 @@ describe('A run on another machine', () => {
   });
 });
 
-describe('A run over several task sets', () => {
+test('a run over several task sets cannot be resumed on other held-out tasks of the second set', async () => {
+  process.chdir(project);
+  for (const split of ['train', 'eval'])
+    writeBelow(project, `more/${split}.jsonl`, row(`more-${split}`));
   const folders = 'datasets=[{dir: tasks, format: plain}, {dir: more, format: plain}]';
-  beforeEach(async () => {
-    process.chdir(project);
-    for (const split of ['train', 'eval'])
-      writeBelow(project, `more/${split}.jsonl`, row(`more-${split}`));
-    await begin(await resolve(configFile, folders));
-    process.chdir(elsewhere);
-  });
-
-  test('cannot be resumed on other held-out tasks of the second set', async () => {
-    change('more', 'eval.jsonl');
-    const file = join(realpathSync(project), 'more', 'eval.jsonl');
-    const reason = 'changed (by SHA-256): the held-out tasks, now ';
-    await expectRefused(check(run.config), reason, file);
-  });
+  await begin(await resolve(configFile, folders));
+  process.chdir(elsewhere);
+  change('more', 'eval.jsonl');
+  const file = join(realpathSync(project), 'more', 'eval.jsonl');
+  const reason = 'changed (by SHA-256): the held-out tasks, now ';
+  await expectRefused(check(run.config), reason, file);
 });
 
 describe('A run over adapters', () => {

@@ -136,11 +136,3 @@ test('demonstrations use the tool, and sft trains on them', () => {
   );
   succeeded(agentRl('sft', '--resume', 'runs/imitated', '--max-iterations', '2'));
 });
-
-test('the run can be shown and explained, and its report shows the call that trains it again', () => {
-  for (const command of ['show', 'explain']) succeeded(agentRl('runs', command, run));
-  succeeded(agentRl('runs', 'report', run, '--format', 'md', '--out', 'report.md'));
-  expect(readFileSync(join(folder, 'report.md'), 'utf8')).toContain(
-    'trainAgent({ tasks, tools, reward, … })',
-  );
-});

@@ -9,7 +9,7 @@ import { type StartedProgram, startProgram } from '#tests/support/built-program.
 import { unhurriedLimits } from '#tests/support/sandbox-limits.ts';
 import { hasOpenssl, selfSigned } from '#tests/support/self-signed.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
-import { errorOf, rejectionOf } from '#tests/support/thrown.ts';
+import { expectRejection } from '#tests/support/thrown.ts';
 
 const folder = temporaryFolder();
 const tokenEnv = 'TEST_SANDBOX_SERVERS_TOKEN';
@@ -69,8 +69,7 @@ withOpenssl('two servers in processes of their own, by https', () => {
   const urls = (): string[] => servers.map(({ url }) => url);
 
   test('an unknown certificate authority is not trusted', async () => {
-    const error = await rejectionOf(open(urls()));
-    expect(error).toMatchObject(errorOf('SANDBOX_UNAVAILABLE', /self-signed certificate/));
+    await expectRejection(open(urls()), 'SANDBOX_UNAVAILABLE', /self-signed certificate/);
   });
 
   test('every server gives the same results, also when one is killed midway', async () => {

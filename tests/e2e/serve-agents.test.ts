@@ -226,10 +226,3 @@ describe('A randomly sampled answer', () => {
     expect(whole.map(({ there }) => there)).toEqual(whole.map(({ token }) => token));
   });
 });
-
-test('a path that cannot be decoded is refused with 400', async () => {
-  expect(await client.ask('/v1/models/%ZZ')).toEqual({
-    status: 400,
-    text: expect.stringContaining('is not percent-encoded correctly'),
-  });
-});

@@ -8,7 +8,6 @@ import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import type { GeneratorHost } from '#agent_rl/core/plugins/model/generator.ts';
 import { type Scorer, scorerOf } from '#agent_rl/core/services/scorer.ts';
-import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
 import { servedGenerator } from '#agent_rl/generation/served/open-served.ts';
 import { serveModel } from '#agent_rl/jobs/serve/serve-model.ts';
@@ -19,6 +18,7 @@ import { loadModel, saveModel } from '#model/weights/load-model.ts';
 import { describeGeneratorContract } from '../contracts/generator-contract.ts';
 import { readLines } from '../support/acme-project.ts';
 import { sets, startProgram, type StartedProgram } from '../support/built-program.ts';
+import { cpuEngine } from '../support/cpu-engine.ts';
 import { servingOptions } from '../support/serving.ts';
 import { generatorHost } from '../support/generator-host.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -64,27 +64,25 @@ const episodesOf = (run: string): readonly string[] =>
     .map((line) => JSON.stringify(kept.map((name) => line[name])))
     .toSorted();
 
-describe('A training whose generator is in another process', () => {
-  test('has the tokens, log-probabilities and weights of a single process, even when the server is restarted', async () => {
-    const here = await train('here', {});
-    const first = await serve();
-    const { port } = new URL(first.url);
-    const there = train('there', { 'generator.type': 'served', 'generator.url': first.url });
-    let restarted: Promise<unknown> | undefined;
-    for await (const event of there) {
-      if (event.type !== 'iteration' || restarted !== undefined) continue;
-      first.server.kill();
-      restarted = first.server.ended.then(() => serve(Number(port)));
-    }
-    const ended = await there;
-    await restarted;
-    expect(ended['weightsSha256']).toBe(here['weightsSha256']);
-    const [own, others] = [here, ended].map((run) => episodesOf(String(run['run'])));
-    expect(own!.length).toBeGreaterThan(8);
-    expect(others).toEqual(own);
-    const log = readFileSync(join(String(ended['run']), 'run.log'), 'utf8');
-    expect(log).toContain('sending them again');
-  });
+test('a training whose generator is in another process has the tokens, log-probabilities and weights of a single process, even when the server is restarted', async () => {
+  const here = await train('here', {});
+  const first = await serve();
+  const { port } = new URL(first.url);
+  const there = train('there', { 'generator.type': 'served', 'generator.url': first.url });
+  let restarted: Promise<unknown> | undefined;
+  for await (const event of there) {
+    if (event.type !== 'iteration' || restarted !== undefined) continue;
+    first.server.kill();
+    restarted = first.server.ended.then(() => serve(Number(port)));
+  }
+  const ended = await there;
+  await restarted;
+  expect(ended['weightsSha256']).toBe(here['weightsSha256']);
+  const [own, others] = [here, ended].map((run) => episodesOf(String(run['run'])));
+  expect(own!.length).toBeGreaterThan(8);
+  expect(others).toEqual(own);
+  const log = readFileSync(join(String(ended['run']), 'run.log'), 'utf8');
+  expect(log).toContain('sending them again');
 });
 
 describe('The command agent-rl serve', () => {
@@ -128,8 +126,7 @@ describe('The command agent-rl serve', () => {
     const parameters = initialParameters(config, new KeyedRng(1));
     await saveModel(otherWeights, { config, parameters, storedDtype: 'F32' });
   });
-  const engine = new OnnxEngine({ device: 'cpu', threads: 1 });
-  afterAll(() => engine.close());
+  const engine = cpuEngine();
   const scorerWith = async (modelFolder: string): Promise<Scorer> => {
     const { config, parameters } = await loadModel(modelFolder);
     return scorerOf(new LocalLearner(engine, config, parameters, { microBatchTokens: 256 }));
@@ -189,12 +186,6 @@ describe('The command agent-rl serve', () => {
     expect(await rejectionOf(train('short', settings))).toMatchObject(
       errorOf('CONFIG_INVALID', /context length of 64 tokens.*--set policy\.maxContextTokens=\d+/),
     );
-  });
-
-  test('is refused for another server', async () => {
-    const overrides = ['generator.type=served', `generator.url=${accepting}`];
-    const served = await rejectionOf(start(false, overrides));
-    expect(served.message).toContain('--set generator.type=engine');
   });
 
   test('is reported as unreachable at the start', async () => {

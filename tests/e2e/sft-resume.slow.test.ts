@@ -86,13 +86,6 @@ test('a supervised run without a checkpoint starts over, and a finished one does
   expect(readJson(runOf('begun'), 'summary.json')).toMatchObject({ sessions: 2 });
 });
 
-test('a supervised run cannot be resumed on other conversations', async () => {
-  cpSync(runOf('whole'), runOf('other'), { recursive: true });
-  writeBelow(folder, 'other-talk/train.jsonl', conversation('Another.'));
-  const resuming = resume('other', { 'datasets.0.dir': join(folder, 'other-talk') });
-  expect((await rejectionOf(resuming)).code).toBe('CHECKPOINT_INVALID');
-});
-
 /** With attempts at two tasks after steps 3, 6 and 8; what a random model says is never right. */
 const evaluated = {
   'datasets.0.dir': join(folder, 'both'),

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readdirSync } from 'node:fs';
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
@@ -11,7 +11,7 @@ import { saveModel } from '#model/weights/load-model.ts';
 import { readLines } from '#tests/support/acme-project.ts';
 import { plainLogits, plainLogProbs } from '#tests/support/plain-decoder.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { errorOf, rejectionOf } from '#tests/support/thrown.ts';
+import { expectRejection } from '#tests/support/thrown.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 import { tinyWeights } from '#tests/support/tiny-models.ts';
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
@@ -76,6 +76,10 @@ async function generated(
   return readLines(output) as unknown as readonly Generated[];
 }
 
+/** The largest difference. A first token has no log-probability. */
+const gap = (ours: readonly (number | null)[], theirs: ArrayLike<number | null>): number =>
+  Math.max(0, ...ours.map((value, t) => Math.abs(Number(value) - Number(theirs[t]))));
+
 const prompts = [[3], [4, 5, 6], [7, 8], [9, 10, 11, 12, 13, 14, 15]];
 const rows = prompts.map((ids, index) => ({ ids, id: `row ${index}` }));
 
@@ -132,10 +136,7 @@ describe('Generating with the starter model', () => {
       const again = await scored({ model, input, batchTokens: 256 });
       for (const [i, { logprobs }] of again.entries()) {
         const told = lines[i]!.logprobs;
-        const differences = logprobs
-          .slice(-told.length)
-          .map((p, t) => Math.abs(Number(p) - told[t]!));
-        expect(Math.max(...differences)).toBeLessThan(1e-4);
+        expect(gap(logprobs.slice(-told.length), told)).toBeLessThan(1e-4);
       }
     }
   });
@@ -165,29 +166,27 @@ describe('Generating with the starter model', () => {
     const whole = await generated([{ ids: [5, 6] }], { model });
     expect(whole[0]?.text).not.toBeNull();
     expect(await generated([{ ids: [5, 6] }], { model: bare })).toEqual(whole);
-    expect(await rejectionOf(generated(conversations, { model: bare }))).toMatchObject(
-      errorOf('DATASET_INVALID', /:1 messages: .*holds no chat template/),
+    await expectRejection(
+      generated(conversations, { model: bare }),
+      'DATASET_INVALID',
+      /:1 messages: .*holds no chat template/,
     );
   });
 });
 
-describe('Generating', () => {
-  const input = writeBelow(folder, 'one.jsonl', '{"ids":[3]}');
-  test.each([
-    ['a call without input', {}, '--input'],
-    ['both a file and a prompt', { input, prompt: 'Hello.', output: newFile() }, '--prompt'],
-    ['a file without an output', { input }, '--output'],
-    [
-      'truncation without effect',
-      { input, output: newFile(), sampling: { ...greedy, topK: 3 } },
-      '--temperature 0',
-    ],
-    ['several greedy samples', { input, output: newFile(), samples: 2 }, '--samples 2'],
-  ])('refuses %s', async (_, over, named) => {
-    expect(await rejectionOf(generate(settings(over)))).toMatchObject(
-      errorOf('CONFIG_INVALID', named),
-    );
-  });
+const oneRow = writeBelow(folder, 'one.jsonl', '{"ids":[3]}');
+test.each([
+  ['a call without input', {}, '--input'],
+  ['both a file and a prompt', { input: oneRow, prompt: 'Hello.', output: newFile() }, '--prompt'],
+  ['a file without an output', { input: oneRow }, '--output'],
+  [
+    'truncation without effect',
+    { input: oneRow, output: newFile(), sampling: { ...greedy, topK: 3 } },
+    '--temperature 0',
+  ],
+  ['several greedy samples', { input: oneRow, output: newFile(), samples: 2 }, '--samples 2'],
+])('generating refuses %s', async (_, over, named) => {
+  await expectRejection(generate(settings(over)), 'CONFIG_INVALID', named);
 });
 
 const random = new KeyedRng(4, 'ids');
@@ -222,9 +221,7 @@ describe('Scoring', () => {
       const [first, ...rest] = logprobs;
       expect(first).toBeNull();
       const plain = plainLogProbs(tinyModelConfig, parameters, sequences[i] as number[]).slice(1);
-      expect(
-        Math.max(0, ...rest.map((value, t) => Math.abs(Number(value) - plain[t]!))),
-      ).toBeLessThan(1e-4);
+      expect(gap(rest, plain)).toBeLessThan(1e-4);
     }
   });
 
@@ -232,11 +229,7 @@ describe('Scoring', () => {
     const together = await scored({ input: idsFile('all.jsonl', sequences), batchTokens: 512 });
     for (const [i, sequence] of sequences.entries()) {
       const [alone] = await scored({ input: idsFile('one.jsonl', [sequence]), batchTokens: 32 });
-      const company = together[i]!.logprobs;
-      const differences = alone!.logprobs.map((value, t) =>
-        Math.abs(Number(value) - Number(company[t])),
-      );
-      expect(Math.max(...differences)).toBeLessThan(1e-6);
+      expect(gap(alone!.logprobs, together[i]!.logprobs)).toBeLessThan(1e-6);
     }
   });
 
@@ -262,10 +255,8 @@ describe('Scoring', () => {
       await scored({ input, model: one }),
       await scored({ input, adapters: [one, two] }),
     ].flat();
-    for (const [i, { logprobs }] of lines.entries()) {
-      const differences = logprobs.map((value, t) => Math.abs(Number(value) - expected[i]![t]!));
-      expect(Math.max(...differences)).toBeLessThan(1e-4);
-    }
+    for (const [i, { logprobs }] of lines.entries())
+      expect(gap(logprobs, expected[i]!)).toBeLessThan(1e-4);
     const [plain] = await scored({ input });
     expect(plain).not.toEqual(lines[0]);
   });
@@ -289,10 +280,8 @@ describe('Scoring', () => {
     for (const [line, expected] of [
       [stored, plainLogProbs(unquantized(config), meant, ids)],
       [adapted, plainLogProbs(unquantized(config), merged, ids)],
-    ] as const) {
-      const differences = line!.logprobs.map((value, t) => Math.abs(Number(value) - expected[t]!));
-      expect(Math.max(...differences)).toBeLessThan(1e-4);
-    }
+    ] as const)
+      expect(gap(line!.logprobs, expected)).toBeLessThan(1e-4);
     const service = await EngineService.open({ ...tinyEngine(own), rows: 1 });
     const [learned] = await service.learner.forward([Int32Array.from(ids)], {
       temperature: 1,
@@ -318,25 +307,10 @@ describe('Scoring', () => {
     });
     expect(result).toMatchObject({ model: bytes, quantization: { bits: 4, blockSize: 16 } });
     const quantize = { bits: 4, blockSize: 16 } as const;
-    expect(await rejectionOf(scored({ model: bytes, input, quantize }))).toMatchObject(
-      errorOf(
-        'CONFIG_INVALID',
-        'already quantized to four bits, in blocks of 16. Remove --quantize',
-      ),
+    await expectRejection(
+      scored({ model: bytes, input, quantize }),
+      'CONFIG_INVALID',
+      'already quantized to four bits, in blocks of 16. Remove --quantize',
     );
-  });
-
-  test.each([
-    ['a line that is no row', { input: idsFile('wrong.jsonl', [[1], [24]]) }, 'DATASET_INVALID'],
-    ['no model', { model: join(folder, 'nowhere') }, 'MODEL_INVALID'],
-    ['an unknown device', { device: 'abacus' }, 'CONFIG_INVALID'],
-    ['a stop', { signal: AbortSignal.abort() }, 'INTERRUPTED'],
-  ])('leaves no output after %s', async (_, over, code) => {
-    const place = join(folder, code.toLowerCase());
-    const output = join(place, 'scored.jsonl');
-    const input = idsFile('right.jsonl', [[1, 2]]);
-    const error = await rejectionOf(scored({ input, output, ...over }));
-    expect(error.code).toBe(code);
-    expect(existsSync(place) ? readdirSync(place) : []).toEqual([]);
   });
 });

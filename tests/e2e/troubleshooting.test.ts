@@ -1,8 +1,6 @@
 import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 
 import { describe, expect, test } from '@jest/globals';
-import { Type } from 'typebox';
 
 import { errorText } from '#agent_rl/cli/exit-code.ts';
 import { builtinPlugins } from '#agent_rl/compose/plugins/builtin-plugins.ts';
@@ -10,12 +8,9 @@ import { noTasks } from '#agent_rl/compose/resolve-tasks.ts';
 import type { ResolvedRun } from '#agent_rl/compose/resolve-run.ts';
 import { withoutTooLong } from '#agent_rl/jobs/train/ready/too-long.ts';
 import { choosePlugins } from '#agent_rl/compose/plugins/choose-plugins.ts';
-import { RunSettings } from '#agent_rl/runs/query/run-settings.ts';
 import { RunWatch, warningText } from '#agent_rl/runs/signs/run-watch.ts';
 import { modelFolder } from '#model/find/model-folder.ts';
-import { trainerOptions } from '#agent_rl/jobs/train/trainer-options.ts';
 import { loadConfig, type LoadedConfig, validateBlock } from '#agent_rl/config/index.ts';
-import type { Environment } from '#agent_rl/core/plugins/environment.ts';
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import type { ToolResult } from '#agent_rl/core/plugins/tool.ts';
 import type { LossSpec } from '#agent_rl/core/services/learner.ts';
@@ -31,15 +26,14 @@ import type { Metrics } from '#agent_rl/telemetry/index.ts';
 import { openSearch } from '#agent_rl/tools/search/open-search.ts';
 import { SearchTool } from '#agent_rl/tools/search/search-tool.ts';
 import { SearchSettings } from '#agent_rl/tools/search/settings.ts';
-import { trainGrpo } from '#agent_rl/trainer/train-grpo.ts';
-import { EpochPlan } from '#dataset/tasks/plan/task-plan.ts';
-import { HermesFormat } from '#agent_rl/policies/index.ts';
 import { FakeLearner } from '../support/fake-learner.ts';
+import { failing, mixed, options } from '../support/grpo-trainer-setup.ts';
 import { codeSpans, readDocument, tableBelow } from '../support/markdown.ts';
 import { ScriptedEnvironment } from '../support/scripted-environment.ts';
-import { says, type Script, ScriptedPolicy } from '../support/scripted-policy.ts';
+import { says, ScriptedPolicy } from '../support/scripted-policy.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 import { json, webServer } from '../support/web-server.ts';
+import { evidenceOf } from '../unit/agent_rl/runs/signs/evidence.ts';
 
 const folder = temporaryFolder();
 const server = webServer();
@@ -76,63 +70,32 @@ async function search(block: object): Promise<ToolResult> {
   }
 }
 
-interface Scene {
-  script: Script;
-  environment?: Partial<Environment>;
-  tool?: () => Promise<ToolResult>;
-  promptTokens?: number;
-  /** Between the log-probabilities of generator and learner, nats. */
-  gap?: number;
-}
-
-/** One iteration of the real trainer with the real rollout, a scripted policy and a learner that learns nothing. */
-async function iteration({ script, environment, tool, promptTokens, gap = 0 }: Scene) {
-  const settings = config(
-    'tools: [{type: code_exec}]\nrollout: {tasksPerStep: 2, groupSize: 2}\ntrain: {iterations: 1}\neval: {before: false, after: false}',
-  );
-  const echo = { name: 'echo', description: 'Says it again', parameters: Type.Object({}) };
+/** What a training says whose prompts leave no room to answer. */
+function withoutRoom(): Promise<string> {
   const rollouts = new RolloutWorker(() => ({
-    policy: new ScriptedPolicy(script, promptTokens),
-    world: worldOfOne(new ScriptedEnvironment(environment)),
-    tools: new Map([['echo', { call: tool ?? (async () => ({ content: 'again' })) }]]),
-    toolRunner: new ToolRunner([echo]),
+    policy: new ScriptedPolicy(() => ({ message: says('I do not know.') }), 800),
+    world: worldOfOne(new ScriptedEnvironment()),
+    tools: new Map(),
+    toolRunner: new ToolRunner([]),
     rewards: [],
     invalidCallPenalty: 0,
-    limits: { ...settings.config.rollout, maxTurnTokens: 10 },
+    limits: { ...options.rollout, invalidCallLimit: 3 },
   }));
-  const names = ['a', 'b'].map((taskId) => ({ taskId, prompt: '', metadata: {} }));
-  const learner = Object.assign(new FakeLearner(), { gap });
-  const seen: Metrics[] = [];
-  await trainGrpo(
-    {
-      options: trainerOptions(settings.config, choosePlugins(settings, builtinPlugins()), 'run'),
-      learner,
-      weights: learner,
-      rollouts,
-      tasks: new EpochPlan(names, { seed: 1 }),
-      evalTasks: [],
-      emit: (event) => event.type === 'iteration' && seen.push(event.metrics),
-      save: async () => ({ path: '', weightsSha256: '' }),
-    },
-    new AbortController().signal,
-  );
-  return seen[0] ?? {};
+  return failed({ rollouts });
 }
 
-/** What a run warns of whose iterations are all as this one. */
-async function warnings(scene: Scene): Promise<string> {
-  const metrics = await iteration(scene);
-  const settings = new RunSettings({ sandbox: {}, policy: {}, rollout: {} });
+const failed = async (parts: Parameters<typeof failing>[3]): Promise<string> =>
+  errorText((await failing(mixed, {}, {}, parts)).error);
+
+/** What a run warns of whose iterations all differ so from those of a healthy one. */
+async function warnings(change: Metrics): Promise<string> {
+  const { settings, series } = evidenceOf();
+  const metrics = { ...series.iterations[0]?.metrics, ...change };
   const watch = new RunWatch({ settings, tools: true, prompt: 'environment.systemPrompt' });
   return Array.from({ length: 20 }, (_, index) => watch.note(index + 1, metrics, []))
     .map((finding) => (finding === undefined ? '' : warningText(finding)))
     .join('\n');
 }
-
-const silent: Script = () => ({ message: says('I do not know.') });
-const calls =
-  (name: string): Script =>
-  ({ key: { turn } }) => ({ message: turn < 2 ? says('', [name, {}]) : says('done') });
 
 const sandbox = { workers: 1, limits: { wallS: 5, memoryMiB: 256 } } as const;
 
@@ -140,7 +103,7 @@ const sandbox = { workers: 1, limits: { wallS: 5, memoryMiB: 256 } } as const;
 const provocations: Readonly<Record<string, () => Promise<string>>> = {
   'PLUGIN_UNKNOWN: … unknown tool "code_exce"': () =>
     shown(() => choosePlugins(config('tools: [{type: code_exce}]'), builtinPlugins())),
-  '… calls in … episodes named an unknown tool': () => warnings({ script: calls('ecko') }),
+  '… calls in … episodes named an unknown tool': () => warnings({ 'rollout/rejectedCalls': 300 }),
   'DATASET_INVALID: … prompts leave no room': () => {
     const task = { taskId: 'a', prompt: '', metadata: {} };
     const tasks = { ...noTasks, train: [task] };
@@ -173,32 +136,12 @@ const provocations: Readonly<Record<string, () => Promise<string>>> = {
     ),
   'EMBEDDER_UNAVAILABLE:': () =>
     shown(() => openEmbedder({ type: 'transformers', model: join(folder, 'no-model') })),
-  'ROLLOUTS_FAILED:': () => shown(() => iteration({ script: silent, promptTokens: 800 })),
-  'Only … % of episodes call a tool': () => warnings({ script: silent }),
-  '… % of episodes are cut off': () =>
-    warnings({
-      script: () => ({ message: says('and so on and'), stop: 'max-tokens' }),
-      environment: {
-        finish: async () => ({
-          outcome: 'truncated-tokens',
-          reward: 0,
-          components: {},
-          success: false,
-        }),
-      },
-    }),
+  'ROLLOUTS_FAILED:': withoutRoom,
+  'Only … % of episodes call a tool': () => warnings({ 'rollout/toolCallRate': 0 }),
+  '… % of episodes are cut off': () => warnings({ 'outcome/truncated-tokens': 80 }),
   'MODEL_INVALID:': () => shown(() => modelFolder(config('model: {path: nowhere/at-all}').config)),
   'DEVICE_UNAVAILABLE:': () => shown(() => openEngine({ device: 'tensorflow', threads: 1 })),
-  '… calls in … episodes were malformed': () =>
-    warnings({
-      script: ({ key: { turn } }) => ({
-        message: new HermesFormat().read({
-          text: '<tool_call>{"name": "echo", </tool_call>',
-          turn,
-          inThought: false,
-        }),
-      }),
-    }),
+  '… calls in … episodes were malformed': () => warnings({ 'rollout/malformedCalls': 300 }),
   'ENGINE_FAILED:': () =>
     shown(async () => {
       const engine = await openEngine({
@@ -216,50 +159,11 @@ const provocations: Readonly<Record<string, () => Promise<string>>> = {
       await program.run({ x: Float32Array.of(1) }).finally(() => engine.close());
     }),
   'Collection takes … % of the time': () =>
-    warnings({
-      script: calls('echo'),
-      tool: async () => {
-        for (let tick = 0; tick < 200; tick++) await setImmediate();
-        return { content: 'at last' };
-      },
-    }),
+    warnings({ 'busy/collect': 0.95, 'seconds/tools': 100, 'seconds/generation': 5 }),
   '… % of … groups have equal rewards': () =>
-    warnings({ script: calls('echo'), environment: unsolved }),
-  'PARITY_BROKEN:': () =>
-    shown(() =>
-      iteration({
-        script: ({ key: { sample } }) => ({ message: says(String(sample)) }),
-        environment: mixedEnvironment(),
-        gap: 0.5,
-      }),
-    ),
+    warnings({ 'group/zeroVariance': 10, 'group/allWrong': 10, 'group/allRight': 0 }),
+  'PARITY_BROKEN:': () => failed({ learner: Object.assign(new FakeLearner(), { gap: 0.5 }) }),
 };
-
-/** No episode succeeds. */
-const unsolved: Partial<Environment> = {
-  finish: async () => ({
-    outcome: 'wrong-answer',
-    reward: 0,
-    components: { solved: 0 },
-    success: false,
-  }),
-};
-
-/** Every second episode succeeds, so that there is something to learn. */
-function mixedEnvironment(): Partial<Environment> {
-  let said = '';
-  return {
-    step: async ({ message }) => {
-      said = message.content;
-      return { done: true };
-    },
-    finish: async () => {
-      const reward = said === '0' ? 1 : 0;
-      const outcome = reward === 1 ? 'completed' : 'wrong-answer';
-      return { outcome, reward, components: { solved: reward }, success: reward === 1 };
-    },
-  };
-}
 
 const rows = tableBelow(readDocument('docs/troubleshooting.md'), '## Symptoms').map(
   ([, seen = '', remedy = '']) => ({ seen: codeSpans(seen)[0] ?? '', remedy }),

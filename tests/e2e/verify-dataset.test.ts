@@ -1,10 +1,6 @@
-import { join } from 'node:path';
-
 import { describe, expect, test } from '@jest/globals';
 
 import { jobs } from '#agent_rl/jobs/jobs.ts';
-import { packageRoot } from '#agent_rl/core/package-root.ts';
-import { succeeded } from '../support/built-program.ts';
 import { commandLine } from '../support/command-line.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
@@ -73,31 +69,5 @@ describe('The command agent-rl data verify', () => {
     );
     expect(code).toBe(0);
     expect((await verified(file)).stdout).not.toContain('DEGENERATE');
-  });
-
-  test("reads MBPP's own format", async () => {
-    const mbpp = {
-      task_id: 1,
-      text: 'Write a function to pair a number with its square.',
-      code: 'def pair(n):\n    return (n, n * n)',
-      test_list: ['assert pair(2) == (2, 4)', 'assert pair(3) == (3, 9)'],
-      test_setup_code: '',
-      challenge_test_list: [],
-    };
-    const args = '--format mbpp --sandbox-type pyodide --json'.split(' ');
-    expect(JSON.parse(succeeded(await verified(fileOf([mbpp]), ...args)))).toMatchObject({
-      tasks: 1,
-      judged: 1,
-      passed: 1,
-      failed: [],
-      sandboxLevel: expect.stringMatching(/^pyodide/) as unknown,
-      sandboxesSkipped: [],
-    });
-  });
-
-  test("reads HumanEval's own format", async () => {
-    const file = join(packageRoot(), 'tests', 'fixtures', 'human-eval', 'tasks.jsonl');
-    const stdout = succeeded(await verified(file, '--format', 'humaneval'));
-    expect(stdout).toContain('5 of 5 reference solutions pass (100.0 %), sandbox ');
   });
 });

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 
 import { type AgentExample, agentExample, shortTraining } from '../support/agent-example.ts';
 import { nodeProgram } from '../support/built-program.ts';
@@ -36,38 +36,34 @@ test('agents of three frameworks with the same tools end with the same weights, 
   expect(new Set(hashes).size).toBe(1);
 });
 
-describe('examples/python-openai', () => {
-  test('trains a program of the openai package', () => {
-    const example = agentExample(folder, 'python-openai');
-    shell('python3 -m venv .venv && .venv/bin/pip install -q -r requirements.txt', example.dir);
-    install(example.dir);
-    example.change('run.yaml', {
-      'iterations: 12': 'iterations: 2',
-      'groupSize: 8': 'groupSize: 4',
-      'tasksPerStep: 8': 'tasksPerStep: 2',
-      'maxTasks: 60': 'maxTasks: 4',
-    });
-    shell('npm run train', example.dir);
-    expectDelivered(example);
+test('examples/python-openai trains a program of the openai package', () => {
+  const example = agentExample(folder, 'python-openai');
+  shell('python3 -m venv .venv && .venv/bin/pip install -q -r requirements.txt', example.dir);
+  install(example.dir);
+  example.change('run.yaml', {
+    'iterations: 12': 'iterations: 2',
+    'groupSize: 8': 'groupSize: 4',
+    'tasksPerStep: 8': 'tasksPerStep: 2',
+    'maxTasks: 60': 'maxTasks: 4',
   });
+  shell('npm run train', example.dir);
+  expectDelivered(example);
 });
 
-describe('version 7 of the AI SDK', () => {
-  test('takes rolloutModel() by its types, and runs its loop with it', () => {
-    const example = agentExample(join(folder, 'ai-7'), 'ai-sdk');
-    example.change('package.json', {
-      '"ai": "6.0.326"': '"ai": "7.0.173"',
-      '"@ai-sdk/openai-compatible": "2.0.92"': '"@ai-sdk/openai-compatible": "3.0.92"',
-    });
-    install(example.dir);
-    writeBelow(
-      example.dir,
-      'model.ts',
-      "import { rolloutModel } from 'agent_rl/ai-sdk';\nimport { generateText } from 'ai';\n\nvoid generateText({ model: rolloutModel(), prompt: 'x' });\n",
-    );
-    const tsc = join(example.dir, '..', '..', 'node_modules', 'typescript', 'bin', 'tsc');
-    const options = '--noEmit --strict --module nodenext --target es2023 --skipLibCheck';
-    shell(`node ${tsc} ${options} model.ts`, example.dir);
-    trained(example);
+test('version 7 of the AI SDK takes rolloutModel() by its types, and runs its loop with it', () => {
+  const example = agentExample(join(folder, 'ai-7'), 'ai-sdk');
+  example.change('package.json', {
+    '"ai": "6.0.326"': '"ai": "7.0.173"',
+    '"@ai-sdk/openai-compatible": "2.0.92"': '"@ai-sdk/openai-compatible": "3.0.92"',
   });
+  install(example.dir);
+  writeBelow(
+    example.dir,
+    'model.ts',
+    "import { rolloutModel } from 'agent_rl/ai-sdk';\nimport { generateText } from 'ai';\n\nvoid generateText({ model: rolloutModel(), prompt: 'x' });\n",
+  );
+  const tsc = join(example.dir, '..', '..', 'node_modules', 'typescript', 'bin', 'tsc');
+  const options = '--noEmit --strict --module nodenext --target es2023 --skipLibCheck';
+  shell(`node ${tsc} ${options} model.ts`, example.dir);
+  trained(example);
 });

@@ -21,7 +21,7 @@ const model = join(folder, 'smollm2');
 
 type Drawn = Record<'tokens' | 'logprobs', number[]>;
 
-let theirs: { tokenized: number[][]; default: Drawn[]; float32: Drawn[] };
+let theirs: { tokenized: number[][]; float32: Drawn[] };
 let ours: number[][];
 
 const texts = [
@@ -85,8 +85,4 @@ test('log-probabilities agree within 5e-4 and greedy tokens are the same with fl
     expect(row!.ids.length).toBeGreaterThan(4);
     expect(row!.ids).toEqual(tokens.slice(0, row!.ids.length));
   }
-});
-
-test('the default, which rounds activations to bytes, differs by some hundredths of a nat', () => {
-  expect(gap(theirs.default)).toBeLessThan(0.3);
 });

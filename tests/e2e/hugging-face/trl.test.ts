@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 
 import { groupAdvantages } from '#agent_rl/algorithms/group-advantages.ts';
 import { policyLoss } from '#agent_rl/algorithms/policy-loss.ts';
 import type { PolicyLossSpec } from '#agent_rl/core/services/learner.ts';
 import { tokenWeights, type Aggregation } from '#agent_rl/algorithms/token-weights.ts';
-import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { tf, type Tensor } from '#agent_rl/engine/ops.ts';
 import { largestDifference, report, storedJson } from '#tests/support/hugging-face.ts';
+import { cpuEngine } from '#tests/support/cpu-engine.ts';
 import { builtinLoss } from '#tests/support/algorithm-parts.ts';
 
 type Rows = readonly (readonly number[])[];
@@ -48,11 +48,7 @@ const aggregationOf = {
 const stored = storedJson('trl.json') as Stored;
 const flat = (rows: Rows) => Float32Array.from(rows.flat());
 
-let engine: OnnxEngine;
-beforeAll(() => {
-  engine = new OnnxEngine({ device: 'cpu', threads: 1 });
-});
-afterAll(() => engine.close());
+const engine = cpuEngine();
 
 /** Loss and its gradient with respect to the log-probabilities. */
 async function ownLoss(weights: readonly Float32Array[], spec: PolicyLossSpec) {
@@ -67,21 +63,14 @@ async function ownLoss(weights: readonly Float32Array[], spec: PolicyLossSpec) {
   const shape = [feeds.logProbs.length];
   const specs = Object.keys(feeds).map((name) => ({ name, shape, dtype: 'float32' as const }));
   const program = await engine.compile(specs, (inputs) => {
-    const { loss, gradient } = valueAndGradient((values) => {
-      const batch = inputs as unknown as Parameters<typeof policyLoss>[0];
-      return policyLoss({ ...batch, logProbs: values }, spec, builtinLoss('clipped')).loss;
-    }, inputs['logProbs'] as Tensor);
-    return { loss, gradient };
+    const batch = inputs as unknown as Parameters<typeof policyLoss>[0];
+    const of = (values: Tensor) =>
+      policyLoss({ ...batch, logProbs: values }, spec, builtinLoss('clipped')).loss;
+    return { loss: of(batch.logProbs), gradient: tf.grad(of)(batch.logProbs) };
   });
   const outputs = await program.run(feeds);
   await program.dispose();
   return { loss: outputs['loss']![0]!, gradient: outputs['gradient'] as Float32Array };
-}
-
-function valueAndGradient(of: (values: Tensor) => Tensor, at: Tensor) {
-  let loss: Tensor | undefined;
-  const gradient = tf.grad((values: Tensor) => (loss = tf.keep(of(values))))(at);
-  return { loss: loss!, gradient };
 }
 
 test.each(Object.entries(stored.losses))(

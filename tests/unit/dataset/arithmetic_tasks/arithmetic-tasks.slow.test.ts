@@ -73,8 +73,6 @@ describe('The evaluation', () => {
   test('has phrasings that differ from all trained ones, and no question of training', () => {
     const all = [...framesOf('trained'), ...framesOf('unseen')];
     expect(new Set(all).size).toBe(all.length);
-    // 5 + 5 + 5 + 4 + 4 and 3 + 3 + 3 + 2 + 2.
-    expect([framesOf('trained').length, framesOf('unseen').length]).toEqual([23, 13]);
     const asked = [...trained.map(({ question }) => question), ...warmUp.map(({ text }) => text)];
     expect(lengths(asked)).toEqual([2, 3, 4, 5]);
     expect(new Set(asked.map(frame))).toEqual(new Set(framesOf('trained')));

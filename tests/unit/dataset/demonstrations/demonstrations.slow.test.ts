@@ -57,13 +57,6 @@ test('a conversation is prompt, calls with their results, and "Done."', () => {
   }
 });
 
-test('plans are at most eight words long', () => {
-  const thoughts = all.flatMap(({ messages }) =>
-    messages.map((message) => (message.role === 'assistant' ? (message.reasoning ?? '') : '')),
-  );
-  expect(Math.max(...thoughts.map((thought) => thought.split(' ').length))).toBeLessThanOrEqual(8);
-});
-
 describe('referenceDemonstration', () => {
   test('shows the plan, the program and the output of its example', () => {
     const code = 'a, b = [int(x) for x in input().split()]\nx = abs(a - b)\nprint(x * 7)';

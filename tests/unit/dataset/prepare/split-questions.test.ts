@@ -15,28 +15,26 @@ const words = tokenCounterOf((text) => text.match(/\S+/g)?.length ?? 0);
 /** A token is a byte here: letters can have several. */
 const bytes = tokenCounterOf((text) => Buffer.byteLength(text));
 
-describe('firstAlike', () => {
-  const sentence = (seed: string, count: number): string[] => {
-    const rng = new KeyedRng('near-duplicates', seed);
-    return Array.from({ length: count }, () => `w${rng.integer(5000)}`);
-  };
-  const [hundred, long] = [sentence('a', 100), sentence('b', 200)];
-  const chain = [long, long.with(5, 'x'), long.with(5, 'x').with(150, 'y')];
-  const strangers = Array.from({ length: 60 }, (_, i) => sentence(`c${i}`, 40));
-  // 98 triples each, 3 of them changed: 95 / 101 = 0.94.
-  const changed = [hundred, hundred.with(50, 'other')];
+const randomWords = (seed: string, count: number): string[] => {
+  const rng = new KeyedRng('near-duplicates', seed);
+  return Array.from({ length: count }, () => `w${rng.integer(5000)}`);
+};
+const [hundred, long] = [randomWords('a', 100), randomWords('b', 200)];
+const chain = [long, long.with(5, 'x'), long.with(5, 'x').with(150, 'y')];
+const strangers = Array.from({ length: 60 }, (_, i) => randomWords(`c${i}`, 40));
+// 98 triples each, 3 of them changed: 95 / 101 = 0.94.
+const changed = [hundred, hundred.with(50, 'other')];
 
-  test.each([
-    ['ignores case and punctuation', ['The  cat sat.', 'a dog', 'the cat, sat'], 1, [0, 1, 0]],
-    ['matches one changed word of a hundred at 0.9', changed, 0.9, [0, 0]],
-    ['does not match it at 0.97', changed, 0.97, [0, 1]],
-    ['returns the first text of a chain', chain, 0.95, [0, 0, 0]],
-    ['never matches texts that share little', strangers, 0.5, [...strangers.keys()]],
-    ['matches texts without words', ['...', '\u2014', 'word'], 0.8, [0, 0, 2]],
-  ])('%s', (_, texts, threshold, first) => {
-    const joined = texts.map((text) => (typeof text === 'string' ? text : text.join(' ')));
-    expect(firstAlike(joined, threshold)).toEqual(first);
-  });
+test.each([
+  ['ignores case and punctuation', ['The  cat sat.', 'a dog', 'the cat, sat'], 1, [0, 1, 0]],
+  ['matches one changed word of a hundred at 0.9', changed, 0.9, [0, 0]],
+  ['does not match it at 0.97', changed, 0.97, [0, 1]],
+  ['returns the first text of a chain', chain, 0.95, [0, 0, 0]],
+  ['never matches texts that share little', strangers, 0.5, [...strangers.keys()]],
+  ['matches texts without words', ['...', '\u2014', 'word'], 0.8, [0, 0, 2]],
+])('firstAlike %s', (_, texts, threshold, first) => {
+  const joined = texts.map((text) => (typeof text === 'string' ? text : text.join(' ')));
+  expect(firstAlike(joined, threshold)).toEqual(first);
 });
 
 describe('splitPassages', () => {

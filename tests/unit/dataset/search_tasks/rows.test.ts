@@ -45,9 +45,7 @@ describe('The search data', () => {
     expect(held.filter((id) => needed.has(id))).toEqual([]);
   });
 
-  test('contains 640 training questions and a headline of 218, none with its answer', () => {
-    const total = data.eval.filter(({ metadata }) => metadata['slice'] === undefined);
-    expect([data.train.length, total.length]).toEqual([640, 218]);
+  test('has no question with its answer in it', () => {
     expect(all.filter(({ question, answer }) => question.includes(answer))).toEqual([]);
   });
 
@@ -62,26 +60,17 @@ describe('The search data', () => {
   });
 });
 
-describe('An answer that is stated nowhere', () => {
-  const texts = new Map(data.documents.map(({ id, text }) => [id, text]));
-  const absent = all.filter(({ metadata }) => metadata['absent']);
+const texts = new Map(data.documents.map(({ id, text }) => [id, text]));
+const absent = all.filter(({ metadata }) => metadata['absent']);
 
-  test('is asked for in a seventh of the training tasks and in a slice', () => {
-    expect(data.train.filter(({ metadata }) => metadata['absent']).length).toBe(92);
-    const slice = data.eval.filter(({ answer }) => answer === 'not stated');
-    expect(new Set(slice.map(({ metadata }) => metadata['slice'])).size).toBe(1);
-    expect(slice.length).toBeGreaterThanOrEqual(200);
-  });
-
-  test('is missing from the documents on the way, which may state a former one', () => {
-    for (const { metadata, documents } of absent) {
-      const relations = metadata.kind.split('-');
-      const last = texts.get(documents.at(-1) ?? '');
-      if (documents.length < relations.length || last === undefined) continue;
-      const now = last.replaceAll(/former \w+( \w+)?/gu, '');
-      expect(now).not.toContain(` ${relations.at(-1)}`);
-    }
-  });
+test('an answer that is stated nowhere is missing from the documents on the way, which may state a former one', () => {
+  for (const { metadata, documents } of absent) {
+    const relations = metadata.kind.split('-');
+    const last = texts.get(documents.at(-1) ?? '');
+    if (documents.length < relations.length || last === undefined) continue;
+    const now = last.replaceAll(/former \w+( \w+)?/gu, '');
+    expect(now).not.toContain(` ${relations.at(-1)}`);
+  }
 });
 
 const { documentText, trainedWordings, unseenWordings, wordingName } = forms;

@@ -176,11 +176,6 @@ test('a line that nests or holds too much is a problem, and the next line is rea
   ]);
 });
 
-test('a Parquet file is read a row group at a time, in order', async () => {
-  const rows = await rowsOf(writeBelow(folder, 'all.parquet', stored));
-  expect(rows).toEqual(four.map((value, index) => ({ line: index + 1, value })));
-});
-
 test('other work runs while a large table is read', async () => {
   let turns = 0;
   const timer = setInterval(() => (turns += 1), 0);

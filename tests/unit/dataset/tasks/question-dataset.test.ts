@@ -110,13 +110,6 @@ describe('A question', () => {
     const { tasks } = await readTaskFile(file, 'question');
     expect(tasks).toMatchObject([{ taskId: 'c', prompt: 'P', tests, compare: 'exact' }]);
   });
-
-  test('may lie inside an object', async () => {
-    const file = write('nested.jsonl', '{"q": {"text": "Q"}, "a": {"all": ["x"], "best": "y"}}\n');
-    const columns = { question: 'q.text', answer: 'a.best', aliases: 'a.all' };
-    const { tasks } = await QuestionDataset.fromPath(file, { columns });
-    expect(tasks).toMatchObject([{ prompt: 'Q', answer: 'y', aliases: ['x'], metadata: {} }]);
-  });
 });
 
 const answerPattern = '#### (.+)';

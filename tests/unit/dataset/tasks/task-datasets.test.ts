@@ -5,7 +5,7 @@ import * as codeTasks from '#dataset/tasks/code-task-dataset.ts';
 import * as searchTasks from '#dataset/tasks/search-task-dataset.ts';
 import { readTaskFile } from '#dataset/tasks/task-files.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { errorOf, rejectionOf } from '#tests/support/thrown.ts';
+import { expectRejection, rejectionOf } from '#tests/support/thrown.ts';
 
 const { CodeTaskDataset } = codeTasks;
 const { readDocuments, SearchTaskDataset } = searchTasks;
@@ -219,9 +219,8 @@ describe('A list of problems', () => {
 test.each(['constructor', '__proto__', 'toString', 'csv'])(
   'the format %s is unknown',
   async (format) => {
-    const error = await rejectionOf(readTaskFile(`${folder}/train.jsonl`, format));
     const known = 'Known: code, humaneval, mbpp, plain, search, question.';
-    expect(error).toMatchObject(errorOf('CONFIG_INVALID', known));
+    await expectRejection(readTaskFile(`${folder}/train.jsonl`, format), 'CONFIG_INVALID', known);
     const code = { format: format as codeTasks.CodeTaskFormat };
     const read = CodeTaskDataset.fromPath('none.jsonl', code);
     await expect(read).rejects.toThrow('Known: code, humaneval, mbpp.');

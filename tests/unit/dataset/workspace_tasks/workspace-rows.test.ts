@@ -16,13 +16,14 @@ const { evalRows, sliceNames, trainedChain, trainRow } = rowsOf;
 const { isUnseenPair, stepName, trainedSteps, unseenSteps } = steps;
 const { drawQuestion, phrase, shortCuts } = tasks;
 
-describe('The names', () => {
-  test.each([thingsOf, relationsOf])('differ between warm-up, training and evaluation', (of) => {
+test.each([thingsOf, relationsOf])(
+  'the names differ between warm-up, training and evaluation',
+  (of) => {
     const all = [...of.warmUp, ...of.train, ...of.eval];
     expect(new Set(all).size).toBe(all.length);
     for (const share of [of.warmUp, of.train, of.eval]) expect(share.length).toBeGreaterThan(60);
-  });
-});
+  },
+);
 
 describe('The steps', () => {
   test('differ between training and the unseen forms', () => {

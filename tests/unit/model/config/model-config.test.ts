@@ -4,7 +4,6 @@ import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { readModelConfig, writeModelConfig } from '#model/config/model-config.ts';
 import * as parameters from '#model/config/parameters.ts';
 import { weightsSha256 } from '#model/weights/weights-sha256.ts';
-import { tinyModels } from '#tests/support/tiny-models.ts';
 
 const qwen3 = {
   model_type: 'qwen3',
@@ -86,7 +85,6 @@ test.each([
   expect(readModelConfig(written)).toEqual(config);
 });
 
-const { rope_theta: theta, ...ropeless } = qwen3;
 test.each([
   ['qwen2', {}, [], { qkNorm: false, qkvBias: true }],
   ['qwen2', { attention_bias: true }, [], { qkvBias: true }],
@@ -100,11 +98,6 @@ test.each([
   expect(readModelConfig({ ...qwen3, model_type, ...more }, 'c', names)).toMatchObject(read);
 });
 
-test('the rotary base may be in rope_parameters alone', () => {
-  const json = { ...ropeless, rope_parameters: { rope_theta: theta, rope_type: 'default' } };
-  expect(readModelConfig(json).ropeTheta).toBe(1e6);
-});
-
 describe('The parameters', () => {
   const miniMind3 = readModelConfig(qwen3);
 
@@ -113,24 +106,6 @@ describe('The parameters', () => {
     const size = { hiddenSize: 512, kvHeads: 2, headDim: 64, intermediateSize: 1408 };
     const small = { ...miniMind3, ...size, qkNorm: false, family: 'llama' } as const;
     expect(parameters.parameterCount(small)).toBe(25_829_888);
-  });
-
-  test('use the names of Hugging Face, with matrices as [out, in]', () => {
-    const specs = parameters.parameterSpecs(miniMind3);
-    const shapes = Object.fromEntries(specs.map(({ name, shape }) => [name, shape]));
-    expect(shapes['model.layers.7.self_attn.k_proj.weight']).toEqual([384, 768]);
-    expect(shapes['model.layers.0.mlp.down_proj.weight']).toEqual([768, 2432]);
-    expect(shapes['model.layers.0.self_attn.q_norm.weight']).toEqual([96]);
-    expect(shapes['lm_head.weight']).toBeUndefined();
-  });
-
-  test('include biases and a separate LM head if the model has them', () => {
-    const own = 'Qwen2 with biases, four query heads per key head and its own LM head';
-    const names = parameters.parameterSpecs(tinyModels[own]!).map(({ name }) => name);
-    expect(names).toContain('model.layers.0.self_attn.v_proj.bias');
-    expect(names).not.toContain('model.layers.0.self_attn.o_proj.bias');
-    expect(names).not.toContain('model.layers.0.self_attn.q_norm.weight');
-    expect(names.at(-1)).toBe('lm_head.weight');
   });
 
   test('start normal with deviation 0.02, norms as 1, and the seed decides all', () => {

@@ -9,7 +9,7 @@ import { loadConfig } from '#agent_rl/config/index.ts';
 import type { ErrorCode } from '#agent_rl/core/errors.ts';
 import { saveTinyAdapter } from '#tests/support/tiny-adapter.ts';
 import { freshFolder, temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { errorOf, rejectionOf } from '#tests/support/thrown.ts';
+import { errorOf, expectRejection } from '#tests/support/thrown.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
 const commit = 'a'.repeat(40);
@@ -73,8 +73,7 @@ test.each([
   ['org/name', '/main', 'model.revision'],
   ['org/name', '', 'model.revision'],
 ])('a run refuses %s at revision %j', async (path, revision, problem) => {
-  const error = await rejectionOf(resolved({ path, revision }));
-  expect(error).toMatchObject(errorOf('CONFIG_INVALID', problem));
+  await expectRejection(resolved({ path, revision }), 'CONFIG_INVALID', problem);
 });
 
 test('a name that is no model is refused with what it may be', async () => {

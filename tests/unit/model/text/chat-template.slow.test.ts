@@ -187,14 +187,6 @@ test('a prompt of Llama 3 begins with exactly one token for the beginning of tex
   expect(ids.filter((id) => id === begin)).toHaveLength(1);
 });
 
-test('a prompt shows the configured date, whatever the clock says', () => {
-  const { template: dated } = llamaModel();
-  const prompt = (date?: string) =>
-    joined(dated.promptPieces([user('Hi')], [], date === undefined ? {} : { date }));
-  expect(prompt()).toContain('Today: 26 Jul 2024');
-  expect(prompt('2031-01-02')).toContain('Today: 02 Jan 2031');
-});
-
 const qwen = await qwen3();
 
 const delta = (content: string) =>

@@ -1,4 +1,4 @@
-import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 
 import { beforeEach, describe, expect, test } from '@jest/globals';
@@ -85,13 +85,6 @@ describe('The templates for conversations with and without tools', () => {
     configure({ chat_template });
     await expect(open()).rejects.toThrow(problem);
   });
-});
-
-test('a copy of a model contains the files that are read', async () => {
-  const copy = path.join(folder, 'copy');
-  await copyLanguageModelFiles(folder, copy);
-  expect(readdirSync(copy).toSorted()).toEqual(['tokenizer.json', 'tokenizer_config.json']);
-  expect((await openLanguageModelFolder(copy)).endOfTurnId).toBe(2);
 });
 
 describe('A folder is refused if it', () => {

