@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Attack } from './attack.ts';
-import type { Backend } from './backend.ts';
+import type { Backend } from './backends.ts';
 import type { Sandbox } from '../../agent_rl/core/services/sandbox.ts';
 import { canSeeProcesses, descendantsOf } from './host/process-tree.ts';
 import { Host, type InheritedFile } from './host/host.ts';
@@ -12,7 +12,6 @@ export interface SuiteOptions {
   /** Attacks in parallel; each lane has its own sandbox and its own part of the host. */
   lanes: number;
   inherited?: InheritedFile;
-  onFinding?: (finding: Finding) => void;
 }
 
 /** One runs the attack, the other a harmless program. */
@@ -25,7 +24,7 @@ export async function runSuite(
   backend: Backend,
   options: SuiteOptions,
 ): Promise<readonly Finding[]> {
-  const { attacks, lanes: wanted, inherited, onFinding = () => undefined } = options;
+  const { attacks, lanes: wanted, inherited } = options;
   const before = family();
   const together = attacks.filter(({ alone }) => alone !== true);
   const alone = attacks.filter((attack) => attack.alone === true);
@@ -36,9 +35,7 @@ export async function runSuite(
   const findings = new Map<Attack, Finding>();
   const drain = async (lane: Lane, queue: Attack[]): Promise<void> => {
     for (let attack = queue.shift(); attack !== undefined; attack = queue.shift()) {
-      const finding = await lane.run(attack);
-      findings.set(attack, finding);
-      onFinding(finding);
+      findings.set(attack, await lane.run(attack));
     }
   };
   try {
@@ -49,7 +46,6 @@ export async function runSuite(
     await Promise.all(lanes.map((lane) => lane.close()));
   }
   const last = await leftBehind(before);
-  onFinding(last);
   return [...attacks.flatMap((attack) => findings.get(attack) ?? []), last];
 }
 

@@ -5,11 +5,8 @@ import type { EpisodeEnd, Turn, Verdict } from '#agent_rl/core/plugins/environme
 import type { Sandbox } from '#agent_rl/core/services/sandbox.ts';
 import { CodeExecEnv } from '#agent_rl/environments/code-exec/code-exec-env.ts';
 import type { CodeExecSettings } from '#agent_rl/environments/code-exec/settings.ts';
-import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
-import { CodeExecTool } from '#agent_rl/tools/code-exec/code-exec-tool.ts';
 import { describeEnvironmentContract } from '../contracts/environment-contract.ts';
 import { scriptedSandbox } from '../support/scripted-sandbox.ts';
-import { startedSandbox } from '../support/started-sandbox.ts';
 
 const task: CodeTask = {
   taskId: 't1',
@@ -141,33 +138,15 @@ describe('A task of assert statements', () => {
     },
   );
 
-  describe('run in a sandbox', () => {
-    const started = startedSandbox();
-    const bothPassed = 'passed: assert f(1) == 1\npassed: assert f(3) == 9';
-
-    test('is solved by the first program that passes the hidden ones too', async () => {
-      const sandbox = started();
-      const tool = new CodeExecTool({ sandbox, settings: {} });
-      const env = made({ judgedCall: 'every-call' }, sandbox, asserts);
-      await env.start();
-      for (const [code, content, done] of [
-        ['def f(x): return x', 'passed: assert f(1) == 1\nfailed: assert f(3) == 9', false],
-        ['def f(x): return {1: 1, 3: 9}[x]', bothPassed, false],
-        ['print(5)\ndef f(x): return x * x', `5\n${bothPassed}`, true],
-      ] as const) {
-        const context = { signal, inputs: env.toolInputs(call), random: new KeyedRng(1) };
-        const result = await tool.call({ code }, context);
-        expect(result.content).toBe(content);
-        const status = result.isError ? 'error' : 'ok';
-        const calls = [
-          { call: { ...call, arguments: { code } }, wallMs: 1, result, status },
-        ] as const;
-        const message = { role: 'assistant', content: '' } as const;
-        expect((await env.step({ index: 0, message, calls }, signal)).done).toBe(done);
-      }
-      const verdictOf = await env.finish('done', signal);
-      expect(verdictOf).toMatchObject({ reward: 1, metrics: { repairedAfterError: 1 } });
-    });
+  test('is solved by the first call that passes the hidden ones too, if every call is judged', async () => {
+    const waiting = [[true, false], [true, true], []];
+    const sandbox = scriptedSandbox(() => ({ verdicts: verdicts(...(waiting.shift() ?? [])) }));
+    const env = made({ judgedCall: 'every-call' }, sandbox, asserts);
+    await env.start();
+    expect(await env.step(ran(0, 'f'), signal)).toEqual({ done: false });
+    expect(await env.step(ran(1, 'g'), signal)).toEqual({ done: true });
+    expect(await env.finish('done', signal)).toMatchObject({ reward: 1, success: true });
+    expect(sandbox.requests.map(({ code }) => code)).toEqual(['f', 'g']);
   });
 });
 

@@ -43,6 +43,7 @@ export const badArguments: [string, () => unknown, RegExp][] = [
   ['a function', () => () => 1, /holds a function; allowed are/],
   ['a symbol', () => Symbol('x'), /holds a symbol; allowed are/],
   ['an object of a class', () => ({ a: new Map() }), /holds an object of a class; allowed are/],
+  ['a date', () => new Date(0), /holds an object of a class/],
   ['a list that holds itself', cyclic, /is nested more than 100 deep, or holds itself$/],
   ['lists that share their members', shared, /is nested|above \d+ characters/],
   ['101 lists in one another', () => deep(101), /is nested more than 100 deep/],

@@ -3,8 +3,7 @@ import { existsSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 
 import type { Attack } from '#tests/attacks/attack.ts';
-import type { Backend } from '#tests/attacks/backend.ts';
-import { packageBackends } from '#tests/attacks/backends.ts';
+import { type Backend, packageBackends } from '#tests/attacks/backends.ts';
 import { attacks } from '#tests/attacks/cases/index.ts';
 import { findSecrets } from '#tests/attacks/find-secrets.ts';
 import type { Bait } from '#tests/attacks/host/bait.ts';

@@ -68,18 +68,10 @@ describe('The judge with a real sandbox', () => {
     });
   });
 
-  test('fails a stdout that is not kept whole, whatever was cut of stderr', async () => {
-    const noisy = 'import sys\nsys.stderr.write("d" * 100_000)\nprint(1)';
-    expect(await judge(noisy, printing(['', '1']))).toMatchObject({ passed: 1 });
-    const long = await judge('print("x" * 70_000)', printing(['', large]));
-    expect(long).toMatchObject({ passed: 0, failures: [expect.stringContaining('70001 bytes')] });
-  });
-
   test.each([
     ['def f(x): return x * x', ['passed', 'passed', 'passed']],
     ['def f(x): return 9', ['wrong-answer', 'passed', 'wrong-answer']],
     ['def f(x): return 9 / (x - 3)', ['wrong-answer', 'error', 'wrong-answer']],
-    ['f = 5', ['error', 'error', 'error']],
     ['def g(x): return x', ['error', 'error', 'error']],
     ['import os\ndef f(x): os._exit(0)', ['error', 'error', 'error']],
     ['def f(x):\n    while x == 3: pass\n    return x * x', ['passed', 'timeout', 'timeout']],

@@ -209,8 +209,8 @@ test('compareValues, float, finds the partner of every member of a set or dictio
       ),
       ({ items, other }) => {
         const near = other.map((x) => float(String(x * (1 + 1e-8))));
-        const expected = items.map((x) => float(String(x)));
-        expect(compareValues(set(...near), set(...expected), 'float')).toBe(true);
+        const exact = items.map((x) => float(String(x)));
+        expect(compareValues(set(...near), set(...exact), 'float')).toBe(true);
       },
     ),
   );
@@ -242,9 +242,5 @@ describe('compareValues, given more members than expected', () => {
   test('reads none of them within lists and tuples', () => {
     expect(compareValues([1, tuple(unread)], [1, tuple(0, 0)], 'exact')).toBe(false);
     expect(compareValues([1, tuple(unread)], [1, tuple(0, 0)], 'float')).toBe(false);
-  });
-
-  test('does not hold for a member that is not a Python value', () => {
-    expect(compareValues([{ $no: 1 }], [1], 'exact')).toBe(false);
   });
 });

@@ -8,8 +8,7 @@ import { errorOf, rejectionOf } from '#tests/support/thrown.ts';
 import { type Answer, hang, inTurn, json, webServer } from '#tests/support/web-server.ts';
 
 const secret = 'tvly-secret-0123456789';
-// A key has one rate limit.
-const environment = { KEY_OF_TEST: secret, KEY_OF_LIMIT: 'tvly-limited-0123456789' };
+const environment = { KEY_OF_TEST: secret };
 
 const server = webServer();
 
@@ -182,13 +181,6 @@ describe("The user's mistake stops the search", () => {
     expect(server.received).toHaveLength(1);
   });
 
-  test('a second rate limit for the same key is refused', async () => {
-    const limited = { ...tavily, apiKeyEnv: 'KEY_OF_LIMIT' };
-    await searched({ ...limited, rateLimitPerMin: 50 }, good);
-    const error = await rejectionOf(searched({ ...limited, rateLimitPerMin: 20 }, good));
-    expect(error.code).toBe('CONFIG_INVALID');
-  });
-
   test('a missing key is named', async () => {
     const error = await rejectionOf(searched({ ...tavily, apiKeyEnv: 'NOT_SET' }, good));
     expect(error.code).toBe('CONFIG_INVALID');
@@ -250,11 +242,6 @@ describe('The result', () => {
     });
     const text = `${'word '.repeat(8).trim()}…`;
     expect(result.content).toBe(`[1] T0\n${text}\n\n[2] T1\n${text}`);
-  });
-
-  test('may be empty', async () => {
-    const { result } = await searched(tavily, json({ results: [] }));
-    expect(result).toEqual({ content: 'No results.', data: [] });
   });
 
   test('is the direct answer when there are no hits', async () => {
