@@ -1,12 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { system, user, type ToolMessage } from '../../agent_rl/core/message.ts';
-import {
-  policies,
-  type ActOptions,
-  type Policy,
-  type PolicyTurn,
-} from '../../agent_rl/core/plugins/policy.ts';
+import { policies } from '../../agent_rl/core/plugins/policy.ts';
+import type { ActOptions, Policy, PolicyTurn } from '../../agent_rl/core/plugins/policy.ts';
 import { unbiased } from '../../agent_rl/core/services/generator.ts';
 import type { Transcript, TokenSource } from '../../agent_rl/core/transcript.ts';
 import { expectSpec } from './contract-parts.ts';

@@ -1,10 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
-import {
-  type Selection,
-  type SelectionGroup,
-  selections,
-} from '../../agent_rl/core/algorithm/selection.ts';
+import { selections } from '../../agent_rl/core/algorithm/selection.ts';
+import type { Selection, SelectionGroup } from '../../agent_rl/core/algorithm/selection.ts';
 import { expectSpec } from './contract-parts.ts';
 
 export interface SelectionContract {

@@ -18,8 +18,7 @@ const task: CodeTask = {
     kind: 'stdin',
     cases: [
       { input: '1', output: '2', public: true },
-      { input: '2', output: '4' },
-      { input: '5', output: '10' },
+      ...[2, 5].map((n) => ({ input: `${n}`, output: `${2 * n}` })),
     ],
   },
 };

@@ -19,12 +19,8 @@ const tableOf = (machine: string): Table =>
  */
 function numbersOfHeaders(machine: string): Table {
   const file = join(packageRoot(), 'tests', 'fixtures', 'syscalls', `${machine}.h.txt`);
-  const defined = new Map(
-    [...readFileSync(file, 'utf8').matchAll(/#define (\w+) (\S+)/g)].map(([, name, value]) => [
-      name,
-      value,
-    ]),
-  );
+  const lines = [...readFileSync(file, 'utf8').matchAll(/#define (\w+) (\S+)/g)];
+  const defined = new Map(lines.map(([, name, value]) => [name, value]));
   const numberOf = (value = ''): number =>
     /^\d+$/.test(value) ? Number(value) : numberOf(defined.get(value));
   return Object.fromEntries(

@@ -42,8 +42,7 @@ native('A program on this machine', () => {
     ) as string[];
     expect(paths.filter((path) => root.startsWith(path) || path.startsWith(root))).toEqual([]);
     expect(paths.some((path) => path.includes('/lib'))).toBe(true);
-    expect(
-      paths.filter((path) => /^\/(?:etc|home|root|var|proc|bin|sbin|usr\/bin)?$/.test(path)),
-    ).toEqual([]);
+    const whole = /^\/(?:etc|home|root|var|proc|bin|sbin|usr\/bin)?$/;
+    expect(paths.filter((path) => whole.test(path))).toEqual([]);
   });
 });

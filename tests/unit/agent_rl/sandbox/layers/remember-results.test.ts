@@ -83,16 +83,11 @@ describe('The memory of results', () => {
   );
 
   test('answers the other callers when one is cancelled', async () => {
-    let finish = (): void => undefined;
-    const finished = new Promise<void>((resolve) => {
-      finish = resolve;
-    });
+    let finish!: () => void;
+    const finished = new Promise<void>((resolve) => (finish = resolve));
     const scripted = scriptedSandbox(() => ({ stdout: '1' }));
-    const slow: Sandbox = {
-      ...scripted,
-      execute: (request) => finished.then(() => scripted.execute(request)),
-    };
-    const sandbox = remembered(slow);
+    const execute: Sandbox['execute'] = (asked) => finished.then(() => scripted.execute(asked));
+    const sandbox = remembered({ ...scripted, execute });
     const abort = new AbortController();
     const cancelled = sandbox.execute({ kind: 'run', code: 'x' }, abort.signal);
     const other = sandbox.execute({ kind: 'run', code: 'x' });

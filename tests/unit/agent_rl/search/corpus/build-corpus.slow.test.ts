@@ -5,11 +5,8 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 
 import type { SearchDocument } from '#agent_rl/core/services/search.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import {
-  buildCorpus,
-  type BuildCorpusOptions,
-  openCorpusBackend,
-} from '#agent_rl/search/corpus/index.ts';
+import { buildCorpus, openCorpusBackend } from '#agent_rl/search/corpus/index.ts';
+import type { BuildCorpusOptions } from '#agent_rl/search/corpus/index.ts';
 import { lanceVersion } from '#agent_rl/search/corpus/manifest.ts';
 import { letterEmbedder } from '#tests/support/letter-embedder.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
