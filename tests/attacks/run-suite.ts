@@ -22,9 +22,8 @@ const endMs = 200;
 /** Runs attacks against a backend; one finding for each, in their order, and one for leftover processes. */
 export async function runSuite(
   backend: Backend,
-  options: SuiteOptions,
+  { attacks, lanes: wanted, inherited }: SuiteOptions,
 ): Promise<readonly Finding[]> {
-  const { attacks, lanes: wanted, inherited } = options;
   const before = family();
   const together = attacks.filter(({ alone }) => alone !== true);
   const alone = attacks.filter((attack) => attack.alone === true);

@@ -7,6 +7,8 @@ interface MarkedSpec {
   settings?: unknown;
 }
 
+export const snakeCase = /^[a-z][a-z0-9_]*$/;
+
 /** A name, a description that says something, and settings without the names that a block of the run file has taken. */
 export function expectSpec(
   spec: MarkedSpec | undefined,

@@ -135,9 +135,8 @@ export function describeGeneratorContract(
     });
 
     inTime('ends a turn where the context is full', async () => {
-      const { tokens, stop } = await generator.generate(
-        request('full', { maxTokens: info.maxContextTokens + 1 }),
-      );
+      const most = { maxTokens: info.maxContextTokens + 1 };
+      const { tokens, stop } = await generator.generate(request('full', most));
       expect([tokens.length <= info.maxContextTokens - 3, stop]).toEqual([true, 'context-full']);
       generator.release('full');
     });
@@ -161,10 +160,8 @@ export function describeGeneratorContract(
 
     inTime('aborts only the aborted request', async () => {
       const abort = new AbortController();
-      const doomed = generator.generate(
-        request('doomed', { maxTokens: info.maxContextTokens }),
-        abort.signal,
-      );
+      const long = request('doomed', { maxTokens: info.maxContextTokens });
+      const doomed = generator.generate(long, abort.signal);
       const sibling = generator.generate(request('sibling'));
       abort.abort();
       expect((await doomed).stop).toBe('aborted');
