@@ -59,36 +59,24 @@ async function runIn(
   folder: string,
   { identity, settings, changes }: { identity: Identity; settings: IdentityRun; changes: boolean },
 ): Promise<readonly SuiteReport[]> {
-  const [home, cwd, temporary] = ['home', 'work', 'tmp'].map((name) => join(folder, name)) as [
-    string,
-    string,
-    string,
-  ];
+  const [home, cwd, temporary] = [join(folder, 'home'), join(folder, 'work'), join(folder, 'tmp')];
   const inherited = { path: join(folder, 'inherited'), secret: newSecret() };
   const report = join(temporary, 'report.json');
   for (const place of [home, cwd, temporary]) fs.mkdirSync(place);
   fs.writeFileSync(inherited.path, inherited.secret);
-  if (changes) {
-    for (const place of [home, cwd, temporary, inherited.path])
-      fs.chownSync(place, ordinaryUser, ordinaryUser);
-  }
+  const own = changes ? [home, cwd, temporary, inherited.path] : [];
+  for (const place of own) fs.chownSync(place, ordinaryUser, ordinaryUser);
   const descriptor = fs.openSync(inherited.path, 'r+');
   const gap = Array.from({ length: inheritedDescriptor - 3 }, () => 'ignore' as const);
   const ownCache = process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
   const cache = changes ? join(home, '.cache') : ownCache;
-  const child = spawn(
-    process.execPath,
-    [
-      join(import.meta.dirname, 'identity-main.js'),
-      JSON.stringify({ ...settings, identity, inherited, report }),
-    ],
-    {
-      cwd,
-      env: { PATH: process.env['PATH'], HOME: home, TMPDIR: temporary, XDG_CACHE_HOME: cache },
-      stdio: ['ignore', 'inherit', 'inherit', ...gap, descriptor],
-      ...(changes && { uid: ordinaryUser, gid: ordinaryUser }),
-    },
-  );
+  const given = JSON.stringify({ ...settings, identity, inherited, report });
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'identity-main.js'), given], {
+    cwd,
+    env: { PATH: process.env['PATH'], HOME: home, TMPDIR: temporary, XDG_CACHE_HOME: cache },
+    stdio: ['ignore', 'inherit', 'inherit', ...gap, descriptor],
+    ...(changes && { uid: ordinaryUser, gid: ordinaryUser }),
+  });
   fs.closeSync(descriptor);
   const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
   if (code !== 0)

@@ -131,10 +131,10 @@ function harmTo({ prints }: Bystander, left: Ended, bait: Bait): readonly string
 /** Checks every worker, with one program for each. */
 async function healthProblems(sandbox: Sandbox): Promise<readonly string[]> {
   const { concurrency } = sandbox.capabilities();
-  const runs = await Promise.all(
-    Array.from({ length: concurrency }, () => patiently(sandbox, healthy)),
+  const running = Array.from({ length: concurrency }, () => patiently(sandbox, healthy));
+  const sick = (await Promise.all(running)).find(
+    ({ status, stdout }) => status !== 'ok' || stdout !== '42\n',
   );
-  const sick = runs.find(({ status, stdout }) => status !== 'ok' || stdout !== '42\n');
   return sick ? [`${brokenSandbox}: ${sick.status} ${sick.message ?? ''} ${sick.stdout}`] : [];
 }
 

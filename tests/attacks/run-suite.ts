@@ -28,9 +28,8 @@ export async function runSuite(
   const together = attacks.filter(({ alone }) => alone !== true);
   const alone = attacks.filter((attack) => attack.alone === true);
   const count = Math.max(1, Math.min(wanted, together.length));
-  const lanes = await Promise.all(
-    Array.from({ length: count }, () => Lane.open(backend, inherited)),
-  );
+  const opening = Array.from({ length: count }, () => Lane.open(backend, inherited));
+  const lanes = await Promise.all(opening);
   const findings = new Map<Attack, Finding>();
   const drain = async (lane: Lane, queue: Attack[]): Promise<void> => {
     for (let attack = queue.shift(); attack !== undefined; attack = queue.shift()) {

@@ -42,10 +42,8 @@ async function asPublished(folder: string): Promise<string> {
 }
 
 /** What every generator promises. Call it from the test of each one. */
-export function describeGeneratorContract(
-  name: string,
-  { open, vocabSize, weights, timeoutS = 60 }: GeneratorContract,
-): void {
+export function describeGeneratorContract(name: string, contract: GeneratorContract): void {
+  const { open, vocabSize, weights, timeoutS = 60 } = contract;
   const request = (episode: string, over: Partial<GenerationRequest> = {}): GenerationRequest => ({
     episode,
     tokens: [1, 2, 3],

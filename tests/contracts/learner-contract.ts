@@ -25,10 +25,8 @@ const crossEntropy: LossSpec = { name: 'cross_entropy' };
 const adamw = { learningRate: 0.01, beta1: 0.9, beta2: 0.99, eps: 1e-8, weightDecay: 0 };
 
 /** What every learner promises. Call it from the test of each one. */
-export function describeLearnerContract(
-  name: string,
-  { open, vocabSize, tolerance = 1e-3, maxGradNorm = 1, timeoutS = 60 }: LearnerContract,
-): void {
+export function describeLearnerContract(name: string, contract: LearnerContract): void {
+  const { open, vocabSize, tolerance = 1e-3, maxGradNorm = 1, timeoutS = 60 } = contract;
   const optim = { ...adamw, maxGradNorm };
   const datum = (length: number, step: number): TrainDatum => ({
     tokens: Int32Array.from({ length }, (_, place) => (place * step + length) % vocabSize),

@@ -124,11 +124,8 @@ export function describeMultiAgentEnvironmentContract(
     );
 
     test('shares nothing between two episodes of a task', async () => {
-      const [one, other] = [
-        await play(create(), agents, winningTurns),
-        await play(create(), agents, winningTurns),
-      ];
-      expect(one).toEqual(other);
+      const one = await play(create(), agents, winningTurns);
+      expect(await play(create(), agents, winningTurns)).toEqual(one);
     });
   });
 }

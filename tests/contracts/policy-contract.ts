@@ -203,10 +203,8 @@ export function describePolicyContract(name: string, contract: PolicyContract): 
       const policy = create();
       const transcript = policy.begin(opening, []);
       const { length } = transcript;
-      const turn = await policy.act(
-        transcript,
-        actOptions({ episode: 'cancelled', signal: AbortSignal.abort() }),
-      );
+      const options = actOptions({ episode: 'cancelled', signal: AbortSignal.abort() });
+      const turn = await policy.act(transcript, options);
       policy.release('cancelled');
       expect(turn.stop).toBe('aborted');
       expect(transcript).toHaveLength(length + turn.sampledTokens);

@@ -24,10 +24,7 @@ const { signal } = new AbortController();
 /** Rounding of sums that were made in another order. */
 const tolerance = 1e-9;
 
-const terms: readonly RewardTerm[] = [
-  { name: 'environment', weight: 1 },
-  { name: 'brevity', weight: 1 },
-];
+const terms = ['environment', 'brevity'].map((name): RewardTerm => ({ name, weight: 1 }));
 
 /** An episode with the scores of both terms; `undefined` for one that does not apply. */
 function episode(environment: number, brevity: number | undefined, at = 0): JudgedEpisode {

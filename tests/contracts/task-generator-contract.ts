@@ -19,10 +19,8 @@ const seeds = [0, 1, 42] as const;
 const indexes = [7, 0, 2 ** 31, 3, 2 ** 33 + 5, 1] as const;
 
 /** What every task generator promises. Call it from the test of each one. */
-export function describeTaskGeneratorContract(
-  name: string,
-  { plugin, create, tasks = 256 }: TaskGeneratorContract,
-): void {
+export function describeTaskGeneratorContract(name: string, contract: TaskGeneratorContract): void {
+  const { plugin, create, tasks = 256 } = contract;
   const spec = taskGenerators.specOf(plugin);
   const { taskFormat: format = '', version = 0 } = spec ?? {};
   const generated = (seed: number) => ({ name, version, format, seed, generator: create() });
@@ -77,8 +75,8 @@ export function describeTaskGeneratorContract(
 
     test('makes rows that are the same after a round trip through a file', () => {
       const generator = create();
-      const trained = indexes.map((index) => generator.train(1, index));
-      const rows = [...generator.evaluation(), ...trained];
+      const some = indexes.map((index) => generator.train(1, index));
+      const rows = [...generator.evaluation(), ...some];
       expect(JSON.parse(JSON.stringify(rows))).toEqual(rows);
     });
   });

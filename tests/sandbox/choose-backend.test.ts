@@ -76,7 +76,6 @@ describe('The settings of a remote sandbox', () => {
     [{ type: 'pyodide', url: 'http://h' }, /sandbox\.url has no effect with sandbox\.type pyodide/],
     [{ type: 'auto', tokenEnv: 'T' }, /sandbox\.tokenEnv has no effect/],
     [{ type: 'remote', url: 'http://h', python: '/p' }, /sandbox\.python has no effect/],
-    [{ type: 'pyodide', python: '/p' }, /sandbox\.python has no effect with sandbox\.type pyodide/],
     [{ type: 'auto', url: 'http://h', tokenEnv: 'T' }, /sandbox\.url has[^]*sandbox\.tokenEnv has/],
     [{ type: 'auto', workers: 0 }, /sandbox\.workers is 0; it must be a whole number/],
     [{ type: 'remote', url: 'http://h', preload: ['numpy'] }, /sandbox\.preload has no effect/],

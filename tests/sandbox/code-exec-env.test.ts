@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
 import type { CodeTask } from '#agent_rl/core/tasks/code-task.ts';
-import type { EpisodeEnd, Turn, Verdict } from '#agent_rl/core/plugins/environment.ts';
+import type { EpisodeEnd, Turn } from '#agent_rl/core/plugins/environment.ts';
 import type { Sandbox } from '#agent_rl/core/services/sandbox.ts';
 import { CodeExecEnv } from '#agent_rl/environments/code-exec/code-exec-env.ts';
 import type { CodeExecSettings } from '#agent_rl/environments/code-exec/settings.ts';
@@ -58,11 +58,7 @@ const ran = (index: number, code: string, { stdout = '2', status = 'ok' }: Ran =
 const says: Turn = { index: 9, message: { role: 'assistant', content: 'Done.' }, calls: [] };
 const { signal } = new AbortController();
 
-async function verdict(
-  env: CodeExecEnv,
-  turns: readonly Turn[],
-  end: EpisodeEnd = 'done',
-): Promise<Verdict> {
+async function verdict(env: CodeExecEnv, turns: readonly Turn[], end: EpisodeEnd = 'done') {
   await env.start();
   for (const turn of turns) if ((await env.step(turn, signal)).done) break;
   return env.finish(end, signal);
@@ -77,10 +73,8 @@ describeEnvironmentContract('code_exec', {
 test('The environment starts with the prompt, and a system prompt and the starter code when requested', async () => {
   expect(await made().start()).toEqual([{ role: 'user', content: 'Double the number.' }]);
   const messages = await made({ systemPrompt: 'Write Python.', showStarterCode: true }).start();
-  expect(messages.map(({ content }) => content)).toEqual([
-    'Write Python.',
-    'Double the number.\n\n# read, then print',
-  ]);
+  const shown = ['Write Python.', 'Double the number.\n\n# read, then print'];
+  expect(messages.map(({ content }) => content)).toEqual(shown);
 });
 
 test('The environment gives the tool the public case and never a hidden one', () => {

@@ -3,12 +3,7 @@ import { kernelCalls } from '../kernel-calls.ts';
 import { python } from '../python.ts';
 
 /** A filter may end the program instead of refusing the call. */
-const refused = {
-  ends: ['ok', 'signaled'],
-  says: 'TRIED',
-  prefix: kernelCalls,
-  suffix: '\nprint("TRIED")',
-} as const;
+const refused = { ...tried, ends: ['ok', 'signaled'], prefix: kernelCalls } as const;
 const gone = ['ok', 'error', 'signaled', 'crashed'] as const;
 
 /** Machine code that asks for the process number in a way that may bypass a filter. */

@@ -24,7 +24,7 @@ const cases = (...pairs: readonly (readonly [PythonValue, PythonValue])[]): Code
 const sortedCases = (...lists: readonly (readonly number[])[]): CodeTests =>
   cases(...lists.map((list) => [list, list.toSorted((a, b) => a - b)] as const));
 
-const statements = (code: readonly string[], more: Partial<AssertsTests> = {}): CodeTests => ({
+const statements = (code: readonly string[], more: object = {}): AssertsTests => ({
   kind: 'asserts',
   code,
   ...more,

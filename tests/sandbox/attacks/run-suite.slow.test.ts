@@ -64,10 +64,8 @@ describe('The attack suite', () => {
     'finds nothing wrong with $name',
     async (backend) => {
       const findings = await runSuite(backend, { attacks: quick, lanes: 2 });
-      expect(findings.map(({ attack }) => attack)).toEqual([
-        ...quick.map(({ name }) => name),
-        'the sandbox after it was closed',
-      ]);
+      const names = [...quick.map(({ name }) => name), 'the sandbox after it was closed'];
+      expect(findings.map(({ attack }) => attack)).toEqual(names);
       expect(findings.filter(({ problems }) => problems.length > 0)).toEqual([]);
     },
     600_000,
@@ -99,14 +97,12 @@ describe('The attack suite', () => {
   onLinux('finds programs that end otherwise, say nothing or harm another one', async () => {
     const dropping = ({ workFolder, marker }: Bait) => `open("${workFolder}/${marker}", "w")`;
     const telling = ({ secretFile }: Bait) => `print(open("${secretFile}").read())`;
+    const harmed: unknown = expect.stringContaining('harmed the program beside it');
     const cases: readonly [Omit<Attack, 'code' | 'ends'> & Partial<Attack>, unknown[]][] = [
       [{ name: 'another end', ends: ['error'] }, ['ended with ok, allowed: error.']],
       [{ name: 'nothing said', says: 'hello' }, ['did not print "hello"']],
       [{ name: 'no harm', beside: { code: 'print(1)', prints: '1\n' } }, []],
-      [
-        { name: 'harm', beside: { code: 'print(1)', prints: '2\n' } },
-        [expect.stringContaining('harmed the program beside it')],
-      ],
+      [{ name: 'harm', beside: { code: 'print(1)', prints: '2\n' } }, [harmed]],
       [{ name: 'a dropped file', code: dropping }, [expect.stringContaining('changed /work/atk')]],
       [{ name: 'a printed secret', code: telling }, ['told the secret of: file']],
     ];

@@ -54,7 +54,7 @@ describe('The judge with a real sandbox', () => {
       statuses: ['passed', 'wrong-answer', 'error'],
       failures: [
         'input "0 0": printed "7\\n", expected "0"',
-        expect.stringContaining('ValueError: invalid literal') as unknown,
+        expect.stringContaining('ValueError:'),
       ],
     });
   });
@@ -127,21 +127,15 @@ describe('The judge of what a program prints', () => {
 
 describe('The judge of statements', () => {
   test('judges the hidden statements by their verdicts', async () => {
-    const verdicts = [
-      pass,
-      { passed: false, problem: 'AssertionError: no' },
-      { passed: false, problem: 'NameError: name' },
-    ];
+    const problems = ['AssertionError: no', 'NameError: name'];
+    const verdicts = [pass, ...problems.map((problem) => ({ passed: false, problem }))];
     const judged = await judgedBy({ verdicts }, statements, { limits: { wallS: 2 }, seed: 3 });
     const { setup, code, entry, names } = statements;
     const tests = { setup, statements: code, entry, names };
     expect(judged).toMatchObject({
       passed: 1,
       statuses: ['passed', 'wrong-answer', 'error'],
-      failures: [
-        '"assert f(3) == 9": "AssertionError: no"',
-        '"assert f(4) == 16": "NameError: name"',
-      ],
+      failures: problems.map((problem, i) => `"${code[i + 1]}": "${problem}"`),
       asked: [{ kind: 'judge', code: 'c', tests, limits: { wallS: 2 }, seed: 3 }],
     });
   });
@@ -172,10 +166,8 @@ describe('The judge of statements', () => {
   ] as const)('fails the statements after a run that ended by %s', async (status, missing) => {
     const judged = await judgedBy({ status, verdicts: [pass], message: 'why' }, statements);
     expect(judged).toMatchObject({ passed: 1, statuses: ['passed', missing, missing] });
-    expect(judged.failures).toEqual([
-      `"assert f(3) == 9": ${status} "why"`,
-      `"assert f(4) == 16": ${status} "why"`,
-    ]);
+    const failures = statements.code.slice(1).map((code) => `"${code}": ${status} "why"`);
+    expect(judged.failures).toEqual(failures);
   });
 
   test('cuts its failures, however long a statement is', async () => {

@@ -31,10 +31,8 @@ native('A preloaded module', () => {
     const sandbox = unhurried(await NativeSandbox.start({ level, python, preload: ['answers'] }));
     try {
       const code = 'import answers, os\nprint(answers.VALUE, os.environ["OMP_NUM_THREADS"])';
-      expect(await sandbox.execute({ kind: 'run', code })).toMatchObject({
-        status: 'ok',
-        stdout: "(42, '1') 1\n",
-      });
+      const ran = await sandbox.execute({ kind: 'run', code });
+      expect(ran).toMatchObject({ status: 'ok', stdout: "(42, '1') 1\n" });
     } finally {
       await sandbox.close();
     }

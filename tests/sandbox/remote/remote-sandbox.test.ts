@@ -46,10 +46,9 @@ const named = (name: string, more: object = {}, answer?: Answer) =>
     { more },
   );
 
-async function started(
-  servers: { url: string } | readonly { url: string }[],
-  options: Partial<RemoteSandboxOptions> = {},
-) {
+type Urls = { url: string } | readonly { url: string }[];
+
+async function started(servers: Urls, options: Partial<RemoteSandboxOptions> = {}) {
   const incidents: SandboxIncident[] = [];
   const waiting = new Set<() => void>();
   const sandbox = await RemoteSandbox.start({

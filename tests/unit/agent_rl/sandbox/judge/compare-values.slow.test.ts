@@ -80,10 +80,8 @@ function slowlyEqual(a: PythonValue, b: PythonValue): boolean {
   if ('pairs' in x && 'pairs' in y) return slowlySameBag(tuples(x.pairs), tuples(y.pairs));
   if (!('items' in x && 'items' in y)) return m === n;
   if (kinds[0] === 'set') return slowlySameBag(x.items, y.items);
-  return (
-    x.items.length === y.items.length &&
-    x.items.every((item, i) => slowlyEqual(item, y.items[i] ?? null))
-  );
+  if (x.items.length !== y.items.length) return false;
+  return x.items.every((item, i) => slowlyEqual(item, y.items[i] ?? null));
 }
 
 const tuples = (pairs: readonly (readonly [PythonValue, PythonValue])[]): PythonValue[] =>

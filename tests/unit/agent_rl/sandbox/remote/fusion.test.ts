@@ -90,10 +90,8 @@ describe('A request in the format of SandboxFusion', () => {
   test('may have a memory limit that is not positive, and files without content', () => {
     const files = { a: 'YQ==', b: null };
     const body = { code: '', language: 'python', memory_limit_MB: 128, files };
-    expect(requestOf(body as never)).toMatchObject({
-      files: { a: 'YQ==' },
-      limits: { wallS: 10, memoryMiB: 128 },
-    });
+    const limits = { wallS: 10, memoryMiB: 128 };
+    expect(requestOf(body as never)).toMatchObject({ files: { a: 'YQ==' }, limits });
     const none = { code: '', language: 'python', memory_limit_MB: -1, files: null, stdin: null };
     expect(check(FusionBody, none)).toHaveProperty('value');
     expect(requestOf(none as never)).toEqual({ code: '', stdin: '', limits: { wallS: 10 } });

@@ -85,10 +85,8 @@ describe('Between a remote sandbox and its server', () => {
     const called = { kind: 'calls', code: '', entry: 'f', args: [[{ $foo: 1 }]] } as const;
     expect(await unchecked.execute(called)).toMatchObject({ status: 'bad_request', results: [] });
     const tests = { statements: [], setup: 'x'.repeat(5 << 20) };
-    expect(await unchecked.execute({ kind: 'judge', code: '', tests })).toMatchObject({
-      status: 'bad_request',
-      verdicts: [],
-    });
+    const judged = await unchecked.execute({ kind: 'judge', code: '', tests });
+    expect(judged).toMatchObject({ status: 'bad_request', verdicts: [] });
     const typed = await unchecked.execute({ kind: 'run', code: 5 as never });
     expect(typed).toMatchObject({ status: 'bad_request', message: 'code must be a string, got 5' });
     expect(backend.requests).toEqual([]);

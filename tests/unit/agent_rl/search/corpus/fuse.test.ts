@@ -57,11 +57,8 @@ describe('A search by words and vectors', () => {
   ];
 
   const found = async (query: string, fusion: object) => {
-    const backend = await openTaskDocuments(
-      documents,
-      { fusion: fusion as never },
-      { embedder: letterEmbedder() },
-    );
+    const embedder = letterEmbedder();
+    const backend = await openTaskDocuments(documents, { fusion: fusion as never }, { embedder });
     const hits = await backend.search({ query, topK: 3 });
     await backend.close();
     return hits.map(({ documentId, score }) => [documentId, Number(score.toFixed(6))]);

@@ -85,9 +85,8 @@ describe('Each provider gets its own kind of request', () => {
   ])('%s', async (provider, ...[web, answer, line, body, headers]) => {
     const { result } = await searched({ provider, apiKeyEnv: 'KEY_OF_TEST', ...web }, answer);
     expect(result.content).toBe(shown);
-    expect(result.data).toEqual([
-      { documentId: url, title, text, url, score: provider === 'tavily' ? 0.9 : 1 },
-    ]);
+    const score = provider === 'tavily' ? 0.9 : 1;
+    expect(result.data).toEqual([{ documentId: url, title, text, url, score }]);
     const [request] = server.received;
     expect(`${request?.method} ${request?.path}`).toBe(line);
     expect(request?.body === '' ? undefined : JSON.parse(request?.body ?? '')).toEqual(body);
@@ -190,11 +189,10 @@ describe("The user's mistake stops the search", () => {
 
 describe('A key', () => {
   test('is hidden where a server repeats it', async () => {
-    const echo: Answer = ({ headers }, response) =>
-      json({ results: [{ title: headers.authorization, url: 'u', content: secret }] })(
-        { headers } as never,
-        response,
-      );
+    const echo: Answer = (received, response) => {
+      const title = received.headers.authorization;
+      json({ results: [{ title, url: 'u', content: secret }] })(received, response);
+    };
     const { result } = await searched(tavily, echo);
     expect(JSON.stringify(result)).not.toContain(secret);
     expect(result.content).toBe('[1] Bearer [redacted] (u)\n[redacted]');
@@ -230,16 +228,10 @@ describe('The query', () => {
 
 describe('The result', () => {
   test('has as many hits, as long, as the settings say', async () => {
-    const results = Array.from({ length: 9 }, (_, index) => ({
-      title: `T${index}`,
-      url: '',
-      content: 'word '.repeat(100),
-    }));
-    const { result } = await searched(tavily, json({ results }), {
-      topK: 2,
-      maxSnippetChars: 40,
-      showSource: false,
-    });
+    const content = 'word '.repeat(100);
+    const results = Array.from({ length: 9 }, (_, i) => ({ title: `T${i}`, url: '', content }));
+    const more = { topK: 2, maxSnippetChars: 40, showSource: false };
+    const { result } = await searched(tavily, json({ results }), more);
     const text = `${'word '.repeat(8).trim()}…`;
     expect(result.content).toBe(`[1] T0\n${text}\n\n[2] T1\n${text}`);
   });

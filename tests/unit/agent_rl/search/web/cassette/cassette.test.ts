@@ -47,10 +47,8 @@ describe('A recording', () => {
     const cassette = opened(newPath(), 'record');
     let asked = 0;
     const live = async (): Promise<unknown> => ({ n: (asked += 1) });
-    const together = await Promise.all([
-      cassette.answer(ask('q', 'a'), live),
-      cassette.answer(ask('q', 'b'), live),
-    ]);
+    const calls = ['a', 'b'].map((call) => cassette.answer(ask('q', call), live));
+    const together = await Promise.all(calls);
     const answers = [...together, await cassette.answer(ask('q', 'c'), live)];
     expect(answers).toEqual([{ n: 1 }, { n: 1 }, { n: 1 }]);
     expect(cassette.counts).toEqual({ calls: 3, hits: 2 });
