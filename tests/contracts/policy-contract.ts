@@ -142,10 +142,8 @@ export function describePolicyContract(name: string, contract: PolicyContract): 
       });
       expect(acted.sources).toEqual(acted.tokens.map(() => 'sampled'));
       expect(acted.tokens).toHaveLength(turn.sampledTokens);
-      for (const [message, source] of [
-        [toolResult('4'), 'tool'],
-        [user('Go on.'), 'user'],
-      ] as const) {
+      for (const message of [toolResult('4'), user('Go on.')]) {
+        const source = message.role;
         const { sources } = await appended(transcript, () => policy.observe(transcript, [message]));
         expect(sources).toContain(source);
         expect(sources.filter((one) => one !== 'template' && one !== source)).toEqual([]);

@@ -10,11 +10,9 @@ import { describeToolContract } from '../contracts/tool-contract.ts';
 import { scriptedSandbox } from '../support/scripted-sandbox.ts';
 import { startedSandbox } from '../support/started-sandbox.ts';
 
-const contextOf = (inputs: CodeExecInputs = {}) => ({
-  signal: new AbortController().signal,
-  inputs: { ...inputs },
-  random: new KeyedRng(1),
-});
+const { signal } = new AbortController();
+const contextOf = (inputs: CodeExecInputs = {}) =>
+  ({ signal, inputs: { ...inputs }, random: new KeyedRng(1) }) as const;
 
 /** What is shown of a result, and what the sandbox was asked. */
 async function asked(

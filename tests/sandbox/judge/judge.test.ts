@@ -48,24 +48,20 @@ describe('The judge with a real sandbox', () => {
   test('compares what a program prints, case by case', async () => {
     const tests = printing(['2 3', '5'], ['0 0', '0'], ['a b', 'none']);
     const code = 'a, b = map(int, input().split())\nprint(a + b if a else 7)';
+    const invalid: unknown = expect.stringContaining('ValueError: invalid literal');
     expect(await judge(code, tests)).toMatchObject({
       passed: 1,
       total: 3,
       statuses: ['passed', 'wrong-answer', 'error'],
-      failures: [
-        'input "0 0": printed "7\\n", expected "0"',
-        expect.stringContaining('ValueError:'),
-      ],
+      failures: ['input "0 0": printed "7\\n", expected "0"', invalid],
     });
   });
 
   test('skips the cases after one that timed out', async () => {
     const tests = printing(['1', '1'], ['2', '2'], ['3', '3']);
     const code = 'n = input()\nwhile n == "2": pass\nprint(n)';
-    expect(await judge(code, tests, { limits: { wallS: 2 } })).toMatchObject({
-      passed: 1,
-      statuses: ['passed', 'timeout', 'skipped'],
-    });
+    const judged = await judge(code, tests, { limits: { wallS: 2 } });
+    expect(judged.statuses).toEqual(['passed', 'timeout', 'skipped']);
   });
 
   test.each([

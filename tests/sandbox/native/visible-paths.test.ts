@@ -23,13 +23,11 @@ native('A program on this machine', () => {
     symlinkSync(at('lib/node_modules/agent_rl'), at('lib/link'));
   });
 
+  const others = ['lib/libc.so', 'lib/node_modules/other', 'lib/python'];
+
   test.each([
     ['all of it if nothing in it is hidden', 'elsewhere', ['lib']],
-    [
-      'the rest of one in which this package is installed',
-      'lib/node_modules/agent_rl',
-      ['lib/libc.so', 'lib/node_modules/other', 'lib/python'],
-    ],
+    ['the rest of one that holds this package', 'lib/node_modules/agent_rl', others],
     ['one within a hidden folder, such as a virtual environment of the project', '', ['lib']],
   ])('sees of a library %s', (_, hidden, seen) => {
     expect(without([at(hidden)])).toEqual(seen.map(at));

@@ -73,15 +73,8 @@ describe('An answer in the format of SandboxFusion', () => {
 
 describe('A request in the format of SandboxFusion', () => {
   test('is understood as verl sends it', () => {
-    const body = {
-      compile_timeout: 5,
-      run_timeout: 5,
-      code: 'print(1)',
-      stdin: 'in',
-      language: 'python',
-      files: {},
-      fetch_files: [],
-    };
+    const program = { code: 'print(1)', stdin: 'in', language: 'python' };
+    const body = { ...program, compile_timeout: 5, run_timeout: 5, files: {}, fetch_files: [] };
     expect(check(FusionBody, body)).toEqual({ value: body });
     const request = { code: 'print(1)', stdin: 'in', limits: { wallS: 5 } };
     expect(requestOf(body as never)).toEqual(request);

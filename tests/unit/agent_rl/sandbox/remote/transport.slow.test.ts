@@ -19,15 +19,14 @@ async function remote(backend: Sandbox): Promise<{ sandbox: Sandbox; unchecked: 
   return { sandbox: behindLayers(unchecked, { workers: 8 }), unchecked };
 }
 
+const output = { stdout: 'é\u0000\ufffd\u2028\n', stdoutBytes: 5_000_000_000, truncated: true };
 const ended: RunResult = {
   status: 'signaled',
   exitCode: 3,
   signal: 'SIGSEGV',
-  stdout: 'é\u0000\ufffd\u2028\n',
+  ...output,
   stderr: 'Traceback',
-  stdoutBytes: 5_000_000_000,
   stderrBytes: 9,
-  truncated: true,
   wallMs: 12.5,
   cpuMs: 0.25,
   peakRssBytes: 2 ** 33,

@@ -61,12 +61,8 @@ function copyOf(index: string, name: string): string {
 describe('A built index', () => {
   test('finds what it was built from, with addresses', async () => {
     const [hit] = await searched([{ path: words }], { query: 'harbour of town 25', topK: 3 });
-    expect(hit).toMatchObject({
-      documentId: 'town-25',
-      title: 'Town 25',
-      text: documents[25]?.text,
-      url: 'https://towns.example/25',
-    });
+    const { id: documentId, ...town } = documents[25]!;
+    expect(hit).toMatchObject({ documentId, ...town });
   });
 
   test('describes what it was built from', async () => {

@@ -23,11 +23,7 @@ describe('The check of search settings', () => {
     ['no key', web({ provider: 'exa' }), /exa needs a key.*web\.apiKeyEnv/],
     ['no endpoint', web({ provider: 'searxng' }), /needs web\.endpoint/],
     ['a password', web({ provider: 'custom', endpoint: 'http://me:pw@a' }), /contain a password/],
-    [
-      'an own query',
-      web({ ...tavily, defaultParams: { query: 'x' } }),
-      /Params\.query is set by the/,
-    ],
+    ['an own query', web({ ...tavily, defaultParams: { query: 'x' } }), /Params\.query is set by/],
     ['money without a price', web({ ...tavily, budget: { maxCost: 5 } }), /budget\.costPerCall/],
     ['no web', { mode: 'web' }, /mode: web needs web\.provider/],
     ['no corpus', { mode: 'corpus' }, /needs corpus\.path/],

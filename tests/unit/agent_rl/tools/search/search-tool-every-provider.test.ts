@@ -10,13 +10,8 @@ const { searched } = searching(server, { KEY_OF_TEST: 'secret-0123456789' });
 const providers = ['tavily', 'serper', 'brave', 'exa', 'searxng', 'web_iq', 'custom'];
 
 const deadlineS = 60;
-const settingsOf = (provider: string, more: object) => ({
-  provider,
-  apiKeyEnv: 'KEY_OF_TEST',
-  deadlineS,
-  backoffFactor: 0.01,
-  ...more,
-});
+const common = { apiKeyEnv: 'KEY_OF_TEST', deadlineS, backoffFactor: 0.01 };
+const settingsOf = (provider: string, more: object) => ({ ...common, provider, ...more });
 
 const status =
   (code: number, headers: Record<string, string> = {}): Answer =>
