@@ -18,25 +18,15 @@ export interface PolicyContract {
   forged: string;
 }
 
-interface Asked {
-  episode: string;
-  turn?: number;
-  maxTokens?: number;
-  signal?: AbortSignal;
-}
+type Asked = Partial<ActOptions> & { episode: string; turn?: number };
 
 /** One key for a turn, whatever its episode is called. */
-const actOptions = ({
-  episode,
-  turn = 0,
-  maxTokens = 64,
-  signal = new AbortController().signal,
-}: Asked): ActOptions => ({
-  episode,
+const actOptions = ({ turn = 0, ...asked }: Asked): ActOptions => ({
   sampling: unbiased,
-  maxTokens,
+  maxTokens: 64,
   key: { seed: 1, taskId: 'contract', sample: 0, turn },
-  signal,
+  signal: new AbortController().signal,
+  ...asked,
 });
 
 const asked = { role: 'tool', name: 'contract_tool', callId: 'call_0_0' } as const;

@@ -62,12 +62,6 @@ describe('The backend of a sandbox', () => {
       await expect(chosen).rejects.toMatchObject(errorOf('SANDBOX_UNAVAILABLE', why));
     },
   );
-
-  test('is refused without a preloaded module', async () => {
-    const chosen = chooseBackend({ type: 'auto', workers: 1, preload: ['no_such_module'] });
-    const why = /no_such_module[^]*sandbox\.preload names no_such_module/;
-    await expect(chosen).rejects.toMatchObject(errorOf('SANDBOX_UNAVAILABLE', why));
-  });
 });
 
 describe('The settings of a remote sandbox', () => {

@@ -1,16 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { inFusedOrder, weightedFusion } from '#agent_rl/search/corpus/corpus-backend.ts';
-import type { Ranked } from '#agent_rl/search/corpus/passage-table.ts';
 import { openTaskDocuments } from '#agent_rl/search/corpus/index.ts';
 import { letterEmbedder } from '#tests/support/letter-embedder.ts';
 
-const row = (rowId: number, score: number): Ranked => ({
-  rowId: BigInt(rowId),
-  documentId: `d${rowId}`,
-  start: 0,
-  score,
-});
+const start = 0;
+const row = (n: number, score: number) => ({ rowId: BigInt(n), documentId: `d${n}`, start, score });
 
 const text = [row(3, 12), row(4, 6), row(1, 2)];
 const lists = { dense: [row(1, 0.9), row(2, 0.8), row(3, 0.5)], text };

@@ -43,11 +43,9 @@ async function asked(args: object, answer: Answer, more: object = {}): Promise<T
   configureHttp(settings);
   const shared = await openHttp(settings, { environment });
   try {
-    return await new HttpTool({ shared, settings }).call(args, {
-      signal: new AbortController().signal,
-      inputs: {},
-      random: new KeyedRng(1),
-    });
+    const { signal } = new AbortController();
+    const context = { signal, inputs: {}, random: new KeyedRng(1) };
+    return await new HttpTool({ shared, settings }).call(args, context);
   } finally {
     await shared.close();
   }

@@ -16,15 +16,10 @@ let files = 0;
 const newPath = (): string => join(folder, 'deeper', `cassette-${files++}.jsonl`);
 
 const hour = 3_600_000;
+const hide = (text: string): string => text.replaceAll('s3cret', '[redacted]');
+const common = { scope: 'search', hide, isAnswer: (value: unknown) => value !== null };
 const opened = (path: string, mode: 'record' | 'replay', more: object = {}): Cassette =>
-  new Cassette({
-    mode,
-    path,
-    scope: 'search',
-    hide: (text) => text.replaceAll('s3cret', '[redacted]'),
-    isAnswer: (value) => value !== null,
-    ...more,
-  });
+  new Cassette({ ...common, mode, path, ...more });
 
 const ask = (query: string, call = 'a') => ({ request: { query }, call });
 const noNetwork = () => Promise.reject(new Error('The network was touched.'));
@@ -64,9 +59,9 @@ describe('A recording', () => {
 
   test('stays valid when a secret looks like a part of JSON', async () => {
     const path = newPath();
-    const hide = hideSecrets(['status', '123456', '2']);
+    const secrets = { hide: hideSecrets(['status', '123456', '2']) };
     const recorded = { status: 1234567, text: 'v2 of 123456' };
-    const answer = await opened(path, 'record', { hide }).answer(ask('q'), async () => recorded);
+    const answer = await opened(path, 'record', secrets).answer(ask('q'), async () => recorded);
     expect(answer).toEqual({ status: 1234567, text: 'v2 of [redacted]' });
     expect(await opened(path, 'replay').answer(ask('q'), noNetwork)).toEqual(answer);
   });
