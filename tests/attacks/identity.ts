@@ -2,9 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import * as fs from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 
-import { packageRoot } from '../../agent_rl/core/package-root.ts';
 import type { IdentitySettings } from './identity-main.ts';
 import { newSecret } from './host/secrets.ts';
 import type { SuiteReport } from './report.ts';
@@ -22,30 +21,14 @@ const isRoot = (): boolean => process.getuid?.() === 0;
 /** The users that this process can run as: root can also run as an ordinary user. */
 export const possibleIdentities = (): readonly Identity[] => (isRoot() ? identities : ['user']);
 
-/** A folder that an ordinary user needs but cannot enter. */
-function unreadable(path: string): string | undefined {
-  for (let place = path; ; place = dirname(place)) {
-    if ((fs.statSync(place).mode & 0o001) === 0) return place;
-    if (dirname(place) === place) return undefined;
-  }
-}
-
 export type IdentityRun = Omit<IdentitySettings, 'inherited' | 'report' | 'identity'>;
 
-/** Runs the suite in a process of that user, with its own home and folders. @throws Error when it cannot */
+/** Runs the suite in a process of that user, who must be able to read this project. @throws Error when it cannot */
 export async function runAs(
   identity: Identity,
   settings: IdentityRun,
 ): Promise<readonly SuiteReport[]> {
   const changes = identity === 'user' && isRoot();
-  const closed = changes
-    ? [packageRoot(), process.execPath].map(unreadable).find(Boolean)
-    : undefined;
-  if (closed !== undefined) {
-    throw new Error(
-      `An ordinary user cannot enter ${closed}. Move the project and Node.js to folders that all users can read, or run with --identity root.`,
-    );
-  }
   const folder = fs.mkdtempSync('/tmp/attack-suite-');
   fs.chmodSync(folder, 0o755);
   try {

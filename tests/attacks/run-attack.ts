@@ -59,11 +59,7 @@ export async function runAttack(attack: Attack, sandbox: Sandbox, host: Host): P
   return { ...finding, problems, ...(problems.length > 0 && { output }) };
 }
 
-const requestOf = (
-  code: Attack['code'],
-  stdin: Bystander['stdin'],
-  bait: Bait,
-): Pick<RunRequest, 'code' | 'stdin' | 'limits'> => ({
+const requestOf = (code: Attack['code'], stdin: Bystander['stdin'], bait: Bait): RunRequest => ({
   // A value that is not a string is passed on unchanged, to test the sandbox with it.
   code:
     typeof code === 'string' || typeof code === 'function' ? written(code, bait) : (code as never),
