@@ -44,7 +44,10 @@ for descriptor in range(3, 10):
 raise OSError`,
   ],
   ['forks without end', `import os\ntry:\n    while True: os.fork()\n${noMore}`],
-  ['starts threads endlessly', 'import threading\nwhile True: threading.Timer(60, print).start()'],
+  [
+    'starts threads without end',
+    'import threading, time\nwhile True: threading.Thread(target=time.sleep, args=(60,)).start()',
+  ],
   ['deletes its folder', 'import os, shutil\nshutil.rmtree(os.getcwd(), True)\nraise OSError'],
   ['calls itself without end', recursion],
   ['crashes its interpreter', `import sys\nsys.setrecursionlimit(10 ** 9)\n${recursion}`],
