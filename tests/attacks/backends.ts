@@ -3,7 +3,20 @@ import { startBackend } from '../../agent_rl/sandbox/choose-backend.ts';
 import type { SandboxTier } from '../../agent_rl/sandbox/choose-backend.ts';
 import type { SandboxIncident } from '../../agent_rl/sandbox/incident.ts';
 import { behindLayers } from '../../agent_rl/sandbox/open-sandbox.ts';
-import type { Backend } from './backend.ts';
+import type { Sandbox } from '../../agent_rl/core/services/sandbox.ts';
+
+export interface BackendOptions {
+  workers: number;
+  /** Notified of every repair of the sandbox: no program should be able to break it. */
+  onIncident: (message: string) => void;
+}
+
+/** A way to start a sandbox. */
+export interface Backend {
+  /** As a user would name it, `pyodide` or `native:ns`. */
+  name: string;
+  start(options: BackendOptions): Promise<Sandbox>;
+}
 
 const tiers: readonly SandboxTier[] = ['native:ns', 'native:lite', 'pyodide'];
 

@@ -1,7 +1,6 @@
 import { attacks } from './cases/index.ts';
 import type { Attack } from './attack.ts';
-import { packageBackends } from './backends.ts';
-import type { Backend } from './backend.ts';
+import { type Backend, packageBackends } from './backends.ts';
 import { rewardHacks, type RewardHack } from './reward-hacks.ts';
 
 /** Parts of names; without any, all. */

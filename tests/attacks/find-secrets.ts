@@ -8,10 +8,8 @@ import { secretPattern } from './host/secrets.ts';
  * `look(data, where)` prints LEAK for each secret in bytes. `memory()` gives the readable memory of this process.
  */
 export function findSecrets(secrets: Readonly<Record<string, string>>): string {
-  const known = Object.entries(secrets).map(([name, secret]) => [
-    createHash('sha256').update(secret).digest('hex'),
-    name,
-  ]);
+  const hash = (secret: string): string => createHash('sha256').update(secret).digest('hex');
+  const known = Object.entries(secrets).map(([name, secret]) => [hash(secret), name]);
   return `
 import ctypes, gc, hashlib, os, re, sys
 KNOWN = dict(${JSON.stringify(known)})

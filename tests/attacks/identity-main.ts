@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 
-import { offered } from './backends.ts';
+import { type Backend, offered } from './backends.ts';
 import { choose, type Chosen, themeOfHacks } from './choose.ts';
 import type { InheritedFile } from './host/host.ts';
 import { reportText, type SuiteReport } from './report.ts';
@@ -8,7 +8,6 @@ import type { Finding } from './run-attack.ts';
 import { honestSolutions } from './reward-hacks.ts';
 import { runRewardHacks } from './run-reward-hacks.ts';
 import { runSuite } from './run-suite.ts';
-import type { Backend } from './backend.ts';
 
 /*
  * Runs attacks in this process, as its current user. The first argument is the settings as JSON.

@@ -2,9 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import * as fs from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 
-import { packageRoot } from '../../agent_rl/core/package-root.ts';
 import type { IdentitySettings } from './identity-main.ts';
 import { newSecret } from './host/secrets.ts';
 import type { SuiteReport } from './report.ts';
@@ -22,30 +21,14 @@ const isRoot = (): boolean => process.getuid?.() === 0;
 /** The users that this process can run as: root can also run as an ordinary user. */
 export const possibleIdentities = (): readonly Identity[] => (isRoot() ? identities : ['user']);
 
-/** A folder that an ordinary user needs but cannot enter. */
-function unreadable(path: string): string | undefined {
-  for (let place = path; ; place = dirname(place)) {
-    if ((fs.statSync(place).mode & 0o001) === 0) return place;
-    if (dirname(place) === place) return undefined;
-  }
-}
-
 export type IdentityRun = Omit<IdentitySettings, 'inherited' | 'report' | 'identity'>;
 
-/** Runs the suite in a process of that user, with its own home and folders. @throws Error when it cannot */
+/** Runs the suite in a process of that user, who must be able to read this project. @throws Error when it cannot */
 export async function runAs(
   identity: Identity,
   settings: IdentityRun,
 ): Promise<readonly SuiteReport[]> {
   const changes = identity === 'user' && isRoot();
-  const closed = changes
-    ? [packageRoot(), process.execPath].map(unreadable).find(Boolean)
-    : undefined;
-  if (closed !== undefined) {
-    throw new Error(
-      `An ordinary user cannot enter ${closed}. Move the project and Node.js to folders that all users can read, or run with --identity root.`,
-    );
-  }
   const folder = fs.mkdtempSync('/tmp/attack-suite-');
   fs.chmodSync(folder, 0o755);
   try {
@@ -59,36 +42,24 @@ async function runIn(
   folder: string,
   { identity, settings, changes }: { identity: Identity; settings: IdentityRun; changes: boolean },
 ): Promise<readonly SuiteReport[]> {
-  const [home, cwd, temporary] = ['home', 'work', 'tmp'].map((name) => join(folder, name)) as [
-    string,
-    string,
-    string,
-  ];
+  const [home, cwd, temporary] = [join(folder, 'home'), join(folder, 'work'), join(folder, 'tmp')];
   const inherited = { path: join(folder, 'inherited'), secret: newSecret() };
   const report = join(temporary, 'report.json');
   for (const place of [home, cwd, temporary]) fs.mkdirSync(place);
   fs.writeFileSync(inherited.path, inherited.secret);
-  if (changes) {
-    for (const place of [home, cwd, temporary, inherited.path])
-      fs.chownSync(place, ordinaryUser, ordinaryUser);
-  }
+  const own = changes ? [home, cwd, temporary, inherited.path] : [];
+  for (const place of own) fs.chownSync(place, ordinaryUser, ordinaryUser);
   const descriptor = fs.openSync(inherited.path, 'r+');
   const gap = Array.from({ length: inheritedDescriptor - 3 }, () => 'ignore' as const);
   const ownCache = process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
   const cache = changes ? join(home, '.cache') : ownCache;
-  const child = spawn(
-    process.execPath,
-    [
-      join(import.meta.dirname, 'identity-main.js'),
-      JSON.stringify({ ...settings, identity, inherited, report }),
-    ],
-    {
-      cwd,
-      env: { PATH: process.env['PATH'], HOME: home, TMPDIR: temporary, XDG_CACHE_HOME: cache },
-      stdio: ['ignore', 'inherit', 'inherit', ...gap, descriptor],
-      ...(changes && { uid: ordinaryUser, gid: ordinaryUser }),
-    },
-  );
+  const given = JSON.stringify({ ...settings, identity, inherited, report });
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'identity-main.js'), given], {
+    cwd,
+    env: { PATH: process.env['PATH'], HOME: home, TMPDIR: temporary, XDG_CACHE_HOME: cache },
+    stdio: ['ignore', 'inherit', 'inherit', ...gap, descriptor],
+    ...(changes && { uid: ordinaryUser, gid: ordinaryUser }),
+  });
   fs.closeSync(descriptor);
   const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
   if (code !== 0)

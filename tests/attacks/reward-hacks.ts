@@ -1,5 +1,4 @@
-import { ends } from './reward-hacks/endings.ts';
-import { markers } from './reward-hacks/forgeries.ts';
+import { ends, markers } from './reward-hacks/forgeries.ts';
 import { friendly } from './reward-hacks/friendly-values.ts';
 import { mischief, patches, searches } from './reward-hacks/interference.ts';
 import type { RewardHack } from './reward-hacks/reward-hack.ts';

@@ -59,11 +59,7 @@ export async function runAttack(attack: Attack, sandbox: Sandbox, host: Host): P
   return { ...finding, problems, ...(problems.length > 0 && { output }) };
 }
 
-const requestOf = (
-  code: Attack['code'],
-  stdin: Bystander['stdin'],
-  bait: Bait,
-): Pick<RunRequest, 'code' | 'stdin' | 'limits'> => ({
+const requestOf = (code: Attack['code'], stdin: Bystander['stdin'], bait: Bait): RunRequest => ({
   // A value that is not a string is passed on unchanged, to test the sandbox with it.
   code:
     typeof code === 'string' || typeof code === 'function' ? written(code, bait) : (code as never),
@@ -131,10 +127,10 @@ function harmTo({ prints }: Bystander, left: Ended, bait: Bait): readonly string
 /** Checks every worker, with one program for each. */
 async function healthProblems(sandbox: Sandbox): Promise<readonly string[]> {
   const { concurrency } = sandbox.capabilities();
-  const runs = await Promise.all(
-    Array.from({ length: concurrency }, () => patiently(sandbox, healthy)),
+  const running = Array.from({ length: concurrency }, () => patiently(sandbox, healthy));
+  const sick = (await Promise.all(running)).find(
+    ({ status, stdout }) => status !== 'ok' || stdout !== '42\n',
   );
-  const sick = runs.find(({ status, stdout }) => status !== 'ok' || stdout !== '42\n');
   return sick ? [`${brokenSandbox}: ${sick.status} ${sick.message ?? ''} ${sick.stdout}`] : [];
 }
 

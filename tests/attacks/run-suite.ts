@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Attack } from './attack.ts';
-import type { Backend } from './backend.ts';
+import type { Backend } from './backends.ts';
 import type { Sandbox } from '../../agent_rl/core/services/sandbox.ts';
 import { canSeeProcesses, descendantsOf } from './host/process-tree.ts';
 import { Host, type InheritedFile } from './host/host.ts';
@@ -12,7 +12,6 @@ export interface SuiteOptions {
   /** Attacks in parallel; each lane has its own sandbox and its own part of the host. */
   lanes: number;
   inherited?: InheritedFile;
-  onFinding?: (finding: Finding) => void;
 }
 
 /** One runs the attack, the other a harmless program. */
@@ -23,22 +22,18 @@ const endMs = 200;
 /** Runs attacks against a backend; one finding for each, in their order, and one for leftover processes. */
 export async function runSuite(
   backend: Backend,
-  options: SuiteOptions,
+  { attacks, lanes: wanted, inherited }: SuiteOptions,
 ): Promise<readonly Finding[]> {
-  const { attacks, lanes: wanted, inherited, onFinding = () => undefined } = options;
   const before = family();
   const together = attacks.filter(({ alone }) => alone !== true);
   const alone = attacks.filter((attack) => attack.alone === true);
   const count = Math.max(1, Math.min(wanted, together.length));
-  const lanes = await Promise.all(
-    Array.from({ length: count }, () => Lane.open(backend, inherited)),
-  );
+  const opening = Array.from({ length: count }, () => Lane.open(backend, inherited));
+  const lanes = await Promise.all(opening);
   const findings = new Map<Attack, Finding>();
   const drain = async (lane: Lane, queue: Attack[]): Promise<void> => {
     for (let attack = queue.shift(); attack !== undefined; attack = queue.shift()) {
-      const finding = await lane.run(attack);
-      findings.set(attack, finding);
-      onFinding(finding);
+      findings.set(attack, await lane.run(attack));
     }
   };
   try {
@@ -49,7 +44,6 @@ export async function runSuite(
     await Promise.all(lanes.map((lane) => lane.close()));
   }
   const last = await leftBehind(before);
-  onFinding(last);
   return [...attacks.flatMap((attack) => findings.get(attack) ?? []), last];
 }
 

@@ -31,10 +31,8 @@ const collections: readonly (readonly RewardGroup[])[] = [
 ];
 
 /** What every advantage promises. Call it from the test of each advantage plugin. */
-export function describeAdvantageContract(
-  name: string,
-  { plugin, advantagesOf }: AdvantageContract,
-): void {
+export function describeAdvantageContract(name: string, contract: AdvantageContract): void {
+  const { plugin, advantagesOf } = contract;
   describe(`${name} keeps the Advantage contract`, () => {
     test('is marked with a spec whose settings do not take the name type', () => {
       expectSpec(advantages.specOf(plugin));

@@ -7,11 +7,11 @@ interface MarkedSpec {
   settings?: unknown;
 }
 
+export const snakeCase = /^[a-z][a-z0-9_]*$/;
+const anyName = /^[A-Za-z][A-Za-z0-9_.-]*$/;
+
 /** A name, a description that says something, and settings without the names that a block of the run file has taken. */
-export function expectSpec(
-  spec: MarkedSpec | undefined,
-  { taken = ['type'], names = /^[A-Za-z][A-Za-z0-9_.-]*$/ } = {},
-): void {
+export function expectSpec(spec?: MarkedSpec, { taken = ['type'], names = anyName } = {}): void {
   expect(spec?.name).toMatch(names);
   expect(spec?.description).toMatch(/\S.{9,}/);
   const { properties = {} } = (spec?.settings ?? {}) as { properties?: object };

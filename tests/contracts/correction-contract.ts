@@ -24,10 +24,8 @@ const episodes: readonly CorrectionTokens[] = [
 ];
 
 /** What every correction promises. Call it from the test of each correction plugin. */
-export function describeCorrectionContract(
-  name: string,
-  { plugin, factorsOf }: CorrectionContract,
-): void {
+export function describeCorrectionContract(name: string, contract: CorrectionContract): void {
+  const { plugin, factorsOf } = contract;
   describe(`${name} keeps the Correction contract`, () => {
     test('is marked with a spec whose settings do not take the name type', () => {
       expectSpec(corrections.specOf(plugin));

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 
 import { environments } from '../../agent_rl/core/plugins/environment.ts';
 import type { Environment, Turn, Verdict } from '../../agent_rl/core/plugins/environment.ts';
+import { expectSpec, snakeCase } from './contract-parts.ts';
 import { expectWellFormed, silentTurn } from './well-formed-verdict.ts';
 
 export interface EnvironmentContract {
@@ -27,15 +28,11 @@ async function play(environment: Environment, turns: readonly Turn[]): Promise<V
 export function describeEnvironmentContract(name: string, contract: EnvironmentContract): void {
   const { plugin, create, winningTurns } = contract;
   describe(`${name} keeps the Environment contract`, () => {
-    test('is marked with a spec', () => {
+    test('is marked with a spec and has the interface of its kind', () => {
       const spec = environments.specOf(plugin);
-      expect(spec?.name).toMatch(/^[a-z][a-z0-9_]*$/);
-      expect(spec?.description).toMatch(/\S.{9,}/);
-      expect(spec?.settings).toMatchObject({ type: 'object', additionalProperties: false });
-    });
-
-    test('has the interface of its kind and is created with one object', () => {
+      expectSpec(spec, { names: snakeCase });
       expect(environments.problemsOf(plugin)).toEqual([]);
+      expect(spec?.settings).toMatchObject({ type: 'object', additionalProperties: false });
     });
 
     test('starts with a message for the policy to answer', async () => {

@@ -42,10 +42,8 @@ async function asPublished(folder: string): Promise<string> {
 }
 
 /** What every generator promises. Call it from the test of each one. */
-export function describeGeneratorContract(
-  name: string,
-  { open, vocabSize, weights, timeoutS = 60 }: GeneratorContract,
-): void {
+export function describeGeneratorContract(name: string, contract: GeneratorContract): void {
+  const { open, vocabSize, weights, timeoutS = 60 } = contract;
   const request = (episode: string, over: Partial<GenerationRequest> = {}): GenerationRequest => ({
     episode,
     tokens: [1, 2, 3],
@@ -135,9 +133,8 @@ export function describeGeneratorContract(
     });
 
     inTime('ends a turn where the context is full', async () => {
-      const { tokens, stop } = await generator.generate(
-        request('full', { maxTokens: info.maxContextTokens + 1 }),
-      );
+      const most = { maxTokens: info.maxContextTokens + 1 };
+      const { tokens, stop } = await generator.generate(request('full', most));
       expect([tokens.length <= info.maxContextTokens - 3, stop]).toEqual([true, 'context-full']);
       generator.release('full');
     });
@@ -161,10 +158,8 @@ export function describeGeneratorContract(
 
     inTime('aborts only the aborted request', async () => {
       const abort = new AbortController();
-      const doomed = generator.generate(
-        request('doomed', { maxTokens: info.maxContextTokens }),
-        abort.signal,
-      );
+      const long = request('doomed', { maxTokens: info.maxContextTokens });
+      const doomed = generator.generate(long, abort.signal);
       const sibling = generator.generate(request('sibling'));
       abort.abort();
       expect((await doomed).stop).toBe('aborted');

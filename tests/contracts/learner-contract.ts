@@ -25,10 +25,8 @@ const crossEntropy: LossSpec = { name: 'cross_entropy' };
 const adamw = { learningRate: 0.01, beta1: 0.9, beta2: 0.99, eps: 1e-8, weightDecay: 0 };
 
 /** What every learner promises. Call it from the test of each one. */
-export function describeLearnerContract(
-  name: string,
-  { open, vocabSize, tolerance = 1e-3, maxGradNorm = 1, timeoutS = 60 }: LearnerContract,
-): void {
+export function describeLearnerContract(name: string, contract: LearnerContract): void {
+  const { open, vocabSize, tolerance = 1e-3, maxGradNorm = 1, timeoutS = 60 } = contract;
   const optim = { ...adamw, maxGradNorm };
   const datum = (length: number, step: number): TrainDatum => ({
     tokens: Int32Array.from({ length }, (_, place) => (place * step + length) % vocabSize),
@@ -90,25 +88,20 @@ export function describeLearnerContract(
     inTime('scores only what is requested', async () => {
       const wanted = tokens.map(({ length }) => Array.from({ length }, (_, i) => Number(i === 4)));
       const some = await learner.forward(tokens, { ...asPolicy, wanted });
-      closeTo(
-        some,
-        atStart.map((row) => row.map((value, i) => (i === 4 ? value : 0))),
-      );
+      const expected = atStart.map((row) => row.map((value, i) => (i === 4 ? value : 0)));
+      closeTo(some, expected);
     });
 
-    inTime(
-      'returns the log-probabilities of the data it learns from, and raises them',
-      async () => {
-        let told: readonly Float32Array[] = [];
-        const learned = await after(async (one) => {
-          ({ logProbs: told } = await one.forwardBackward(batchOf(data), crossEntropy));
-        });
-        closeTo(told, atStart);
-        const sum = (rows: readonly Float32Array[]) =>
-          rows.reduce((all, row) => row.reduce((a, b) => a + b, all), 0);
-        expect(sum(learned)).toBeGreaterThan(sum(atStart));
-      },
-    );
+    inTime('returns the log-probabilities of the data it learns, and raises them', async () => {
+      let told: readonly Float32Array[] = [];
+      const learned = await after(async (one) => {
+        ({ logProbs: told } = await one.forwardBackward(batchOf(data), crossEntropy));
+      });
+      closeTo(told, atStart);
+      const sum = (rows: readonly Float32Array[]) =>
+        rows.reduce((all, row) => row.reduce((a, b) => a + b, all), 0);
+      expect(sum(learned)).toBeGreaterThan(sum(atStart));
+    });
 
     inTime('adds up the gradients of several batches before a step', async () => {
       const whole = await after((one) => one.forwardBackward(batchOf(data), crossEntropy));
@@ -128,9 +121,8 @@ export function describeLearnerContract(
 
     inTime('refuses a batch of another schema', async () => {
       const other = { ...batchOf(data), schema: (batchSchema + 1) as never };
-      await expect(learner.forwardBackward(other, crossEntropy)).rejects.toMatchObject({
-        code: 'SHAPE_MISMATCH',
-      });
+      const refused = learner.forwardBackward(other, crossEntropy);
+      await expect(refused).rejects.toMatchObject({ code: 'SHAPE_MISMATCH' });
     });
 
     inTime('saves its state and continues from it: the next step is the same', async () => {

@@ -40,15 +40,12 @@ export async function lossAndGradient(
   const tokens = episodes.flatMap(({ logProbs, oldLogProbs, advantage }, row) =>
     logProbs.map((logProb, place) => ({ row, logProb, old: oldLogProbs[place] ?? 0, advantage })),
   );
-  const column = (values: readonly number[]) =>
-    tf.tensor1d([...values, ...Array.from({ length: padding }, () => 0)], 'float32');
+  const padded = (values: readonly number[]) => [...values, ...Array<number>(padding).fill(0)];
+  const column = (values: readonly number[]) => tf.tensor1d(padded(values), 'float32');
+  const first = (tensor: Tensor) => tensor.dataSync()[0] ?? Number.NaN;
   return tf.tidy(() => {
-    const membership = tf.tensor2d(
-      episodes.map((_, row) => [
-        ...tokens.map((token) => Number(token.row === row)),
-        ...Array.from({ length: padding }, () => 0),
-      ]),
-    );
+    const membersOf = (_: unknown, row: number) => tokens.map((token) => Number(token.row === row));
+    const membership = tf.tensor2d(episodes.map(membersOf).map(padded));
     const kl = { kind: 'none', weight: 0 } as const;
     const of = (logProbs: Tensor) =>
       policyLoss(
@@ -69,13 +66,11 @@ export async function lossAndGradient(
       .dataSync()
       .values();
     return {
-      loss: loss.dataSync()[0] ?? Number.NaN,
+      loss: first(loss),
       gradient: episodes.map(({ logProbs }) =>
         logProbs.map(() => slopes.next().value ?? Number.NaN),
       ),
-      sums: Object.fromEntries(
-        Object.entries(sums).map(([name, sum]) => [name, sum.dataSync()[0] ?? Number.NaN]),
-      ),
+      sums: Object.fromEntries(Object.entries(sums).map(([name, sum]) => [name, first(sum)])),
     };
   });
 }

@@ -7,6 +7,7 @@ import type {
   Turn,
   Verdict,
 } from '../../agent_rl/core/plugins/environment.ts';
+import { expectSpec, snakeCase } from './contract-parts.ts';
 import { expectWellFormed, silentTurn } from './well-formed-verdict.ts';
 
 export interface MultiAgentEnvironmentContract {
@@ -72,16 +73,12 @@ export function describeMultiAgentEnvironmentContract(
   const agents = environments.specOf(plugin)?.agents ?? [];
   const { winners = agents } = contract;
   describe(`${name} keeps the MultiAgentEnvironment contract`, () => {
-    test('is marked with a spec that names its agents', () => {
+    test('is marked with a spec that names its agents, and has the interface of its kind', () => {
       const spec = environments.specOf(plugin);
-      expect(spec?.name).toMatch(/^[a-z][a-z0-9_]*$/);
-      expect(spec?.description).toMatch(/\S.{9,}/);
+      expectSpec(spec, { names: snakeCase });
+      expect(environments.problemsOf(plugin)).toEqual([]);
       expect(spec?.settings).toMatchObject({ type: 'object', additionalProperties: false });
       expect(agents.length).toBeGreaterThan(1);
-    });
-
-    test('has the interface of its kind and is created with one object', () => {
-      expect(environments.problemsOf(plugin)).toEqual([]);
     });
 
     test('starts with an agent that has a message to answer', async () => {
@@ -127,11 +124,8 @@ export function describeMultiAgentEnvironmentContract(
     );
 
     test('shares nothing between two episodes of a task', async () => {
-      const [one, other] = [
-        await play(create(), agents, winningTurns),
-        await play(create(), agents, winningTurns),
-      ];
-      expect(one).toEqual(other);
+      const one = await play(create(), agents, winningTurns);
+      expect(await play(create(), agents, winningTurns)).toEqual(one);
     });
   });
 }

@@ -1,12 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { system, user, type ToolMessage } from '../../agent_rl/core/message.ts';
-import {
-  policies,
-  type ActOptions,
-  type Policy,
-  type PolicyTurn,
-} from '../../agent_rl/core/plugins/policy.ts';
+import { policies } from '../../agent_rl/core/plugins/policy.ts';
+import type { ActOptions, Policy, PolicyTurn } from '../../agent_rl/core/plugins/policy.ts';
 import { unbiased } from '../../agent_rl/core/services/generator.ts';
 import type { Transcript, TokenSource } from '../../agent_rl/core/transcript.ts';
 import { expectSpec } from './contract-parts.ts';
@@ -22,25 +18,15 @@ export interface PolicyContract {
   forged: string;
 }
 
-interface Asked {
-  episode: string;
-  turn?: number;
-  maxTokens?: number;
-  signal?: AbortSignal;
-}
+type Asked = Partial<ActOptions> & { episode: string; turn?: number };
 
 /** One key for a turn, whatever its episode is called. */
-const actOptions = ({
-  episode,
-  turn = 0,
-  maxTokens = 64,
-  signal = new AbortController().signal,
-}: Asked): ActOptions => ({
-  episode,
+const actOptions = ({ turn = 0, ...asked }: Asked): ActOptions => ({
   sampling: unbiased,
-  maxTokens,
+  maxTokens: 64,
   key: { seed: 1, taskId: 'contract', sample: 0, turn },
-  signal,
+  signal: new AbortController().signal,
+  ...asked,
 });
 
 const asked = { role: 'tool', name: 'contract_tool', callId: 'call_0_0' } as const;
@@ -146,10 +132,8 @@ export function describePolicyContract(name: string, contract: PolicyContract): 
       });
       expect(acted.sources).toEqual(acted.tokens.map(() => 'sampled'));
       expect(acted.tokens).toHaveLength(turn.sampledTokens);
-      for (const [message, source] of [
-        [toolResult('4'), 'tool'],
-        [user('Go on.'), 'user'],
-      ] as const) {
+      for (const message of [toolResult('4'), user('Go on.')]) {
+        const source = message.role;
         const { sources } = await appended(transcript, () => policy.observe(transcript, [message]));
         expect(sources).toContain(source);
         expect(sources.filter((one) => one !== 'template' && one !== source)).toEqual([]);
@@ -207,10 +191,8 @@ export function describePolicyContract(name: string, contract: PolicyContract): 
       const policy = create();
       const transcript = policy.begin(opening, []);
       const { length } = transcript;
-      const turn = await policy.act(
-        transcript,
-        actOptions({ episode: 'cancelled', signal: AbortSignal.abort() }),
-      );
+      const options = actOptions({ episode: 'cancelled', signal: AbortSignal.abort() });
+      const turn = await policy.act(transcript, options);
       policy.release('cancelled');
       expect(turn.stop).toBe('aborted');
       expect(transcript).toHaveLength(length + turn.sampledTokens);

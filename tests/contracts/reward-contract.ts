@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { Turn } from '../../agent_rl/core/plugins/environment.ts';
 import { isSystemFailure, outcomes } from '../../agent_rl/core/outcome.ts';
 import { blindView, type EpisodeView, rewards } from '../../agent_rl/core/plugins/reward.ts';
-import { expectSpec, frozen } from './contract-parts.ts';
+import { expectSpec, frozen, snakeCase } from './contract-parts.ts';
 
 export interface RewardContract {
   /** The function or class that carries the mark. */
@@ -50,11 +50,7 @@ export function describeRewardContract(name: string, contract: RewardContract): 
   const { plugin, score, better, worse, notApplicable = [] } = contract;
   describe(`${name} keeps the Reward contract`, () => {
     test('is marked with a spec whose settings do not take the names type and weight', () => {
-      const names = /^[a-z][a-z0-9_]*$/;
-      expectSpec(rewards.specOf(plugin), { taken: ['type', 'weight'], names });
-    });
-
-    test('has the interface of its kind and is created with one object', () => {
+      expectSpec(rewards.specOf(plugin), { taken: ['type', 'weight'], names: snakeCase });
       expect(rewards.problemsOf(plugin)).toEqual([]);
     });
 

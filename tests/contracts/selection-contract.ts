@@ -1,10 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
-import {
-  type Selection,
-  type SelectionGroup,
-  selections,
-} from '../../agent_rl/core/algorithm/selection.ts';
+import { selections } from '../../agent_rl/core/algorithm/selection.ts';
+import type { Selection, SelectionGroup } from '../../agent_rl/core/algorithm/selection.ts';
 import { expectSpec } from './contract-parts.ts';
 
 export interface SelectionContract {
@@ -18,10 +15,8 @@ const mixed = [[1, 0, 0.5], [undefined, 2, undefined], [undefined]];
 const groups: readonly SelectionGroup['rewards'][] = [...mixed, [1, 1], [-3, -3, 4]];
 
 /** What every selection promises. Call it from the test of each selection plugin. */
-export function describeSelectionContract(
-  name: string,
-  { plugin, select }: SelectionContract,
-): void {
+export function describeSelectionContract(name: string, contract: SelectionContract): void {
+  const { plugin, select } = contract;
   describe(`${name} keeps the Selection contract`, () => {
     test('is marked with a spec whose settings do not take the name type', () => {
       expectSpec(selections.specOf(plugin));

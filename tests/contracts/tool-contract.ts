@@ -4,6 +4,7 @@ import { Ajv } from 'ajv';
 import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
 import { tools } from '../../agent_rl/core/plugins/tool.ts';
 import type { Tool, ToolContext, ToolResult } from '../../agent_rl/core/plugins/tool.ts';
+import { expectSpec, snakeCase } from './contract-parts.ts';
 
 export interface ToolContract {
   /** The class that carries `@tool`. */
@@ -33,14 +34,10 @@ export function describeToolContract(name: string, contract: ToolContract): void
   describe(`${name} keeps the Tool contract`, () => {
     const spec = tools.specOf(plugin);
 
-    test('is marked with a spec that a model can use', () => {
-      expect(spec?.name).toMatch(/^[a-z][a-z0-9_]*$/);
-      expect(spec?.description).toMatch(/\S.{9,}/);
-      expect(spec?.parameters).toMatchObject({ type: 'object', additionalProperties: false });
-    });
-
-    test('has the interface of its kind and is created with one object', () => {
+    test('is marked with a spec that a model can use, and has the interface of its kind', () => {
+      expectSpec(spec, { names: snakeCase, taken: [] });
       expect(tools.problemsOf(plugin)).toEqual([]);
+      expect(spec?.parameters).toMatchObject({ type: 'object', additionalProperties: false });
     });
 
     test('has a schema that accepts the arguments of this test and rejects others', () => {

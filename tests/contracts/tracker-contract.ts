@@ -70,10 +70,8 @@ const whole = (folder: string): readonly ReportedEvent[] => [
 ];
 
 /** What every tracker promises. Call it from the test of each one. */
-export function describeTrackerContract(
-  name: string,
-  { plugin, create, recorded, cutOff = {} }: TrackerContract,
-): void {
+export function describeTrackerContract(name: string, contract: TrackerContract): void {
+  const { plugin, create, recorded, cutOff = {} } = contract;
   let time = 1_600_000_000_000;
 
   /** One session, told as a run tells it. */

@@ -3,12 +3,9 @@ import { expect } from '@jest/globals';
 import { isSystemFailure, outcomes } from '../../agent_rl/core/outcome.ts';
 import type { Turn, Verdict } from '../../agent_rl/core/plugins/environment.ts';
 
+const message = { role: 'assistant', content: 'I give up.' } as const;
 /** A turn that gives up. */
-export const silentTurn = (index: number): Turn => ({
-  index,
-  message: { role: 'assistant', content: 'I give up.' },
-  calls: [],
-});
+export const silentTurn = (index: number): Turn => ({ index, message, calls: [] });
 
 /** What every verdict of an environment is. */
 export function expectWellFormed({ outcome, reward, components, metrics, success }: Verdict): void {

@@ -1,15 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 
 import type { CodeTask } from '#agent_rl/core/tasks/code-task.ts';
-import type { EpisodeEnd, Turn, Verdict } from '#agent_rl/core/plugins/environment.ts';
+import type { EpisodeEnd, Turn } from '#agent_rl/core/plugins/environment.ts';
 import type { Sandbox } from '#agent_rl/core/services/sandbox.ts';
 import { CodeExecEnv } from '#agent_rl/environments/code-exec/code-exec-env.ts';
 import type { CodeExecSettings } from '#agent_rl/environments/code-exec/settings.ts';
-import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
-import { CodeExecTool } from '#agent_rl/tools/code-exec/code-exec-tool.ts';
 import { describeEnvironmentContract } from '../contracts/environment-contract.ts';
 import { scriptedSandbox } from '../support/scripted-sandbox.ts';
-import { startedSandbox } from '../support/started-sandbox.ts';
 
 const task: CodeTask = {
   taskId: 't1',
@@ -19,11 +16,7 @@ const task: CodeTask = {
   metadata: {},
   tests: {
     kind: 'stdin',
-    cases: [
-      { input: '1', output: '2', public: true },
-      { input: '2', output: '4' },
-      { input: '5', output: '10' },
-    ],
+    cases: [1, 2, 5].map((n) => ({ input: `${n}`, output: `${2 * n}`, public: n === 1 })),
   },
 };
 
@@ -62,11 +55,7 @@ const ran = (index: number, code: string, { stdout = '2', status = 'ok' }: Ran =
 const says: Turn = { index: 9, message: { role: 'assistant', content: 'Done.' }, calls: [] };
 const { signal } = new AbortController();
 
-async function verdict(
-  env: CodeExecEnv,
-  turns: readonly Turn[],
-  end: EpisodeEnd = 'done',
-): Promise<Verdict> {
+async function verdict(env: CodeExecEnv, turns: readonly Turn[], end: EpisodeEnd = 'done') {
   await env.start();
   for (const turn of turns) if ((await env.step(turn, signal)).done) break;
   return env.finish(end, signal);
@@ -81,10 +70,8 @@ describeEnvironmentContract('code_exec', {
 test('The environment starts with the prompt, and a system prompt and the starter code when requested', async () => {
   expect(await made().start()).toEqual([{ role: 'user', content: 'Double the number.' }]);
   const messages = await made({ systemPrompt: 'Write Python.', showStarterCode: true }).start();
-  expect(messages.map(({ content }) => content)).toEqual([
-    'Write Python.',
-    'Double the number.\n\n# read, then print',
-  ]);
+  const shown = ['Write Python.', 'Double the number.\n\n# read, then print'];
+  expect(messages.map(({ content }) => content)).toEqual(shown);
 });
 
 test('The environment gives the tool the public case and never a hidden one', () => {
@@ -141,33 +128,15 @@ describe('A task of assert statements', () => {
     },
   );
 
-  describe('run in a sandbox', () => {
-    const started = startedSandbox();
-    const bothPassed = 'passed: assert f(1) == 1\npassed: assert f(3) == 9';
-
-    test('is solved by the first program that passes the hidden ones too', async () => {
-      const sandbox = started();
-      const tool = new CodeExecTool({ sandbox, settings: {} });
-      const env = made({ judgedCall: 'every-call' }, sandbox, asserts);
-      await env.start();
-      for (const [code, content, done] of [
-        ['def f(x): return x', 'passed: assert f(1) == 1\nfailed: assert f(3) == 9', false],
-        ['def f(x): return {1: 1, 3: 9}[x]', bothPassed, false],
-        ['print(5)\ndef f(x): return x * x', `5\n${bothPassed}`, true],
-      ] as const) {
-        const context = { signal, inputs: env.toolInputs(call), random: new KeyedRng(1) };
-        const result = await tool.call({ code }, context);
-        expect(result.content).toBe(content);
-        const status = result.isError ? 'error' : 'ok';
-        const calls = [
-          { call: { ...call, arguments: { code } }, wallMs: 1, result, status },
-        ] as const;
-        const message = { role: 'assistant', content: '' } as const;
-        expect((await env.step({ index: 0, message, calls }, signal)).done).toBe(done);
-      }
-      const verdictOf = await env.finish('done', signal);
-      expect(verdictOf).toMatchObject({ reward: 1, metrics: { repairedAfterError: 1 } });
-    });
+  test('is solved by the first call that passes the hidden ones too, if every call is judged', async () => {
+    const waiting = [[true, false], [true, true], []];
+    const sandbox = scriptedSandbox(() => ({ verdicts: verdicts(...(waiting.shift() ?? [])) }));
+    const env = made({ judgedCall: 'every-call' }, sandbox, asserts);
+    await env.start();
+    expect(await env.step(ran(0, 'f'), signal)).toEqual({ done: false });
+    expect(await env.step(ran(1, 'g'), signal)).toEqual({ done: true });
+    expect(await env.finish('done', signal)).toMatchObject({ reward: 1, success: true });
+    expect(sandbox.requests.map(({ code }) => code)).toEqual(['f', 'g']);
   });
 });
 

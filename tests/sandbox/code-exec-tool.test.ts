@@ -10,11 +10,9 @@ import { describeToolContract } from '../contracts/tool-contract.ts';
 import { scriptedSandbox } from '../support/scripted-sandbox.ts';
 import { startedSandbox } from '../support/started-sandbox.ts';
 
-const contextOf = (inputs: CodeExecInputs = {}) => ({
-  signal: new AbortController().signal,
-  inputs: { ...inputs },
-  random: new KeyedRng(1),
-});
+const { signal } = new AbortController();
+const contextOf = (inputs: CodeExecInputs = {}) =>
+  ({ signal, inputs: { ...inputs }, random: new KeyedRng(1) }) as const;
 
 /** What is shown of a result, and what the sandbox was asked. */
 async function asked(
@@ -66,27 +64,17 @@ test.each<[string, Partial<CallsResult>, string, CodeExecInputs?]>([
 describe('code_exec with public tests', () => {
   const tests = { statements: ['assert f(1) == 1', 'assert f(2) == 4'] };
   const pass = { passed: true };
-  const fail = { passed: false, problem: 'AssertionError: got 3' };
+  const why = 'AssertionError: got 3';
+  const fail = { passed: false, problem: why };
+  const [first, second] = ['passed: assert f(1) == 1\n', 'passed: assert f(2) == 4'];
+  const unexplained = `failed: assert f(1) == 1\n${second}`;
 
   const raised = '  File "main.py", line 1\nZeroDivisionError: division by zero\n';
 
   test.each<[string, Partial<CallsResult & JudgeResult>, string | RegExp, object?]>([
-    [
-      'that all passed, after what the program printed',
-      { stdout: 'x\n', verdicts: [pass, pass] },
-      'x\npassed: assert f(1) == 1\npassed: assert f(2) == 4',
-    ],
-    [
-      'why one failed',
-      { verdicts: [pass, fail] },
-      'passed: assert f(1) == 1\nfailed: assert f(2) == 4 (AssertionError: got 3)',
-    ],
-    [
-      'not why one failed, if that could quote the hidden setup',
-      { verdicts: [fail, pass] },
-      'failed: assert f(1) == 1\npassed: assert f(2) == 4',
-      { setup: 'x = 3' },
-    ],
+    ['that all passed', { stdout: 'x\n', verdicts: [pass, pass] }, `x\n${first}${second}`],
+    ['why one failed', { verdicts: [pass, fail] }, `${first}failed: assert f(2) == 4 (${why})`],
+    ['not why, which could quote a setup', { verdicts: [fail, pass] }, unexplained, { setup: 'x' }],
     [
       'how a program ended that did not reach them',
       { status: 'error', stderr: raised, verdicts: [fail, fail] },
@@ -107,9 +95,8 @@ describe('code_exec with public tests', () => {
 });
 
 test('code_exec throws when the sandbox fails, so that the policy is not blamed', async () => {
-  await expect(answered({ status: 'sandbox_error', message: 'child died' })).rejects.toThrow(
-    'child died',
-  );
+  const failed = answered({ status: 'sandbox_error', message: 'child died' });
+  await expect(failed).rejects.toThrow('child died');
 });
 
 test('code_exec sends the sandbox the input and its own seed', async () => {

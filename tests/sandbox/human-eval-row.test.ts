@@ -69,9 +69,8 @@ describe('The judge of HumanEval tasks', () => {
       'class Yes(str):\n    __eq__ = lambda a, b: True\ndef shift(text): return ""\ndef unshift(text): return Yes()',
     ],
   ])('fails a program %s', async (_name, more) => {
-    const passes = await judged(
-      (code) => `${code.replace(/^ {4}(?:return|if) .*$/gm, '    pass')}\n${more}`,
-    );
+    const body = /^ {4}(?:return|if) .*$/gm;
+    const passes = await judged((code) => `${code.replace(body, '    pass')}\n${more}`);
     expect(passes).toEqual(Array.from({ length: 5 }, () => '0 of 1'));
   });
 });

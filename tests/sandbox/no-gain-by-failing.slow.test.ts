@@ -17,6 +17,8 @@ import { offersLevel } from '../support/python.ts';
 
 const recursion = 'def g(): return g() + 1\ng()';
 
+const noMore = 'except (AttributeError, OSError): raise ValueError("no more")';
+
 /** Python lines. None changes `x` or the answer, so a program that gets past them has solved the task. */
 const ways: readonly [name: string, lines: string][] = [
   ['raises an exception', 'raise ValueError("no")'],
@@ -41,10 +43,7 @@ for descriptor in range(3, 10):
     except OSError: pass
 raise OSError`,
   ],
-  [
-    'forks without end',
-    'import os\ntry:\n    while True: os.fork()\nexcept (AttributeError, OSError): raise ValueError("no more")',
-  ],
+  ['forks without end', `import os\ntry:\n    while True: os.fork()\n${noMore}`],
   [
     'starts threads without end',
     'import threading, time\nwhile True: threading.Thread(target=time.sleep, args=(60,)).start()',

@@ -7,11 +7,8 @@ import {
   workspaceDemonstrations,
 } from '#dataset/demonstrations/workspace-demonstrations.ts';
 import { trainRow } from '#dataset/workspace_tasks/generator/rows.ts';
-import {
-  type StepForm,
-  trainedSteps,
-  unseenSteps,
-} from '#dataset/workspace_tasks/generator/step.ts';
+import { trainedSteps, unseenSteps } from '#dataset/workspace_tasks/generator/step.ts';
+import type { StepForm } from '#dataset/workspace_tasks/generator/step.ts';
 import { drawQuestion } from '#dataset/workspace_tasks/generator/task.ts';
 import { demonstrate, type RunProgram } from '#dataset/workspace_tasks/teacher/demonstrate.ts';
 import { startedSandbox } from '../support/started-sandbox.ts';
@@ -85,12 +82,8 @@ describe('The maker of right demonstrations', () => {
     const tasks = [...some, ...some];
     const shown = [];
     for await (const one of rightDemonstrations(1, tasks, run)) shown.push(one);
-    expect(shown.map(({ messages }) => messages[0]?.content)).toEqual(
-      tasks.map(({ prompt }) => prompt),
-    );
-    expect(shown.map(({ messages }) => messages.at(-1)?.content)).toEqual(
-      tasks.map(({ answer }) => `It is ${answer}.`),
-    );
+    const said = shown.map(({ messages }) => [messages[0]?.content, messages.at(-1)?.content]);
+    expect(said).toEqual(tasks.map(({ prompt, answer }) => [prompt, `It is ${answer}.`]));
     expect(shown.slice(some.length)).not.toEqual(shown.slice(0, some.length));
   });
 

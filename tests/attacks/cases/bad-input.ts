@@ -2,6 +2,7 @@ import { type Attack, attack } from '../attack.ts';
 import { python } from '../python.ts';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
+const x = base64('x');
 const showFiles = python`
   import os
   for folder, _, files in sorted(os.walk(".")):
@@ -15,12 +16,9 @@ const as = (name: string, code: Attack['code'], ends: Attack['ends'], says?: str
   ends,
   ...(says !== undefined && { says }),
 });
-const badFiles = (name: string, files: NonNullable<Attack['files']>): Attack => ({
-  name,
-  code: showFiles,
-  files,
-  ends: ['bad_request'],
-});
+const badFiles = (name: string, files: NonNullable<Attack['files']>): Attack => {
+  return { ...as(name, showFiles, ['bad_request']), files };
+};
 
 /** Requests that are odd, broken or too large. */
 export const badInputAttacks: readonly Attack[] = [
@@ -62,19 +60,13 @@ export const badInputAttacks: readonly Attack[] = [
     sys.modules.pop("__main__")
     print("on")`,
   {
-    name: 'files that are asked for',
-    code: showFiles,
+    ...as('files that are asked for', showFiles, ['ok'], './data/in.txt given'),
     files: { 'data/in.txt': base64('given'), 'b.txt': base64('also') },
-    ends: ['ok'],
-    says: './data/in.txt given',
   },
   badFiles('files that lead out', ({ folder }) => ({
-    [`${'../'.repeat(20)}${folder.slice(1)}/made`]: base64('x'),
-    [`${folder}/made`]: base64('x'),
+    [`${'../'.repeat(20)}${folder.slice(1)}/made`]: x,
+    [`${folder}/made`]: x,
   })),
-  badFiles(
-    'files with invalid paths',
-    Object.fromEntries(['', '.', 'a/', 'a\0b', 'main.py/x'].map((path) => [path, base64('x')])),
-  ),
+  badFiles('files with invalid paths', { '': x, '.': x, 'a/': x, 'a\0b': x, 'main.py/x': x }),
   badFiles('files that are not base64', { 'a.txt': 'this is *no* base64!' }),
 ];

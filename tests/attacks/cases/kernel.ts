@@ -3,12 +3,7 @@ import { kernelCalls } from '../kernel-calls.ts';
 import { python } from '../python.ts';
 
 /** A filter may end the program instead of refusing the call. */
-const refused = {
-  ends: ['ok', 'signaled'],
-  says: 'TRIED',
-  prefix: kernelCalls,
-  suffix: '\nprint("TRIED")',
-} as const;
+const refused = { ...tried, ends: ['ok', 'signaled'], prefix: kernelCalls } as const;
 const gone = ['ok', 'error', 'signaled', 'crashed'] as const;
 
 /** Machine code that asks for the process number in a way that may bypass a filter. */
@@ -23,6 +18,12 @@ const machineCode = (code: string, what: string): string => python`
           if answer > 0: print("LEAK ${what}")
       except (OSError, ValueError, PermissionError) as error: print(type(error).__name__)
   print("TRIED")`;
+
+const byDoor = (door: string, code: string): Attack => ({
+  name: `calls by the door for ${door} programs`,
+  code: machineCode(code, `the ${door} door is open`),
+  ends: gone,
+});
 
 /** Programs that make system calls that no program of a model needs. */
 export const kernelAttacks: readonly Attack[] = [
@@ -153,17 +154,9 @@ export const kernelAttacks: readonly Attack[] = [
     # In WebAssembly they are entries of a list in its own memory.
     if len(kept) > 1100 and sys.platform != "emscripten": print("LEAK", len(kept))
     for descriptor in kept: os.close(descriptor)`,
-  {
-    name: 'calls by the door for 32-bit programs',
-    code: machineCode('b814000000cd80c3', 'the 32-bit door is open'),
-    ends: gone,
-  },
-  {
-    // Function 39 with bit 30 set; without a filter most kernels say that they have no such door.
-    name: 'calls by the door for x32 programs',
-    code: machineCode('b8270000400f05c3', 'the x32 door is open'),
-    ends: gone,
-  },
+  byDoor('32-bit', 'b814000000cd80c3'),
+  // Function 39 with bit 30 set; without a filter most kernels say that they have no such door.
+  byDoor('x32', 'b8270000400f05c3'),
   attack('calls in machine code of its own', { ends: gone })`
     import ctypes, mmap, platform
     # unshare(CLONE_NEWUSER), then the answer.

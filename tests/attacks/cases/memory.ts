@@ -2,6 +2,10 @@ import { type Attack, attack, bait, tried } from '../attack.ts';
 import { kernelCalls } from '../kernel-calls.ts';
 
 const bounded = ['ok', 'error', 'memory_limit', 'timeout', 'signaled', 'crashed'] as const;
+const broken = ['error', 'signaled', 'crashed', 'memory_limit'] as const;
+const filled = [...bounded, 'disk_limit', 'file_limit'] as const;
+const multiplied = ['error', 'memory_limit', 'timeout', 'signaled'] as const;
+const brokenOrLate = [...broken, 'timeout'] as const;
 
 /**
  * Stores what a loop wants to store and tells how much that was. A backend may allow 128 MiB of address space beyond
@@ -14,16 +18,16 @@ def told(what):
     if stored > 384 << 20: print('LEAK', stored >> 20, 'MiB of', what)
 `.trimStart();
 
+const counted = { ends: bounded, alone: true, prefix: tally } as const;
+const goesOn = { ends: ['ok'], says: 'went on', alone: true } as const;
+const wanting = { ends: ['ok', 'error', 'memory_limit'], says: 'MemoryError' } as const;
+
 /** Programs that try to use all memory. They stop on their own at about 2 GiB. */
 export const memoryAttacks: readonly Attack[] = [
   attack('a list that grows forever', { ends: ['memory_limit'], alone: true })`
     kept = []
     while True: kept.append(bytearray(20 << 20))`,
-  attack('a program that goes on without the memory it wanted', {
-    ends: ['ok'],
-    says: 'went on',
-    alone: true,
-  })`
+  attack('a program that goes on without the memory it wanted', goesOn)`
     kept = []
     try:
         for _ in range(200): kept.append(bytearray(b"a" * (10 << 20)))
@@ -47,14 +51,14 @@ export const memoryAttacks: readonly Attack[] = [
             print(error)
             break
     time.sleep(1)`,
-  attack('files in memory', { ends: bounded, alone: true, prefix: tally })`
+  attack('files in memory', counted)`
     try:
         while stored < 2 << 30:
             kept.append(os.memfd_create("x"))
             for _ in range(16): stored += os.write(kept[-1], bytes(1 << 20))
     except Exception as error: print(type(error).__name__, error)
     told("files in memory")`,
-  attack('full pipes', { ends: bounded, alone: true, prefix: tally })`
+  attack('full pipes', counted)`
     import fcntl, socket
     def fill(descriptor):
         global stored
@@ -74,7 +78,7 @@ export const memoryAttacks: readonly Attack[] = [
             fill(left.fileno())
     except Exception as error: print(type(error).__name__, error)
     told("pipes")`,
-  attack('one pipe without a reader', { ends: bounded, alone: true, prefix: tally })`
+  attack('one pipe without a reader', counted)`
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     try:
@@ -82,11 +86,7 @@ export const memoryAttacks: readonly Attack[] = [
     except OSError as error: print(error)
     if stored > 2 << 20: print("LEAK one pipe")
     told("a pipe")`,
-  attack('sockets with large buffers, and what is on its way in them', {
-    ends: bounded,
-    alone: true,
-    prefix: tally,
-  })`
+  attack('sockets with large buffers, and what is on its way in them', counted)`
     import array, socket
     def fill(sending):
         global stored
@@ -112,11 +112,7 @@ export const memoryAttacks: readonly Attack[] = [
     except Exception as error: print(type(error).__name__, error)
     if stored > 64 << 20: print("LEAK", stored >> 20, "MiB in sockets")
     told("sockets")`,
-  attack('a file cut to a gigabyte and filled', {
-    ends: [...bounded, 'disk_limit', 'file_limit'],
-    alone: true,
-    prefix: tally,
-  })`
+  attack('a file cut to a gigabyte and filled', { ...counted, ends: filled })`
     piece = b"x" * (1 << 20)
     try:
         with open("cut", "wb", buffering=0) as file:
@@ -124,11 +120,7 @@ export const memoryAttacks: readonly Attack[] = [
             while stored < 1 << 30: stored += file.write(piece)
     except OSError as error: print(error)
     told("a file")`,
-  attack('shared memory of System V', {
-    ends: bounded,
-    alone: true,
-    prefix: `${kernelCalls}${tally}`,
-  })`
+  attack('shared memory of System V', { ...counted, prefix: kernelCalls + tally })`
     ids = []
     while stored < 2 << 30:
         made = call('shmget', 0, 256 << 20, 0o1600)
@@ -147,7 +139,7 @@ export const memoryAttacks: readonly Attack[] = [
         made = attack(name, *arguments)
         if made >= 0: call({'msgget': 'msgctl', 'semget': 'semctl'}[name], made, 0, 0)
     if attack('mq_open', b"${bait.marker}", 0o102, 0o600, 0) >= 0: call('mq_unlink', b"${bait.marker}")`,
-  attack('shared mappings', { ends: bounded, alone: true, prefix: tally })`
+  attack('shared mappings', counted)`
     import mmap
     try:
         while stored < 2 << 30:
@@ -156,7 +148,7 @@ export const memoryAttacks: readonly Attack[] = [
             stored += 32 << 20
     except Exception as error: print(type(error).__name__, error)
     told("mappings")`,
-  attack('memory asked of the C library', { ends: bounded, alone: true, prefix: tally })`
+  attack('memory asked of the C library', counted)`
     import ctypes
     try: libc = ctypes.CDLL(None)
     except OSError: libc = ctypes.pythonapi
@@ -167,12 +159,8 @@ export const memoryAttacks: readonly Attack[] = [
         ctypes.memset(place, 1, 16 << 20)
         stored += 16 << 20
     told("memory of the C library")`,
-  {
-    name: 'memory locked in place',
-    code: `${kernelCalls}attack('mlockall', 3, refusals=(errno.ENOMEM,))\nprint('TRIED')`,
-    ends: ['ok'],
-    says: 'TRIED',
-  },
+  attack('memory locked in place', { ...tried, prefix: kernelCalls })`
+    attack('mlockall', 3, refusals=(errno.ENOMEM,))`,
   attack('pages lent to pipes', { ...tried, prefix: `${kernelCalls}${tally}` })`
     class Piece(ctypes.Structure): _fields_ = [('base', ctypes.c_void_p), ('size', ctypes.c_size_t)]
     try:
@@ -194,39 +182,27 @@ export const memoryAttacks: readonly Attack[] = [
         def dig(depth): return depth and dig(depth - 1)
         for _ in range(4): threading.Thread(target=dig, args=(900,)).start()
     except (RuntimeError, MemoryError, ValueError) as error: print(error)`,
-  attack('a bracket in a bracket, again and again', {
-    ends: ['error', 'signaled', 'crashed', 'memory_limit'],
-  })`
+  attack('a bracket in a bracket, again and again', { ends: broken })`
     eval(compile("(" * 100000 + ")" * 100000, "x", "eval"))`,
-  attack('constants that the compiler multiplies', {
-    ends: ['error', 'memory_limit', 'timeout', 'signaled'],
-  })`
+  attack('constants that the compiler multiplies', { ends: multiplied })`
     x = ((1,) * 10 ** 9, "a" * 10 ** 10)
     print(len(x))`,
   attack('endless recursion', { ends: ['error'], says: 'RecursionError' })`
     def f(): f()
     f()`,
-  attack('recursion without a limit', {
-    ends: ['error', 'signaled', 'crashed', 'memory_limit', 'timeout'],
-    alone: true,
-  })`
+  attack('recursion without a limit', { ends: brokenOrLate, alone: true })`
     sys.setrecursionlimit(10 ** 9)
     def f(n): return f(n + 1) + 1
     f(0)`,
-  attack('recursion through the C library', {
-    ends: ['error', 'signaled', 'crashed', 'memory_limit', 'timeout'],
-  })`
+  attack('recursion through the C library', { ends: brokenOrLate })`
     sys.setrecursionlimit(10 ** 9)
     nested = []
     for _ in range(10 ** 6): nested = [nested]
     repr(nested)`,
-  attack('an exit function that wants memory', {
-    ends: ['ok', 'error', 'memory_limit'],
-    says: 'MemoryError',
-  })`
+  attack('an exit function that wants memory', wanting)`
     import atexit
     atexit.register(lambda: [bytearray(20 << 20) for _ in range(100)])`,
-  attack('an answer from a small archive', { ends: bounded, alone: true, prefix: tally })`
+  attack('an answer from a small archive', counted)`
     import io, zipfile, zlib
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:

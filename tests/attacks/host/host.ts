@@ -46,10 +46,8 @@ export class Host {
       mkdtempSync(join(tmpdir(), `attack-${name}-`)),
     ) as [string, string];
     chmodSync(sockets, 0o755);
-    const secrets = newSecrets({
-      environment: process.env[variable],
-      inherited: inherited?.secret ?? newSecret(),
-    });
+    const known = { environment: process.env[variable], inherited: inherited?.secret };
+    const secrets = newSecrets({ ...known, inherited: known.inherited ?? newSecret() });
     return new Host({
       fixture: new FixtureFolder(folder, secrets),
       listeners: await Listeners.open(sockets, marker),

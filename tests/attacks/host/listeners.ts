@@ -1,7 +1,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { chmodSync } from 'node:fs';
-import { type AddressInfo, createServer, type Server } from 'node:net';
+import { type AddressInfo, createServer, type ListenOptions, type Server } from 'node:net';
 import { join } from 'node:path';
 
 /** Servers that no program should reach. */
@@ -56,10 +56,7 @@ export class Listeners {
     this.udpPort = this.#udp.address().port;
   }
 
-  async #listen(
-    name: string,
-    where: { port?: number; host?: string; path?: string },
-  ): Promise<Server> {
+  async #listen(name: string, where: ListenOptions): Promise<Server> {
     const server = createServer((socket) => {
       this.#hits.add(name);
       socket.on('error', () => undefined).end('HTTP/1.0 200 OK\r\n\r\nx', () => socket.destroy());

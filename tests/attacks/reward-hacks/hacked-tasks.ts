@@ -24,11 +24,8 @@ const cases = (...pairs: readonly (readonly [PythonValue, PythonValue])[]): Code
 const sortedCases = (...lists: readonly (readonly number[])[]): CodeTests =>
   cases(...lists.map((list) => [list, list.toSorted((a, b) => a - b)] as const));
 
-const statements = (code: readonly string[], more: Partial<AssertsTests> = {}): CodeTests => ({
-  kind: 'asserts',
-  code,
-  ...more,
-});
+const kind = 'asserts';
+const statements = (code: readonly string[], more = {}): AssertsTests => ({ kind, code, ...more });
 
 export const square: HackedTask = {
   name: 'a square plus one',

@@ -6,8 +6,6 @@ export interface RewardHack {
   code: string;
   kind: JudgedBy | 'both';
   tests: HackedTask;
-  /** Whether it only takes time, so that a short deadline is enough. */
-  hangs?: true;
 }
 
 /** Makes hacks against a task, of programs by name. */
@@ -19,5 +17,3 @@ const judged =
 export const byBoth = judged('both');
 export const byCalls = judged('calls');
 export const byJudge = judged('judge');
-export const hanging = (hacks: readonly RewardHack[]): RewardHack[] =>
-  hacks.map((hack) => ({ ...hack, hangs: true }));

@@ -3,8 +3,7 @@ import { existsSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 
 import type { Attack } from '#tests/attacks/attack.ts';
-import type { Backend } from '#tests/attacks/backend.ts';
-import { packageBackends } from '#tests/attacks/backends.ts';
+import { type Backend, packageBackends } from '#tests/attacks/backends.ts';
 import { attacks } from '#tests/attacks/cases/index.ts';
 import { findSecrets } from '#tests/attacks/find-secrets.ts';
 import type { Bait } from '#tests/attacks/host/bait.ts';
@@ -65,10 +64,8 @@ describe('The attack suite', () => {
     'finds nothing wrong with $name',
     async (backend) => {
       const findings = await runSuite(backend, { attacks: quick, lanes: 2 });
-      expect(findings.map(({ attack }) => attack)).toEqual([
-        ...quick.map(({ name }) => name),
-        'the sandbox after it was closed',
-      ]);
+      const names = [...quick.map(({ name }) => name), 'the sandbox after it was closed'];
+      expect(findings.map(({ attack }) => attack)).toEqual(names);
       expect(findings.filter(({ problems }) => problems.length > 0)).toEqual([]);
     },
     600_000,
@@ -100,14 +97,12 @@ describe('The attack suite', () => {
   onLinux('finds programs that end otherwise, say nothing or harm another one', async () => {
     const dropping = ({ workFolder, marker }: Bait) => `open("${workFolder}/${marker}", "w")`;
     const telling = ({ secretFile }: Bait) => `print(open("${secretFile}").read())`;
+    const harmed: unknown = expect.stringContaining('harmed the program beside it');
     const cases: readonly [Omit<Attack, 'code' | 'ends'> & Partial<Attack>, unknown[]][] = [
       [{ name: 'another end', ends: ['error'] }, ['ended with ok, allowed: error.']],
       [{ name: 'nothing said', says: 'hello' }, ['did not print "hello"']],
       [{ name: 'no harm', beside: { code: 'print(1)', prints: '1\n' } }, []],
-      [
-        { name: 'harm', beside: { code: 'print(1)', prints: '2\n' } },
-        [expect.stringContaining('harmed the program beside it')],
-      ],
+      [{ name: 'harm', beside: { code: 'print(1)', prints: '2\n' } }, [harmed]],
       [{ name: 'a dropped file', code: dropping }, [expect.stringContaining('changed /work/atk')]],
       [{ name: 'a printed secret', code: telling }, ['told the secret of: file']],
     ];

@@ -28,9 +28,8 @@ except Exception as error: print(json.dumps([type(error).__name__, str(error)]))
   test('refuses a message that is too large, at either end', () => {
     const tooLarge = ['ValueError', 'a message between the sandboxes is too large'];
     expect(between('one.send("x" * (MOST_BYTES + 1))')).toEqual(tooLarge);
-    expect(between('[a.send(struct.pack(">I", MOST_BYTES + 1)), other.receive()]')).toEqual(
-      tooLarge,
-    );
+    const received = between('[a.send(struct.pack(">I", MOST_BYTES + 1)), other.receive()]');
+    expect(received).toEqual(tooLarge);
   });
 
   test('says that the other end is gone, also in the middle of a message', () => {

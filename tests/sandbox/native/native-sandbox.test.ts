@@ -178,13 +178,11 @@ const ticks = Array.from({ length: 21 }, (_, i) => i);
 const endless = 'import time\nwhile True: time.sleep(1)';
 
 /** Does something this many turns of the promise queue after a call, and waits until its processes are gone. */
-async function atEachTick(
-  call: (tick: number) => { answer: Promise<unknown>; end: () => unknown },
-): Promise<readonly unknown[]> {
+async function atEachTick(of: (tick: number) => { answer: Promise<unknown>; end: () => unknown }) {
   const idle = descendants(process.pid).length;
   const results = await Promise.all(
     ticks.map(async (tick) => {
-      const { answer, end } = call(tick);
+      const { answer, end } = of(tick);
       const settled = answer.catch((reason: unknown) => reason);
       for (let i = 0; i < tick; i++) await Promise.resolve();
       await end();
@@ -197,9 +195,7 @@ async function atEachTick(
 
 function abortsAtOnce(sandbox: () => Sandbox): void {
   const reasons = ticks.map((tick) => `after ${tick}`);
-  const abortedAtEachTick = (
-    ask: (signal: AbortSignal, tick: number) => Promise<RunResult>,
-  ): Promise<readonly unknown[]> =>
+  const abortedAtEachTick = (ask: (signal: AbortSignal, tick: number) => Promise<RunResult>) =>
     atEachTick((tick) => {
       const abort = new AbortController();
       return { answer: ask(abort.signal, tick), end: () => abort.abort(`after ${tick}`) };

@@ -26,16 +26,13 @@ function pythonWith(modules: Readonly<Record<string, string>>): string {
 
 native('A preloaded module', () => {
   test('can be imported, with numerical libraries limited to one thread', async () => {
-    const python = pythonWith({
-      answers: 'import os\nVALUE = 42, os.environ["OPENBLAS_NUM_THREADS"]',
-    });
+    const answers = 'import os\nVALUE = 42, os.environ["OPENBLAS_NUM_THREADS"]';
+    const python = pythonWith({ answers });
     const sandbox = unhurried(await NativeSandbox.start({ level, python, preload: ['answers'] }));
     try {
       const code = 'import answers, os\nprint(answers.VALUE, os.environ["OMP_NUM_THREADS"])';
-      expect(await sandbox.execute({ kind: 'run', code })).toMatchObject({
-        status: 'ok',
-        stdout: "(42, '1') 1\n",
-      });
+      const ran = await sandbox.execute({ kind: 'run', code });
+      expect(ran).toMatchObject({ status: 'ok', stdout: "(42, '1') 1\n" });
     } finally {
       await sandbox.close();
     }

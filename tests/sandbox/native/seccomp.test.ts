@@ -19,12 +19,8 @@ const tableOf = (machine: string): Table =>
  */
 function numbersOfHeaders(machine: string): Table {
   const file = join(packageRoot(), 'tests', 'fixtures', 'syscalls', `${machine}.h.txt`);
-  const defined = new Map(
-    [...readFileSync(file, 'utf8').matchAll(/#define (\w+) (\S+)/g)].map(([, name, value]) => [
-      name,
-      value,
-    ]),
-  );
+  const lines = [...readFileSync(file, 'utf8').matchAll(/#define (\w+) (\S+)/g)];
+  const defined = new Map(lines.map(([, name, value]) => [name, value]));
   const numberOf = (value = ''): number =>
     /^\d+$/.test(value) ? Number(value) : numberOf(defined.get(value));
   return Object.fromEntries(
@@ -182,9 +178,8 @@ native.each(['x86_64', 'aarch64'] as const)('The filter of system calls on %s', 
   });
 
   test('decides every call as the lists say, and knows no other', () => {
-    const lists = ofSeccomp(
-      '[seccomp.ALLOWED + seccomp.ATTRIBUTES, seccomp.REFUSED, seccomp.UNSUPPORTED]',
-    ) as string[][];
+    const own = '[seccomp.ALLOWED + seccomp.ATTRIBUTES, seccomp.REFUSED, seccomp.UNSUPPORTED]';
+    const lists = ofSeccomp(own) as string[][];
     const verdicts = [allowed, failed(EPERM), failed(ENOTSUP)];
     const byArguments = new Set(
       (

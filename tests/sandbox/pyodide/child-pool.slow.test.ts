@@ -20,13 +20,8 @@ import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts'
 const cache = temporaryFolder();
 const programs = temporaryFolder();
 
-const request = (code: string, wallMs = 5000): Omit<ChildRequest, 'id'> => ({
-  code,
-  stdin: '',
-  seed: 0,
-  wallMs,
-  memoryBytes: 256 * 1024 * 1024,
-});
+const common = { stdin: '', seed: 0, memoryBytes: 256 * 1024 * 1024 };
+const request = (code: string, wallMs = 5000) => ({ ...common, code, wallMs });
 
 /** A pool of one child that runs nothing and dies of a program when `death` says so. */
 const poolOf = (death: (code: string) => ChildDied | undefined): ChildPool =>

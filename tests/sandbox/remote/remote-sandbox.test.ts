@@ -2,10 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 
 import { messageOf } from '#agent_rl/core/errors.ts';
 import type { SandboxIncident } from '#agent_rl/sandbox/incident.ts';
-import {
-  RemoteSandbox,
-  type RemoteSandboxOptions,
-} from '#agent_rl/sandbox/remote/remote-sandbox.ts';
+import { RemoteSandbox } from '#agent_rl/sandbox/remote/remote-sandbox.ts';
+import type { RemoteSandboxOptions } from '#agent_rl/sandbox/remote/remote-sandbox.ts';
 import { closedAfterEach } from '#tests/support/closed-after-each.ts';
 import { type DoubleAnswer, type GotRequest, httpDouble } from '#tests/support/http-double.ts';
 import { errorOf, rejectionOf } from '#tests/support/thrown.ts';
@@ -48,10 +46,9 @@ const named = (name: string, more: object = {}, answer?: Answer) =>
     { more },
   );
 
-async function started(
-  servers: { url: string } | readonly { url: string }[],
-  options: Partial<RemoteSandboxOptions> = {},
-) {
+type Urls = { url: string } | readonly { url: string }[];
+
+async function started(servers: Urls, options: Partial<RemoteSandboxOptions> = {}) {
   const incidents: SandboxIncident[] = [];
   const waiting = new Set<() => void>();
   const sandbox = await RemoteSandbox.start({

@@ -28,10 +28,7 @@ export const asking = (sandbox: () => Sandbox) => ({
     limits: SandboxLimits = {},
   ) => sandbox().execute({ kind: 'judge', code, tests: { statements, ...more }, limits }),
   /** Closes the session after the work, whatever happens. */
-  inSession: async (
-    work: (session: SandboxSession) => Promise<void>,
-    request?: SessionRequest,
-  ): Promise<void> => {
+  inSession: async (work: (session: SandboxSession) => Promise<void>, request?: SessionRequest) => {
     const session = sandbox().openSession(request);
     try {
       await work(session);

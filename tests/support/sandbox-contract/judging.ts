@@ -26,15 +26,10 @@ export function judging({ run, judge }: Asking): void {
     test('judges objects of the solution by their attributes and methods', async () => {
       const code =
         'class Node:\n    def __init__(self, value): self.value, self.next = value, None\n    def __eq__(self, other): return True\n    def doubled(self): return 2 * self.value\ndef length(node): return 0 if not node else 1 + length(node.next)';
-      const statements = [
-        'assert length(head) == 2',
-        'assert head.next.doubled() == 4',
-        'assert head',
-        'assert head == head',
-      ];
-      const judged = await judge(code, statements, {
-        setup: 'head = Node(1)\nhead.next = Node(2)',
-      });
+      const values = ['length(head) == 2', 'head.next.doubled() == 4', 'head', 'head == head'];
+      const statements = values.map((value) => `assert ${value}`);
+      const setup = 'head = Node(1)\nhead.next = Node(2)';
+      const judged = await judge(code, statements, { setup });
       expect(passes(judged)).toEqual([true, true, false, false]);
     });
 

@@ -80,10 +80,8 @@ function slowlyEqual(a: PythonValue, b: PythonValue): boolean {
   if ('pairs' in x && 'pairs' in y) return slowlySameBag(tuples(x.pairs), tuples(y.pairs));
   if (!('items' in x && 'items' in y)) return m === n;
   if (kinds[0] === 'set') return slowlySameBag(x.items, y.items);
-  return (
-    x.items.length === y.items.length &&
-    x.items.every((item, i) => slowlyEqual(item, y.items[i] ?? null))
-  );
+  if (x.items.length !== y.items.length) return false;
+  return x.items.every((item, i) => slowlyEqual(item, y.items[i] ?? null));
 }
 
 const tuples = (pairs: readonly (readonly [PythonValue, PythonValue])[]): PythonValue[] =>
@@ -162,12 +160,7 @@ test.each<[string, unknown, unknown, boolean]>([
   ['complex numbers', complex('1.0000001', '2.0'), complex('1.0', '2.0'), true],
   ['texts', '1.0000005', '1', false],
   ['an integer and one near it', 1_000_000_500_000_000, 1_000_000_000_000_000, false],
-  [
-    'an integer and a near float',
-    float('1000000500000000.0'),
-    { $int: `1${'0'.repeat(15)}` },
-    false,
-  ],
+  ['an integer and near it', float('1000000500000000.0'), { $int: `1${'0'.repeat(15)}` }, false],
   ['an integer in a list', [1.0000005], [{ $int: '1' }], false],
   ['zero and nearly nothing', 1e-10, { $int: '0' }, false],
   ['a large integer', float('1e20'), { $int: '100000000000000000001' }, false],
@@ -209,8 +202,8 @@ test('compareValues, float, finds the partner of every member of a set or dictio
       ),
       ({ items, other }) => {
         const near = other.map((x) => float(String(x * (1 + 1e-8))));
-        const expected = items.map((x) => float(String(x)));
-        expect(compareValues(set(...near), set(...expected), 'float')).toBe(true);
+        const exact = items.map((x) => float(String(x)));
+        expect(compareValues(set(...near), set(...exact), 'float')).toBe(true);
       },
     ),
   );
@@ -242,9 +235,5 @@ describe('compareValues, given more members than expected', () => {
   test('reads none of them within lists and tuples', () => {
     expect(compareValues([1, tuple(unread)], [1, tuple(0, 0)], 'exact')).toBe(false);
     expect(compareValues([1, tuple(unread)], [1, tuple(0, 0)], 'float')).toBe(false);
-  });
-
-  test('does not hold for a member that is not a Python value', () => {
-    expect(compareValues([{ $no: 1 }], [1], 'exact')).toBe(false);
   });
 });

@@ -3,7 +3,6 @@ import { describe, expect, test } from '@jest/globals';
 import type { Sandbox } from '#agent_rl/core/services/sandbox.ts';
 import { checkRequests } from '#agent_rl/sandbox/layers/check-requests.ts';
 import { layered } from '#agent_rl/sandbox/layers/layer.ts';
-import { RememberedResults } from '#agent_rl/sandbox/layers/remember-results.ts';
 import { badArguments, badRequests } from '#tests/support/bad-requests.ts';
 import { scriptedSandbox } from '#tests/support/scripted-sandbox.ts';
 
@@ -67,21 +66,5 @@ describe('The request check', () => {
     expect(await session.run({ code: '' })).toMatchObject({ status: 'ok', stdout: '1' });
     await session.close();
     expect(asked.openSessions).toBe(0);
-  });
-
-  test('refuses requests that the memory of results would confuse with others', async () => {
-    const asked = scriptedSandbox(() => ({}));
-    const sandbox = layered(asked, [checkRequests('scripted'), new RememberedResults()]);
-    for (const [value, status] of [
-      [null, 'ok'],
-      [undefined, 'bad_request'],
-      [Number.NaN, 'bad_request'],
-      [new Date(0), 'bad_request'],
-      ['1970-01-01T00:00:00.000Z', 'ok'],
-    ] as const) {
-      const call = { kind: 'calls', code: 'x', entry: 'f', args: [[value]] } as const;
-      expect((await sandbox.execute(anything(call))).status).toBe(status);
-    }
-    expect(asked.requests).toHaveLength(2);
   });
 });

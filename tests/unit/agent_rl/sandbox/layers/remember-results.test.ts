@@ -20,12 +20,9 @@ function remembering(answer: (code: string) => Partial<RunResult>) {
 describe('The memory of results', () => {
   test('runs equal requests once, even while the first is in progress', async () => {
     const { sandbox, memory, ran } = remembering(() => ({ stdout: '1' }));
-    const [a, b] = await Promise.all([
-      sandbox.execute({ kind: 'run', code: 'x' }),
-      sandbox.execute({ kind: 'run', code: 'x' }),
-    ]);
-    expect((await sandbox.execute({ kind: 'run', code: 'x' })).stdout).toBe('1');
-    expect([a.stdout, b.stdout, ran]).toEqual(['1', '1', ['x']]);
+    const ask = async () => (await sandbox.execute({ kind: 'run', code: 'x' })).stdout;
+    const together = await Promise.all([ask(), ask()]);
+    expect([...together, await ask(), ran]).toEqual(['1', '1', '1', ['x']]);
     expect(memory.counts).toEqual({ requests: 3, repeats: 2 });
   });
 
@@ -83,16 +80,11 @@ describe('The memory of results', () => {
   );
 
   test('answers the other callers when one is cancelled', async () => {
-    let finish = (): void => undefined;
-    const finished = new Promise<void>((resolve) => {
-      finish = resolve;
-    });
+    let finish!: () => void;
+    const finished = new Promise<void>((resolve) => (finish = resolve));
     const scripted = scriptedSandbox(() => ({ stdout: '1' }));
-    const slow: Sandbox = {
-      ...scripted,
-      execute: (request) => finished.then(() => scripted.execute(request)),
-    };
-    const sandbox = remembered(slow);
+    const execute: Sandbox['execute'] = (asked) => finished.then(() => scripted.execute(asked));
+    const sandbox = remembered({ ...scripted, execute });
     const abort = new AbortController();
     const cancelled = sandbox.execute({ kind: 'run', code: 'x' }, abort.signal);
     const other = sandbox.execute({ kind: 'run', code: 'x' });

@@ -19,17 +19,15 @@ describe('A sandbox that fails', () => {
   test('is asked once more, and the retry is reported', async () => {
     const { sandbox, incidents } = retrying(['sandbox_error', 'ok']);
     expect(await sandbox.execute({ kind: 'run', code: '1' })).toMatchObject({ status: 'ok' });
-    expect(incidents).toEqual([
-      { kind: 'retry', message: expect.stringContaining('no memory') as unknown },
-    ]);
+    const message: unknown = expect.stringContaining('no memory');
+    expect(incidents).toEqual([{ kind: 'retry', message }]);
   });
 
   test('is not asked a third time', async () => {
     const { inner, sandbox } = retrying(['sandbox_error', 'sandbox_error', 'ok']);
     const tests = { statements: [] };
-    expect(await sandbox.execute({ kind: 'judge', code: '1', tests })).toMatchObject({
-      status: 'sandbox_error',
-    });
+    const { status } = await sandbox.execute({ kind: 'judge', code: '1', tests });
+    expect(status).toBe('sandbox_error');
     expect(inner.requests).toHaveLength(2);
   });
 
@@ -42,9 +40,8 @@ describe('A sandbox that fails', () => {
   test('is not asked again once it is closed', async () => {
     const { inner, sandbox, closing } = retrying(['sandbox_error', 'ok']);
     closing.abort();
-    expect(await sandbox.execute({ kind: 'run', code: '1' })).toMatchObject({
-      status: 'sandbox_error',
-    });
+    const { status } = await sandbox.execute({ kind: 'run', code: '1' });
+    expect(status).toBe('sandbox_error');
     expect(inner.requests).toHaveLength(1);
   });
 });

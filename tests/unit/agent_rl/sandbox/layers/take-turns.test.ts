@@ -98,10 +98,8 @@ describe('FairQueue', () => {
   });
 
   test('aborts any of the waiting jobs without losing another', async () => {
-    const jobs = fc.array(
-      fc.record({ owner: fc.constantFrom('a', 'b', 'c'), drop: fc.boolean() }),
-      { minLength: 1, maxLength: 20 },
-    );
+    const job = fc.record({ owner: fc.constantFrom('a', 'b', 'c'), drop: fc.boolean() });
+    const jobs = fc.array(job, { minLength: 1, maxLength: 20 });
     await fc.assert(
       fc.asyncProperty(jobs, async (wanted) => {
         const queue = new FairQueue(1);

@@ -46,6 +46,8 @@ const exited = (code: number): number => code << 8;
 describe('A process', () => {
   const interrupted = `${ready}{"interrupted":true}\n`;
   const full = `${ready}{"memory":true}\n`;
+  const killed = { status: 'signaled', signal: 'SIGKILL' };
+  const tooManyThreads = 'it had more threads than allowed';
   const overQuota = { diskFull: true, overQuota: true };
 
   test.each<[string, Ended, object]>([
@@ -63,11 +65,7 @@ describe('A process', () => {
     ['on a full disk', { status: 256, diskFull: true }, { status: 'disk_limit', exitCode: 1 }],
     ['well, on a disk that it filled', { diskFull: true }, { status: 'ok', exitCode: 0 }],
     ['well, in a folder that holds too much', overQuota, { status: 'disk_limit', exitCode: 0 }],
-    [
-      'for its threads',
-      { status: 9, overTasks: true },
-      { status: 'signaled', signal: 'SIGKILL', message: 'it had more threads than allowed' },
-    ],
+    ['for its threads', { status: 9, overTasks: true }, { ...killed, message: tooManyThreads }],
     ['for its folder', { status: 9, ...overQuota }, { status: 'disk_limit' }],
   ])('is reported with its status if it ended %s', (_, ended, expected) => {
     expect(ending(ended)).toEqual(expected);
@@ -91,24 +89,16 @@ describe('A process', () => {
 
 test('Notes are separated from results, no matter who wrote them', () => {
   const text = `${ready}{"begun":true}\n{"ok":true,"value":1}\n{"interrupted":true}\n{"done": 256}\n{"ok":tr`;
-  expect(readNotes(text)).toEqual({
-    ready: true,
-    interrupted: true,
-    outOfMemory: false,
-    done: 256,
-    results: ['{"ok":true,"value":1}'],
-  });
+  const results = ['{"ok":true,"value":1}'];
+  const notes = { ready: true, interrupted: true, outOfMemory: false, done: 256 };
+  expect(readNotes(text)).toEqual({ ...notes, results });
 });
 
 test('A character cut by the cap is left out, and one that is not text is replaced', () => {
   const cut = { ...reply({}), stdout: Buffer.from('aé').subarray(0, 2).toString('base64') };
   expect(outputOf({ ...cut, stdoutBytes: 9 }, 'x')).toMatchObject({ stdout: 'a', truncated: true });
-  expect(outputOf({ ...cut, stdoutBytes: 2 }, 'x')).toMatchObject({
-    stdout: 'a\ufffd',
-    truncated: false,
-    cpuMs: 250,
-    peakRssBytes: 2048 * 1024,
-  });
+  const whole = { stdout: 'a\ufffd', truncated: false, cpuMs: 250, peakRssBytes: 2048 * 1024 };
+  expect(outputOf({ ...cut, stdoutBytes: 2 }, 'x')).toMatchObject(whole);
 });
 
 test.each([

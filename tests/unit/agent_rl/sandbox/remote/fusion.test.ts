@@ -73,15 +73,8 @@ describe('An answer in the format of SandboxFusion', () => {
 
 describe('A request in the format of SandboxFusion', () => {
   test('is understood as verl sends it', () => {
-    const body = {
-      compile_timeout: 5,
-      run_timeout: 5,
-      code: 'print(1)',
-      stdin: 'in',
-      language: 'python',
-      files: {},
-      fetch_files: [],
-    };
+    const program = { code: 'print(1)', stdin: 'in', language: 'python' };
+    const body = { ...program, compile_timeout: 5, run_timeout: 5, files: {}, fetch_files: [] };
     expect(check(FusionBody, body)).toEqual({ value: body });
     const request = { code: 'print(1)', stdin: 'in', limits: { wallS: 5 } };
     expect(requestOf(body as never)).toEqual(request);
@@ -90,10 +83,8 @@ describe('A request in the format of SandboxFusion', () => {
   test('may have a memory limit that is not positive, and files without content', () => {
     const files = { a: 'YQ==', b: null };
     const body = { code: '', language: 'python', memory_limit_MB: 128, files };
-    expect(requestOf(body as never)).toMatchObject({
-      files: { a: 'YQ==' },
-      limits: { wallS: 10, memoryMiB: 128 },
-    });
+    const limits = { wallS: 10, memoryMiB: 128 };
+    expect(requestOf(body as never)).toMatchObject({ files: { a: 'YQ==' }, limits });
     const none = { code: '', language: 'python', memory_limit_MB: -1, files: null, stdin: null };
     expect(check(FusionBody, none)).toHaveProperty('value');
     expect(requestOf(none as never)).toEqual({ code: '', stdin: '', limits: { wallS: 10 } });

@@ -4,9 +4,10 @@ import { readHarness } from '#agent_rl/sandbox/harness/read-harness.ts';
 import { readCallResults, valueBounds } from '#agent_rl/sandbox/requests/read-call-results.ts';
 
 test('Results that the harness wrote are read', () => {
+  const problem = 'ZeroDivisionError: division by zero';
   const results = [
     { ok: true, value: { $tuple: [1, 'a'] } },
-    { ok: false, problem: 'ZeroDivisionError: division by zero' },
+    { ok: false, problem },
   ];
   expect(readCallResults(JSON.stringify(results))).toEqual(results);
 });

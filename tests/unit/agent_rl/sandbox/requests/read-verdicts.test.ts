@@ -8,10 +8,8 @@ const passed = '{"index":0,"passed":true}\n';
 const failed = '{"index":1,"passed":false,"problem":"AssertionError"}\n';
 
 test('One verdict is read for each line, in order', () => {
-  expect(read(passed + failed, 2)).toEqual([
-    { passed: true },
-    { passed: false, problem: 'AssertionError' },
-  ]);
+  const problem = 'AssertionError';
+  expect(read(passed + failed, 2)).toEqual([{ passed: true }, { passed: false, problem }]);
 });
 
 test('Tests that ended early have fewer verdicts than statements, and a truncated one does not count', () => {
@@ -21,10 +19,8 @@ test('Tests that ended early have fewer verdicts than statements, and a truncate
 
 test('A problem before the first statement is the problem of every statement', () => {
   const problem = 'the solution did not load';
-  expect(read(`{"problem":"${problem}"}\n`, 2)).toEqual([
-    { passed: false, problem },
-    { passed: false, problem },
-  ]);
+  const each = { passed: false, problem };
+  expect(read(`{"problem":"${problem}"}\n`, 2)).toEqual([each, each]);
 });
 
 test.each([

@@ -1,16 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { inFusedOrder, weightedFusion } from '#agent_rl/search/corpus/corpus-backend.ts';
-import type { Ranked } from '#agent_rl/search/corpus/passage-table.ts';
 import { openTaskDocuments } from '#agent_rl/search/corpus/index.ts';
 import { letterEmbedder } from '#tests/support/letter-embedder.ts';
 
-const row = (rowId: number, score: number): Ranked => ({
-  rowId: BigInt(rowId),
-  documentId: `d${rowId}`,
-  start: 0,
-  score,
-});
+const start = 0;
+const row = (n: number, score: number) => ({ rowId: BigInt(n), documentId: `d${n}`, start, score });
 
 const text = [row(3, 12), row(4, 6), row(1, 2)];
 const lists = { dense: [row(1, 0.9), row(2, 0.8), row(3, 0.5)], text };
@@ -57,11 +52,8 @@ describe('A search by words and vectors', () => {
   ];
 
   const found = async (query: string, fusion: object) => {
-    const backend = await openTaskDocuments(
-      documents,
-      { fusion: fusion as never },
-      { embedder: letterEmbedder() },
-    );
+    const embedder = letterEmbedder();
+    const backend = await openTaskDocuments(documents, { fusion: fusion as never }, { embedder });
     const hits = await backend.search({ query, topK: 3 });
     await backend.close();
     return hits.map(({ documentId, score }) => [documentId, Number(score.toFixed(6))]);

@@ -48,13 +48,9 @@ describe('The search in task documents', () => {
   });
 
   test('keeps documents of backends apart', async () => {
-    const texts = Array.from(
-      { length: 24 },
-      (_, room) => `The secret of room ${room} is s${room}.`,
-    );
-    const hits = await Promise.all(
-      texts.map((text) => found([document('d', text)], 'secret room')),
-    );
+    const texts = Array.from({ length: 24 }, (_, i) => `The secret of room ${i} is s${i}.`);
+    const searches = texts.map((text) => found([document('d', text)], 'secret room'));
+    const hits = await Promise.all(searches);
     expect(hits.map((each) => each.map(({ text }) => text))).toEqual(texts.map((text) => [text]));
   });
 

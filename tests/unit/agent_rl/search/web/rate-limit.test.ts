@@ -8,9 +8,8 @@ const never = new AbortController().signal;
 
 /** Most starts in any window of a minute, ends excluded: a start and one exactly 60 s later share no window. */
 function mostInAMinute(starts: readonly number[]): number {
-  return Math.max(
-    ...starts.map((from) => starts.filter((at) => at >= from && at < from + 60_000).length),
-  );
+  const within = (from: number) => starts.filter((at) => at >= from && at < from + 60_000);
+  return Math.max(...starts.map((from) => within(from).length));
 }
 
 beforeEach(() => {
@@ -105,14 +104,10 @@ describe('A budget', () => {
   test('is not overdrawn by calls that waited for the rate limit together', async () => {
     const budget = new Budget(rateLimit(2), { ...limits, maxCalls: 3 });
     let begun = 0;
-    const outcomes = Promise.allSettled(
-      Array.from({ length: 6 }, () => budget.start(never).then(() => (begun += 1))),
-    );
+    const start = () => budget.start(never).then(() => (begun += 1));
+    const outcomes = Promise.allSettled(Array.from({ length: 6 }, start));
     await jest.advanceTimersByTimeAsync(300_000);
-    expect((await outcomes).map(({ status }) => status).toSorted()).toEqual([
-      ...Array.from({ length: 3 }, () => 'fulfilled'),
-      ...Array.from({ length: 3 }, () => 'rejected'),
-    ]);
-    expect(begun).toBe(3);
+    const rejected = (await outcomes).filter(({ status }) => status === 'rejected');
+    expect([rejected.length, begun]).toEqual([3, 3]);
   });
 });

@@ -43,11 +43,9 @@ async function asked(args: object, answer: Answer, more: object = {}): Promise<T
   configureHttp(settings);
   const shared = await openHttp(settings, { environment });
   try {
-    return await new HttpTool({ shared, settings }).call(args, {
-      signal: new AbortController().signal,
-      inputs: {},
-      random: new KeyedRng(1),
-    });
+    const { signal } = new AbortController();
+    const context = { signal, inputs: {}, random: new KeyedRng(1) };
+    return await new HttpTool({ shared, settings }).call(args, context);
   } finally {
     await shared.close();
   }
@@ -183,12 +181,9 @@ describe('The description of an http tool', () => {
   });
 });
 
-const runFile = (tools: string): string =>
-  writeBelow(
-    folder,
-    'run.yaml',
-    `environment:\n  type: code_exec\ndatasets:\n  - dir: dataset/code_tasks\ntools:\n  - type: code_exec\n${tools}`,
-  );
+const head =
+  'environment:\n  type: code_exec\ndatasets:\n  - dir: dataset/code_tasks\ntools:\n  - type: code_exec\n';
+const runFile = (tools: string): string => writeBelow(folder, 'run.yaml', head + tools);
 const tool = (name: string, url = 'https://a.example/{q}'): string =>
   `  - type: http\n    name: ${name}\n    description: Looks something up.\n    url: ${url}\n    parameters:\n      q: { type: string, description: What }\n`;
 

@@ -14,6 +14,7 @@ describe('The check of search settings', () => {
   const corpus = (settings: object) => ({ mode: 'corpus', corpus: { path: 'i', ...settings } });
   const documents = (settings: object) => ({ mode: 'task', documents: settings });
   const weightless = { type: 'weighted', denseWeight: 0, textWeight: 0 };
+  const fusion = { type: 'reciprocal_rank' };
   const embedded = { dense: { type: 'transformers', model: 'm' }, fusion: weightless };
 
   test.each<[string, object, RegExp]>([
@@ -21,45 +22,17 @@ describe('The check of search settings', () => {
     ['bing, with what replaced it', web({ provider: 'bing' }), /provider: web_iq/],
     ['no key', web({ provider: 'exa' }), /exa needs a key.*web\.apiKeyEnv/],
     ['no endpoint', web({ provider: 'searxng' }), /needs web\.endpoint/],
-    [
-      'a password in the endpoint',
-      web({ provider: 'custom', endpoint: 'http://me:pw@a.example' }),
-      /must not contain a password/,
-    ],
-    [
-      'a query of the settings’ own',
-      web({ ...tavily, defaultParams: { query: 'x' } }),
-      /web\.defaultParams\.query is set by the tool/,
-    ],
+    ['a password', web({ provider: 'custom', endpoint: 'http://me:pw@a' }), /contain a password/],
+    ['an own query', web({ ...tavily, defaultParams: { query: 'x' } }), /Params\.query is set by/],
     ['money without a price', web({ ...tavily, budget: { maxCost: 5 } }), /budget\.costPerCall/],
     ['no web', { mode: 'web' }, /mode: web needs web\.provider/],
     ['no corpus', { mode: 'corpus' }, /needs corpus\.path/],
-    [
-      'a fusion without vectors, of a corpus',
-      corpus({ dense: 'none', fusion: { type: 'reciprocal_rank' } }),
-      /corpus\.fusion: has no effect without vectors/,
-    ],
-    [
-      'a fusion without vectors, of documents',
-      documents({ fusion: { type: 'reciprocal_rank' } }),
-      /documents\.fusion: has no effect without vectors/,
-    ],
+    ['a fusion of words alone', corpus({ dense: 'none', fusion }), /corpus\.fusion: has no effect/],
+    ['a fusion in documents', documents({ fusion }), /documents\.fusion: has no effect without/],
     ['a weightless fusion', corpus(embedded), /fusion: denseWeight and textWeight are both 0/],
-    [
-      'a language that the index does not know',
-      documents({ text: { language: 'german' } }),
-      /documents\.text\.language.*Did you mean "German"/s,
-    ],
-    [
-      'stop words of a language that has none',
-      documents({ text: { language: 'Greek' } }),
-      /documents\.text\.removeStopWords.*false/,
-    ],
-    [
-      'passages that share more than they hold',
-      documents({ chunking: { tokens: 8, overlap: 8 } }),
-      /documents\.chunking\.overlap is 8/,
-    ],
+    ['an unknown language', documents({ text: { language: 'german' } }), /language.*an "German"/s],
+    ['absent stop words', documents({ text: { language: 'Greek' } }), /removeStopWords.*false/],
+    ['a whole overlap', documents({ chunking: { tokens: 8, overlap: 8 } }), /overlap is 8/],
     ['what the mode does not read', { ...documents({}), web: tavily }, /web: has no effect in/],
   ])('refuses %s', (_name, block, message) => expect(() => configured(block)).toThrow(message));
 

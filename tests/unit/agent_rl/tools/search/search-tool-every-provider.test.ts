@@ -1,15 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { searching } from '#tests/support/searching.ts';
-import {
-  type Answer,
-  drip,
-  flood,
-  hang,
-  inTurn,
-  json,
-  webServer,
-} from '#tests/support/web-server.ts';
+import { drip, flood, hang, inTurn, json, webServer } from '#tests/support/web-server.ts';
+import type { Answer } from '#tests/support/web-server.ts';
 
 const server = webServer();
 const { searched } = searching(server, { KEY_OF_TEST: 'secret-0123456789' });
@@ -17,13 +10,8 @@ const { searched } = searching(server, { KEY_OF_TEST: 'secret-0123456789' });
 const providers = ['tavily', 'serper', 'brave', 'exa', 'searxng', 'web_iq', 'custom'];
 
 const deadlineS = 60;
-const settingsOf = (provider: string, more: object) => ({
-  provider,
-  apiKeyEnv: 'KEY_OF_TEST',
-  deadlineS,
-  backoffFactor: 0.01,
-  ...more,
-});
+const common = { apiKeyEnv: 'KEY_OF_TEST', deadlineS, backoffFactor: 0.01 };
+const settingsOf = (provider: string, more: object) => ({ ...common, provider, ...more });
 
 const status =
   (code: number, headers: Record<string, string> = {}): Answer =>
@@ -40,10 +28,8 @@ describe.each(providers)('%s', (provider) => {
   test('retries a 429 after Retry-After, unless the pause exceeds the deadline', async () => {
     // Its own pause would be far beyond the deadline.
     const settings = settingsOf(provider, { backoffFactor: 60, deadlineS: 59 });
-    const { result } = await searched(
-      settings,
-      inTurn(status(429, { 'retry-after': '0' }), json({})),
-    );
+    const again = status(429, { 'retry-after': '0' });
+    const { result } = await searched(settings, inTurn(again, json({})));
     expect(result).toEqual({ content: 'No results.', data: [] });
     expect(server.received).toHaveLength(2);
   });
@@ -64,9 +50,7 @@ describe.each(providers)('%s', (provider) => {
       expect(result).toMatchObject({ isError: true, data: { failure } });
       expect(result.content).toMatch(/^Error: the search failed: \S.*\.$/);
       expect(server.received.length).toBeLessThanOrEqual(requests);
-      expect(server.received.map(({ path }) => path).filter((path) => path === '/inner')).toEqual(
-        [],
-      );
+      expect(server.received.map(({ path }) => path)).not.toContain('/inner');
       expect(seconds).toBeLessThan(deadlineS);
     },
   );

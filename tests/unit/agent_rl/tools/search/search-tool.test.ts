@@ -31,11 +31,9 @@ describeToolContract('search', {
   badArguments: { query: '  ' },
 });
 
-const contextOf = (turn: number, inputs = {}) => ({
-  signal: new AbortController().signal,
-  inputs,
-  random: new KeyedRng(1, 'tool', 'task', 0, turn),
-});
+const { signal } = new AbortController();
+const randomOf = (turn: number) => new KeyedRng(1, 'tool', 'task', 0, turn);
+const contextOf = (turn: number, inputs = {}) => ({ signal, inputs, random: randomOf(turn) });
 
 describe('The search tool', () => {
   test('shows numbered passages and returns the hits to the environment', async () => {

@@ -33,9 +33,8 @@ test('Glue that does not match the patches exactly is refused by the patch that 
 });
 
 test('An interrupt is not lost while patched glue checks for one', async () => {
-  const [helper] = /function _Py_CheckEmscriptenSignals_Helper\(\)\{.*?return 0\}\}/.exec(
-    patchGlue(glue),
-  )!;
+  const body = /function _Py_CheckEmscriptenSignals_Helper\(\)\{.*?return 0\}\}/;
+  const [helper] = body.exec(patchGlue(glue))!;
   const shared = new SharedArrayBuffer(8);
   const [interrupt, seen] = [new Uint8Array(shared, 0, 1), new Int32Array(shared, 4, 1)];
   const program = `

@@ -50,9 +50,6 @@ test('An answer that came in time is not late because it is checked later', () =
   pass(999, 999);
   const cameAt = 5999;
   pass(500, 500);
-  expect([deadline.isLate(cameAt), deadline.isLate(cameAt + 1), deadline.passed]).toEqual([
-    false,
-    true,
-    false,
-  ]);
+  expect(deadline.passed).toBe(false);
+  expect([cameAt, cameAt + 1].map((at) => deadline.isLate(at))).toEqual([false, true]);
 });

@@ -34,9 +34,8 @@ test('A problem of files names the quota if it is exceeded', () => {
 
 test("Errors have the names of pyodide's Emscripten", () => {
   const folder = dirname(createRequire(import.meta.url).resolve('pyodide'));
-  const codes = /ERRNO_CODES=\{([^}]*)\}/.exec(
-    readFileSync(join(folder, 'pyodide.asm.mjs'), 'utf8'),
-  )?.[1];
+  const glue = readFileSync(join(folder, 'pyodide.asm.mjs'), 'utf8');
+  const codes = /ERRNO_CODES=\{([^}]*)\}/.exec(glue)?.[1];
   const pairs = (codes ?? '').split(',').map((pair) => pair.split(':'));
   for (const errno of [2, 20, 31, 37, 44, 48, 51, 54]) {
     const name = pairs.find(([, number]) => Number(number) === errno)?.[0];

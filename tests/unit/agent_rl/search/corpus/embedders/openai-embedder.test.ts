@@ -12,13 +12,8 @@ const open = closedAfterEach();
 async function serve(answer: Parameters<typeof httpDouble>[0]) {
   const server = await httpDouble(answer);
   open.push(server);
-  const baseUrl = `${server.url}/v1`;
-  const settings = (more: Partial<OpenAiSettings> = {}): OpenAiSettings => ({
-    type: 'openai',
-    baseUrl,
-    model: 'm',
-    ...more,
-  });
+  const own = { type: 'openai', baseUrl: `${server.url}/v1`, model: 'm' } as const;
+  const settings = (more: Partial<OpenAiSettings> = {}): OpenAiSettings => ({ ...own, ...more });
   return { asked: server.requests, settings };
 }
 
@@ -42,10 +37,8 @@ describe('The embedder of an OpenAI server', () => {
     const texts = ['', 'aa', 'a', ...Array.from({ length: 30 }, () => 'b')];
     const vectors = await embedder.embed(texts, 'query');
     expect(asked.map(({ path }) => path)).toEqual(['/v1/embeddings', '/v1/embeddings']);
-    expect(asked.map(({ body }) => body['input'])).toEqual([
-      texts.slice(0, 32).map((text) => `q: ${text}`),
-      ['q: b'],
-    ]);
+    const first32 = texts.slice(0, 32).map((text) => `q: ${text}`);
+    expect(asked.map(({ body }) => body['input'])).toEqual([first32, ['q: b']]);
     expect(asked[0]?.body['model']).toBe('m');
     expect(asked[0]?.headers.authorization).toBeUndefined();
     // (3, 1) / sqrt(10), (5, 1) / sqrt(26), (4, 1) / sqrt(17)

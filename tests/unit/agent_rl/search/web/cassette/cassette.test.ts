@@ -16,15 +16,10 @@ let files = 0;
 const newPath = (): string => join(folder, 'deeper', `cassette-${files++}.jsonl`);
 
 const hour = 3_600_000;
+const hide = (text: string): string => text.replaceAll('s3cret', '[redacted]');
+const common = { scope: 'search', hide, isAnswer: (value: unknown) => value !== null };
 const opened = (path: string, mode: 'record' | 'replay', more: object = {}): Cassette =>
-  new Cassette({
-    mode,
-    path,
-    scope: 'search',
-    hide: (text) => text.replaceAll('s3cret', '[redacted]'),
-    isAnswer: (value) => value !== null,
-    ...more,
-  });
+  new Cassette({ ...common, mode, path, ...more });
 
 const ask = (query: string, call = 'a') => ({ request: { query }, call });
 const noNetwork = () => Promise.reject(new Error('The network was touched.'));
@@ -35,9 +30,8 @@ const failing =
 
 describe('The key of a request', () => {
   test('does not depend on the order of its parts', () => {
-    expect(canonicalJson({ b: [1, { d: 1, c: undefined }], a: 'x' })).toBe(
-      '{"a":"x","b":[1,{"d":1}]}',
-    );
+    const text = canonicalJson({ b: [1, { d: 1, c: undefined }], a: 'x' });
+    expect(text).toBe('{"a":"x","b":[1,{"d":1}]}');
     expect(requestKey({ a: 1, b: 2 })).toBe(requestKey({ b: 2, a: 1 }));
     expect(requestKey({ a: 1 })).not.toBe(requestKey({ a: '1' }));
   });
@@ -48,10 +42,8 @@ describe('A recording', () => {
     const cassette = opened(newPath(), 'record');
     let asked = 0;
     const live = async (): Promise<unknown> => ({ n: (asked += 1) });
-    const together = await Promise.all([
-      cassette.answer(ask('q', 'a'), live),
-      cassette.answer(ask('q', 'b'), live),
-    ]);
+    const calls = ['a', 'b'].map((call) => cassette.answer(ask('q', call), live));
+    const together = await Promise.all(calls);
     const answers = [...together, await cassette.answer(ask('q', 'c'), live)];
     expect(answers).toEqual([{ n: 1 }, { n: 1 }, { n: 1 }]);
     expect(cassette.counts).toEqual({ calls: 3, hits: 2 });
@@ -67,9 +59,9 @@ describe('A recording', () => {
 
   test('stays valid when a secret looks like a part of JSON', async () => {
     const path = newPath();
-    const hide = hideSecrets(['status', '123456', '2']);
+    const secrets = { hide: hideSecrets(['status', '123456', '2']) };
     const recorded = { status: 1234567, text: 'v2 of 123456' };
-    const answer = await opened(path, 'record', { hide }).answer(ask('q'), async () => recorded);
+    const answer = await opened(path, 'record', secrets).answer(ask('q'), async () => recorded);
     expect(answer).toEqual({ status: 1234567, text: 'v2 of [redacted]' });
     expect(await opened(path, 'replay').answer(ask('q'), noNetwork)).toEqual(answer);
   });
