@@ -87,7 +87,7 @@ function withoutRoom(): Promise<string> {
 const failed = async (parts: Parameters<typeof failing>[3]): Promise<string> =>
   errorText((await failing(mixed, {}, {}, parts)).error);
 
-/** What a run warns of whose iterations all differ so from those of a healthy one. */
+/** The warnings of a run whose iterations all differ from a healthy iteration in this way. */
 async function warnings(change: Metrics): Promise<string> {
   const { settings, series } = evidenceOf();
   const metrics = { ...series.iterations[0]?.metrics, ...change };
