@@ -55,7 +55,7 @@ export const badArguments: [string, () => unknown, RegExp][] = [
     /"\$int":"x"\} is not a Python value|digits are needed/,
   ],
   ['pairs that are invalid', () => ({ $dict: [1] }), /is not a Python value/],
-  ['base64 that is not valid', () => ({ $bytes: 'A' }), /holds no base64 as its bytes$/],
+  ['base64 that is not valid', () => ({ $bytes: 'A' }), /has bytes that are not valid base64$/],
   ['an integer that JSON rounds', () => 1e30, /integers beyond 2\^53 are written/],
   ['a list in a set', () => ({ $set: [{ $tuple: [[1]] }] }), /holds a list in a set or as a key/],
   ['a dictionary as a key', () => ({ $dict: [[{}, 1]] }), /holds a dict in a set or as a key/],
@@ -139,7 +139,7 @@ const refused: readonly [unknown, RegExp][] = [
   [calls({ args: [[1], 2] }), /^args must be a list of lists of arguments, got 2 at 1$/],
   [
     calls({ args: [['x'.repeat(17 << 20)]] }),
-    /^args\[0\]\[0\] brings args above 16777216 characters/,
+    /^args\[0\]\[0\] makes args longer than 16777216 characters/,
   ],
   [{ kind: 'judge', code, tests: null }, /^tests must be an object, got null$/],
   [judge({ stetup: '' }), /^tests has the unknown field "stetup"/],

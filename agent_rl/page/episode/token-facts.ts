@@ -71,6 +71,6 @@ export function whyMasked(
   if (weight !== undefined && weight !== null) return weight === 0 ? 'Its weight is 0.' : null;
   if (learned === null) return 'Not recorded: the run has no record of its updates.';
   if (learned.use === 'trained')
-    return 'It has no weight in the loss, unlike other tokens of the episode.';
+    return 'Other tokens of the episode have a weight in the loss, but this one has none recorded.';
   return `${learned.use}: ${learned.meaning}`;
 }

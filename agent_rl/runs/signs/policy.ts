@@ -60,7 +60,7 @@ export const entropy: Check = {
     if (trusted && (agrees || (late < 0.1 * early && success < 0.5)))
       return {
         verdict: 'suspicious',
-        says: `entropy collapsed without success: ${says}; groups with equal rewards that are not all right: ${percentText(idle[0])} at the start, ${percentText(idle[1])} at the end (group/zeroVariance)`,
+        says: `entropy collapsed without success: ${says}; groups with equal rewards and unsolved tasks: ${percentText(idle[0])} at the start, ${percentText(idle[1])} at the end (group/zeroVariance)`,
         tries: [
           `lower ${settings.now('train.learningRate')}; set ${settings.now('algorithm.entropyBonus')} or ${settings.now('algorithm.kl.kind')}`,
         ],

@@ -106,8 +106,8 @@ export function zeroGradient(metrics: IterationMetrics['metrics']): string | und
   if (norm === 0) {
     const shares = [
       `clipped ${metrics['sent/clipFraction'] ?? 0}`,
-      `guarded ${metrics['sent/guarded'] ?? 0}`,
-      `factor 0 by the correction ${metrics['correction/maskedShare'] ?? 0}`,
+      `ratio too extreme ${metrics['sent/guarded'] ?? 0}`,
+      `set to 0 by the correction ${metrics['correction/maskedShare'] ?? 0}`,
     ];
     return `tokens were trained on, but the loss gave them no gradient; shares of these tokens: ${shares.join(', ')}`;
   }

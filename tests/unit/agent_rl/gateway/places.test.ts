@@ -121,7 +121,7 @@ test('the owner of the weights is reported with its idle time', () => {
   const clients = new TrainingClients(places, 60);
   clients.own('one');
   expect(() => clients.own('other')).toThrow(
-    /last request was 0 s ago, and it is dropped after 60 s/,
+    /last request was 0 s ago. This server drops a run after 60 s/,
   );
   clients.forget('one');
   clients.own('other');

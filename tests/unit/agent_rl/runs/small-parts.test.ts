@@ -74,7 +74,7 @@ describe('The table at the end of a run', () => {
 
   test('says so where nothing was judged', () => {
     expect(rateText(successRateOf(tasksOf(4, 0, 4), { seed: 1, of: 'total' }))).toBe(
-      'none judged, 4 failed (100.0 %)',
+      'no attempt judged, 4 failed (100.0 %)',
     );
   });
 });

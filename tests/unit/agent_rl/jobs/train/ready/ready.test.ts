@@ -103,7 +103,7 @@ test('a run is resumed with the tasks left out that it began without', () => {
   const now = [{ taskId: 'a', tokens: 20 }];
   expect(() => requireSameLeftOut({ leftOut: ['a'] }, now)).not.toThrow();
   expect(() => requireSameLeftOut({ leftOut: ['b'] }, now)).toThrow(
-    'The run skipped 1 task with too long prompts, but would now skip 1; the difference: "b", "a".',
+    'The run skipped 1 task with prompts that are too long, but would now skip 1. Tasks that differ: "b", "a".',
   );
   expect(() => requireSameLeftOut({ leftOut: ['a'] }, [])).toThrow('would now skip 0');
 });
