@@ -20,7 +20,7 @@ const bug = causedBy('bug');
 export const errorCatalogue = {
   CONFIG_INVALID: user(
     'YAML that cannot be read, an unknown setting, a wrong value, or settings that contradict one another',
-    'Each line of the message names the place, the value and what is allowed',
+    'Each line of the message names the place, the value and the allowed values',
   ),
   DATASET_INVALID: user(
     'A split or another JSONL file is missing, empty, not UTF-8, or has an invalid line',
@@ -84,7 +84,7 @@ export const errorCatalogue = {
   ),
   EMBEDDER_UNAVAILABLE: user(
     'The package, the files or the key of an embedder are missing',
-    'The message names them; `dense: none` only searches by words',
+    'The message names them; with `dense: none`, search uses words only',
   ),
   EMBEDDING_FAILED: system(
     'An embedder or its server failed, or returned unusable vectors',

@@ -110,7 +110,7 @@ function failureRows(
   return [
     ['failed episodes, not scored', ...both.map(failuresText), ...change],
     [
-      'total if those are wrong / right',
+      'total if failed episodes count as wrong / right',
       ...both.map((one) => (one ? worstCaseText(one) : '-')),
       ...change,
     ],

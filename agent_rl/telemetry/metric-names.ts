@@ -81,7 +81,7 @@ export const metricNames = {
   'environment/*': metric('1', 'Mean of a number reported by the environment'),
   'answer/undecided': metric(
     'episodes',
-    'Scored episodes whose answer could not be parsed or compared and counts as wrong',
+    'Scored episodes that count as wrong because their answer could not be parsed or compared',
   ),
   'group/count': metric('groups', 'Groups collected'),
   'group/zeroVariance': metric(

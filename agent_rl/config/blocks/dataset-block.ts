@@ -37,7 +37,7 @@ export const DatasetsBlock = Type.Array(
         }),
       ),
       answerPattern: optionalText(
-        "Regular expression whose last match (its first group, if any) is the answer, such as '#### (.+)' for GSM8K",
+        "Regular expression that finds the answer, such as '#### (.+)' for GSM8K. The last match is the answer, or its first group if it has one",
       ),
     },
     { additionalProperties: false },

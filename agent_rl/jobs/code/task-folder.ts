@@ -87,7 +87,7 @@ async function rowsOf(given: TaskRows | string, name: string): Promise<WrittenRo
       );
     read.push(withId(row, `${name}-${read.length + 1}`));
   }
-  if (read.length === 0) throw new AgentRlError('DATASET_INVALID', `${name} holds no tasks.`);
+  if (read.length === 0) throw new AgentRlError('DATASET_INVALID', `${name} contains no tasks.`);
   return read;
 }
 
@@ -109,7 +109,7 @@ function holdOut(rows: readonly WrittenRow[], seed: number) {
   if (rows.length <= count)
     throw new AgentRlError(
       'DATASET_INVALID',
-      `tasks has ${rows.length}, too few to hold any out for evaluation. Give more tasks, or give evalTasks.`,
+      `tasks has ${rows.length} rows, too few to hold some out for evaluation. Give more tasks, or give evalTasks.`,
     );
   const places = new KeyedRng(seed, 'held-out').shuffle([...rows.keys()]);
   const out = new Set(places.slice(0, count));

@@ -177,7 +177,7 @@ describe('tokenFacts', () => {
       token: '"Q"',
       id: '7, position 0',
       source: 'user',
-      'not trained on': 'The policy did not write it (user).',
+      'not trained on': 'The policy did not write this token (user).',
     });
   });
 
