@@ -66,7 +66,7 @@ export function whyMasked(
   if (source !== 'sampled' && source !== 'demonstration')
     return `The policy did not write this token (${source ?? 'source not recorded'}).`;
   if (row.when !== 'train') return 'The run never trains on held-out episodes.';
-  if (!record.learns) return 'The agent of this part does not learn.';
+  if (!record.learns) return 'The run does not train the agent of this token.';
   const weight = tokens.learned?.weights[at];
   if (weight !== undefined && weight !== null)
     return weight === 0 ? 'The weight of this token is 0.' : null;

@@ -150,7 +150,7 @@ describe('agent-rl runs show', () => {
     [{ run: folder }, 'is not a run folder: it has no trajectories/'],
     [{ run: join(folder, 'sft') }, 'has no episodes (trajectories/): it is a supervised run'],
     [{ step: 9 }, 'has no training episode of iteration 9'],
-    [{ episode: 'train/2/0/0/9' }, 'has no episode "train/2/0/0/9"; an id is such as'],
+    [{ episode: 'train/2/0/0/9' }, 'has no episode "train/2/0/0/9". To list the ids'],
   ])('says what is missing: %j', async (options, problem) => {
     await expect(shown(options)).rejects.toThrow(problem);
   });

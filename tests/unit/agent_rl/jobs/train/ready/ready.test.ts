@@ -94,7 +94,7 @@ test.each([
 test('five are shown, and all are named in the log', () => {
   const { run, leftOut } = without('abcwxy');
   expect(leftOutText(run.config, leftOut, 'first')).toMatch(
-    /: 6 tasks: "a" \(20 tokens\), "b" .*, "c" .*, "w" .*, "x" \(24 tokens\), …\.$/,
+    /Skipped 6 tasks .*: "a" \(20 tokens\), "b" .*, "c" .*, "w" .*, "x" \(24 tokens\), …\.$/,
   );
   expect(leftOutText(run.config, leftOut, 'all')).toContain('"x" (24 tokens), "y" (25 tokens).');
 });
