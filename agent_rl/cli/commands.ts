@@ -37,7 +37,7 @@ export const commands: readonly (Command | CommandGroup)[] = [
   doctor,
   {
     name: 'plugins',
-    describe: 'What a run file can name, and which cheats an environment rewards',
+    describe: 'List plugins and algorithms, and find cheats that an environment rewards',
     commands: [plugins, algorithms, attack],
   },
   {

@@ -181,7 +181,7 @@ function refuseIdleGenerator(
   const { name, openGenerator } = policy.entry.spec;
   const named = generator.entry.spec.name;
   if (openGenerator === undefined || named === 'engine') return;
-  const text = `policy ${name} has its own generator and would not use "${named}". Remove generator, or use another policy, such as huggingface.`;
+  const text = `policy ${name} has its own generator and would ignore "${named}". Remove generator, or use another policy, such as huggingface.`;
   const { value: location } = placeOf(places, '/generator/type');
   throw configInvalid([{ location, path: 'generator.type', text }]);
 }

@@ -12,7 +12,8 @@ export interface AlgorithmPreset {
 /** What `algorithm.name` may be. Settings in the run file override the preset. */
 export const algorithmPresets = {
   grpo: {
-    title: 'Group relative policy optimisation, with the bounds and the mean over tokens of DAPO',
+    title:
+      'Group relative policy optimisation, with the clip bounds and the mean over tokens from DAPO',
     paper: 'Shao et al. 2024, https://arxiv.org/abs/2402.03300',
     settings: {},
     departures: [
@@ -22,7 +23,7 @@ export const algorithmPresets = {
     ],
   },
   'dr-grpo': {
-    title: 'GRPO without division by the deviation and by the length',
+    title: 'GRPO that divides neither by the standard deviation nor by the length',
     paper: 'Liu et al. 2025, https://arxiv.org/abs/2503.20783',
     settings: { advantage: { type: 'group-relative', std: 'none' }, aggregation: 'constant' },
     departures: ['The upper bound of the ratio is 1.28 (DAPO), not 1.2.'],
@@ -37,9 +38,9 @@ export const algorithmPresets = {
       overlong: { share: 0.2 },
     },
     departures: [
-      'Groups are replaced for at most selection.cap rounds; after that, groups of equal rewards are kept and counted.',
+      'Groups with equal rewards are resampled for at most selection.cap rounds; after that, they are kept and counted.',
       'The length of an episode is the number of tokens sampled in all its turns.',
-      'Rewards are divided by the sample deviation, as in TRL.',
+      'Rewards minus their mean are divided by the sample standard deviation, as in TRL.',
     ],
   },
   rloo: {
@@ -64,7 +65,7 @@ export const algorithmPresets = {
     },
     departures: [
       'No KL term; the paper subtracts k1 from the reward (kl: {kind: k1, weight: W, in: reward}).',
-      'Each episode has one advantage, with all of its KL; in the paper a token only has the KL of later tokens.',
+      'Each episode has one advantage, which includes the KL of all its tokens; in the paper, the advantage of a token includes only the KL of later tokens.',
     ],
   },
   rft: {
@@ -93,7 +94,7 @@ export const algorithmPresets = {
     title: 'REINFORCE weighted by the clipped ratio, so that every token keeps a gradient',
     paper: 'MiniMax 2025, https://arxiv.org/abs/2506.13585',
     settings: { loss: { type: 'cispo' } },
-    departures: ['The upper bound is 5; the paper does not state its own.'],
+    departures: ['The upper bound is 5; the paper does not state a value.'],
   },
 } as const satisfies Readonly<Record<string, AlgorithmPreset>>;
 

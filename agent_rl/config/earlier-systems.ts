@@ -24,14 +24,17 @@ export const earlierSystems: readonly EarlierSystem[] = [
       ['`model.lora_alpha`', '`model.lora.alpha`'],
       ['`data`', '`datasets` and `dataset`'],
       ['`data.dataset`', '`datasets[].dir` and `datasets[].format`'],
-      ['`data.max_samples`', '`dataset.maxSamples`, chosen by the seed, not the first of the file'],
+      [
+        '`data.max_samples`',
+        '`dataset.maxSamples`; the seed chooses the rows, instead of the first rows of the file',
+      ],
       ['`data.split`', '`dataset.trainSplit`'],
       ['`generation`', '`policy`'],
       ['`generation.max_tool_rounds`', '`rollout.maxTurns`'],
       ['`generation.max_new_tokens`', '`policy.maxTurnTokens`'],
       [
         '`generation.temperature`',
-        '`policy.sampling.temperature`, where 0 is 0, and refused in training',
+        '`policy.sampling.temperature`; 0 is greedy, which training refuses',
       ],
       ['`generation.enable_thinking` (dead)', '`policy.thinking`'],
       ['`training`', '`train`'],
@@ -45,7 +48,7 @@ export const earlierSystems: readonly EarlierSystem[] = [
       ['`rewards.success` (dead)', '`environment.successReward`'],
       [
         '`rewards.failure` (dead)',
-        "not carried over, because a failure is 0, which a group's mean makes negative",
+        "not carried over: a failure has reward 0, and subtracting the group's mean makes its advantage negative",
       ],
       ['`rewards.turn_penalty` (dead)', 'the reward `brevity` in `rewards`'],
       ['`wandb`', '`trackers` with the type `wandb`'],
@@ -54,7 +57,7 @@ export const earlierSystems: readonly EarlierSystem[] = [
   },
   {
     name: 'OpenReinforcedAgent',
-    about: 'System 002, most of them constants in its sources',
+    about: 'System 002; most of its settings are constants in its sources',
     rows: [
       ['base model', '`model.path`'],
       [
@@ -63,7 +66,7 @@ export const earlierSystems: readonly EarlierSystem[] = [
       ],
       ['4-bit quantisation', '`model.quantize`'],
       ['`max_steps`', '`train.iterations`'],
-      ['`learning_rate`, optimiser', '`train.learningRate`, of AdamW only'],
+      ['`learning_rate`, optimiser', '`train.learningRate`; the optimiser is always AdamW'],
       ['schedule', '`train.schedule`'],
       ['`warmup_ratio`', '`train.warmupSteps`, in steps, not a share'],
       ['`weight_decay`', '`train.weightDecay`'],
@@ -80,11 +83,11 @@ export const earlierSystems: readonly EarlierSystem[] = [
         '`topK` of the tool `search`; `--chunk-tokens` of `data prepare`, `chunking.tokens` of `data index`',
       ],
       [
-        'reward weights, schemes of combining',
+        'reward weights, ways to combine rewards',
         '`rewards[].weight`, and `rewardManager.type`: weighted, uniform, std, pca, l2, normalised',
       ],
       ['loop iterations', '`rollout.maxTurns`'],
-      ['`pad_token_id`', 'not carried over, because padding is masked and never a token'],
+      ['`pad_token_id`', 'not carried over, because padding is masked and needs no token'],
       ['`--dataset`', '`--dataset-dir`'],
       ['`--num_rollouts`', '`--set rollout.groupSize=N`'],
       [
@@ -92,21 +95,21 @@ export const earlierSystems: readonly EarlierSystem[] = [
         '`generator.type: vllm`, with the servers in its `urls`',
       ],
       [
-        '`--dataset-path` of reference log-probabilities',
+        '`--dataset-path` with reference log-probabilities',
         '`algorithm.kl.reference`: a run computes the log-probabilities of its reference itself',
       ],
       ['`--dataset-paths`', '`--dataset-dir`'],
       ['`--checkpoint-path`', '`--resume`'],
       ['`--max-steps`', '`--max-iterations`'],
       [
-        '`--model`, `--model-path`, `--device`; `--base-model`, `--lora-model` and `--output-path` of merging',
+        '`--model`, `--model-path`, `--device`; `--base-model`, `--lora-model` and `--output-path` when merging',
         sameFlags,
       ],
     ],
   },
   {
     name: 'ToolGRPO',
-    about: 'System 003, constants of one script',
+    about: 'System 003; its settings are constants in one script',
     rows: [
       ['base model', '`model.path`'],
       ['`max_seq_length`', '`policy.maxContextTokens`'],

@@ -20,7 +20,7 @@ const bug = causedBy('bug');
 export const errorCatalogue = {
   CONFIG_INVALID: user(
     'YAML that cannot be read, an unknown setting, a wrong value, or settings that contradict one another',
-    'Each line of the message names the place, the value and what is allowed',
+    'Each line of the message names the place, the value and the allowed values',
   ),
   DATASET_INVALID: user(
     'A split or another JSONL file is missing, empty, not UTF-8, or has an invalid line',
@@ -28,7 +28,7 @@ export const errorCatalogue = {
   ),
   DEVICE_UNAVAILABLE: user(
     '`--device` names a device that this machine or installation does not have',
-    '`agent-rl doctor` lists those it has',
+    '`agent-rl doctor` lists the available devices',
   ),
   MODEL_INVALID: user(
     'Weights or config.json are missing, truncated, or have an unexpected shape',
@@ -39,7 +39,7 @@ export const errorCatalogue = {
     'Use the tokenizer that the weights were trained with',
   ),
   CHECKPOINT_INVALID: user(
-    'There is no intact checkpoint to resume from, its hashes disagree, a line of the records cannot be read, or seed, tasks, starting weights, device or engine threads differ from `inputs.json`',
+    'The run cannot be resumed: no checkpoint is intact, its records have an unreadable line, or seed, tasks, starting weights, device or engine threads differ from `inputs.json`',
     'The message names the difference or the line; resume with the original inputs, or start a new run',
   ),
   OUTPUT_UNWRITABLE: user(
@@ -52,7 +52,7 @@ export const errorCatalogue = {
   ),
   PLUGIN_UNKNOWN: user(
     'An unknown plugin `type`',
-    "The message lists the known ones; add the plugin's file or package under `plugins:`. For a plugin that a program passed, the message says what to call",
+    "The message lists the known ones; add the plugin's file or package under `plugins:`. If a program passed the plugin, the message names the function to call",
   ),
   PLUGIN_DUPLICATE: user(
     'Two plugins of one kind have the same name',
@@ -84,7 +84,7 @@ export const errorCatalogue = {
   ),
   EMBEDDER_UNAVAILABLE: user(
     'The package, the files or the key of an embedder are missing',
-    'The message names them; `dense: none` only searches by words',
+    'The message names them; with `dense: none`, search uses words only',
   ),
   EMBEDDING_FAILED: system(
     'An embedder or its server failed, or returned unusable vectors',
@@ -119,11 +119,11 @@ export const errorCatalogue = {
     'Check the name, `HF_TOKEN` and the connection; cached files are not downloaded again',
   ),
   SHAPE_MISMATCH: bug(
-    'Tensors or lists have different sizes that must be equal',
-    'Report it, with the message',
+    'Two tensors or lists must have the same size, but do not',
+    'Report the error with its message',
   ),
   NOT_TRACEABLE: bug(
-    'Model code does something that cannot be traced, such as reading a value',
+    "Model code cannot be traced, for example because it reads a tensor's value",
     'Write it with the operations of `agent_rl/engine/ops.ts`',
   ),
   ENGINE_FAILED: system(
@@ -139,7 +139,7 @@ export const errorCatalogue = {
     'The message names the cause; `--resume` resumes the run',
   ),
   ROLLOUTS_FAILED: system(
-    'All episodes of an iteration or evaluation failed, more than the share `rollout.failures.maxShare` failed, or `maxInARow` consecutive ones failed',
+    'Too many episodes failed: all of an iteration or evaluation, a share above `rollout.failures.maxShare`, or `maxInARow` in a row',
     'The message names the first cause and who is responsible; fix it, then `--resume`',
   ),
   PARITY_BROKEN: system(
@@ -147,7 +147,7 @@ export const errorCatalogue = {
     'Do not continue training; report it, with the run folder',
   ),
   PROCESS_BLOCKED: user(
-    'The main thread of a program that trains or evaluates was blocked for `rollout.deadlines.stallS`, by a plugin or by the program',
+    'A plugin or your program blocked the main thread for `rollout.deadlines.stallS` during training or evaluation',
     'Move the long computation to another thread, then resume the run',
   ),
   INTERRUPTED: user('Ctrl-C or SIGTERM', '`--resume` resumes from the last checkpoint'),

@@ -9,13 +9,13 @@ const points = (share: number): string => (100 * share).toFixed(1);
 
 /** Says what stands in brackets after a rate. */
 export const intervalNote =
-  '[ ] 95 % interval: cluster bootstrap over tasks, or over families if wider; Wilson if all tasks have the same rate';
+  '[ ] 95 % interval: cluster bootstrap over tasks or families of tasks, whichever is wider; Wilson if all tasks have the same rate';
 
 /** `41 of 260 = 15.8 % [11.8, 20.7], 3 failed (1.1 %)`, or that nothing was judged. */
 export function rateText(rate: SuccessRate): string {
   const { n, successes, successRate, failed, failedShare } = rate;
   const failures = failed > 0 ? `, ${failed} failed (${percentText(failedShare ?? 0)})` : '';
-  if (successRate === null) return `none judged${failures}`;
+  if (successRate === null) return `no attempt judged${failures}`;
   return `${successes} of ${n} = ${shareText(successRate, rate)}${failures}`;
 }
 
@@ -110,7 +110,7 @@ function failureRows(
   return [
     ['failed episodes, not scored', ...both.map(failuresText), ...change],
     [
-      'total if those are wrong / right',
+      'total if failed episodes count as wrong / right',
       ...both.map((one) => (one ? worstCaseText(one) : '-')),
       ...change,
     ],

@@ -81,7 +81,7 @@ export const metricNames = {
   'environment/*': metric('1', 'Mean of a number reported by the environment'),
   'answer/undecided': metric(
     'episodes',
-    'Scored episodes whose answer could not be parsed or compared and counts as wrong',
+    'Scored episodes that count as wrong because their answer could not be parsed or compared',
   ),
   'group/count': metric('groups', 'Groups collected'),
   'group/zeroVariance': metric(
@@ -97,7 +97,7 @@ export const metricNames = {
   'group/leftOut': metric('episodes', 'Scored episodes to which the reward manager gave no reward'),
   'ledger/*': metric(
     'tokens',
-    'Sampled tokens by what became of them; the sum is rollout/sampledTokens',
+    'Sampled tokens in each bucket of the ledger; the sum is rollout/sampledTokens',
   ),
   'gateway/deliveredShare': metric(
     '1',
@@ -128,7 +128,7 @@ export const metricNames = {
   'correction/factorMean': metric('1', 'Mean factor of algorithm.correction per trained token'),
   'correction/maskedShare': metric('1', 'Share of trained tokens whose correction factor is 0'),
   'sent/dualClipFraction': metric('1', 'Share of tokens whose loss was bounded by the dual clip'),
-  'sent/*': metric('1', 'Mean of a further number measured by the loss'),
+  'sent/*': metric('1', 'Mean of another number that the loss measures'),
   'sent/advantageMean': metric('1', 'Mean advantage'),
   'sent/advantageStd': metric('1', 'Standard deviation of the advantages'),
   'train/gradNorm': metric('1', 'Global norm of the gradient before clipping'),
@@ -174,15 +174,27 @@ export const metricNames = {
     '1',
     'Change in the rate since before training, over tasks scored in both',
   ),
-  'eval/differenceLow': metric('1', 'Lower end of its 95 % interval, by paired cluster bootstrap'),
-  'eval/differenceHigh': metric('1', 'Upper end of its 95 % interval, by paired cluster bootstrap'),
+  'eval/differenceLow': metric(
+    '1',
+    'Lower end of the 95 % interval of this change, by paired cluster bootstrap',
+  ),
+  'eval/differenceHigh': metric(
+    '1',
+    'Upper end of the 95 % interval of this change, by paired cluster bootstrap',
+  ),
   'eval/rewardMean': metric('reward', 'Mean reward of attempts'),
   'eval/strategySuccessRate': metric(
     '1',
     'Share of tasks solved by the attempt that eval.strategy chose (best-of-n and majority)',
   ),
-  'eval/strategyIntervalLow': metric('1', 'Lower end of its 95 % interval, by cluster bootstrap'),
-  'eval/strategyIntervalHigh': metric('1', 'Upper end of its 95 % interval, by cluster bootstrap'),
+  'eval/strategyIntervalLow': metric(
+    '1',
+    'Lower end of the 95 % interval of this share, by cluster bootstrap',
+  ),
+  'eval/strategyIntervalHigh': metric(
+    '1',
+    'Upper end of the 95 % interval of this share, by cluster bootstrap',
+  ),
   'eval/score/*': metric('reward', 'Mean of one reward before weighting, where it applies'),
   'eval/group/*': metric(
     '1',
@@ -194,9 +206,18 @@ export const metricNames = {
     'Selection tasks, which choose the best checkpoint (checkpoint.keepBest)',
   ),
   'selection/attempts': metric('episodes', 'Scored attempts at selection tasks'),
-  'selection/successRate': metric('1', 'Share of these attempts that solved their task'),
-  'selection/intervalLow': metric('1', 'Lower end of its 95 % interval, by cluster bootstrap'),
-  'selection/intervalHigh': metric('1', 'Upper end of its 95 % interval, by cluster bootstrap'),
+  'selection/successRate': metric(
+    '1',
+    'Share of attempts at selection tasks that solved their task',
+  ),
+  'selection/intervalLow': metric(
+    '1',
+    'Lower end of the 95 % interval of this share, by cluster bootstrap',
+  ),
+  'selection/intervalHigh': metric(
+    '1',
+    'Upper end of the 95 % interval of this share, by cluster bootstrap',
+  ),
   'selection/failedShare': metric(
     '1',
     'Share of attempts at selection tasks lost to system failures',

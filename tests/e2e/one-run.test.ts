@@ -144,7 +144,7 @@ test('agent-rl doctor lists what is missing and keeps drivers from writing betwe
   const { code, stdout, stderr } = builtProgram('agent-rl', ['doctor'], project);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toMatch(
-    /^yes {2}sandbox .*, Python \d.*\n(?: +(?:skipped|misses): .*\n)* +does not protect against: /m,
+    /^yes {2}sandbox .*, Python \d.*\n(?: +(?:skipped|missing protection): .*\n)* +does not protect against: /m,
   );
   expect(stdout).toMatch(/^yes {2}device cpu +ONNX Runtime, cpu/m);
   expect(stdout).toMatch(/^(yes|no ) {2}device webgpu /m);
@@ -257,7 +257,7 @@ describe('A resume', () => {
     expect(existsSync(join(run, 'run.lock'))).toBe(false);
     const log = readFileSync(join(run, 'run.log'), 'utf8');
     expect(log).toContain('.partial: the process that was writing it was killed');
-    expect(log).toContain('From now on train.iterations: 2 -> 3');
+    expect(log).toContain('Changed from this resume on: train.iterations: 2 -> 3');
     expect(readJson(run, 'summary.json')['iterations']).toBe(3);
   });
 

@@ -132,7 +132,7 @@ test('demonstrations use the tool, and sft trains on them', () => {
   const config = ['--config', `${run}/config.yaml`, '--set', 'run.name=imitated'];
   const taught = agentRl('sft', ...config, ...data, '--max-iterations', '1');
   expect(succeeded(taught) + taught.stderr).toContain(
-    'conversations that name no tools are taught without any',
+    'conversations that list no tools are then trained on without tools',
   );
   succeeded(agentRl('sft', '--resume', 'runs/imitated', '--max-iterations', '2'));
 });

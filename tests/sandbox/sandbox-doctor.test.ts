@@ -25,7 +25,7 @@ test('The sandbox doctor starts and probes every level, and says what it stops',
     expect({ stops, doesNotStop }).toEqual(tierFacts[tier]);
     const line = lines.find((each) => each.includes(tier)) ?? '';
     expect(escaped).toEqual([]);
-    const held = new RegExp(`${probes} of ${probes} probes held[^]*no protection`);
+    const held = new RegExp(`${probes} of ${probes} attacks stopped[^]*no protection`);
     expect(line).toMatch(here ? held : /^no /);
     for (const what of misses) expect(line).toContain(`missing here   ${what}`);
   }

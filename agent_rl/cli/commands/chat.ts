@@ -26,7 +26,7 @@ export const chat = command({
   positionals: { checkpoint: checkpointWord },
   flags: {
     prompt: textFlag(
-      'Send this one message and show the transcript, coloured by the source of each token. Without it, chat sends each line of standard input; /reset and /exit are commands',
+      'Send this message and show the transcript, with each token coloured by its source. Without --prompt, chat sends each line of standard input; /reset and /exit are commands',
     ),
     color,
   },

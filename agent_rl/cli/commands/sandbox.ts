@@ -38,9 +38,9 @@ const serve = command({
   flags: {
     port: numberFlag('Port; 0 takes a free one', { from: 0, to: 65_535, whole: true }, 8080),
     host: textFlag('Address to listen on', '127.0.0.1'),
-    'token-env': textFlag('Environment variable that holds the token callers must send'),
+    'token-env': textFlag('Environment variable with the token that callers must send'),
     'tls-cert': textFlag('PEM file of a certificate, to serve HTTPS; needs --tls-key'),
-    'tls-key': textFlag("PEM file of the certificate's key"),
+    'tls-key': textFlag("PEM file of the certificate's private key"),
     type: choiceFlag('Sandbox that runs the programs', localSandboxTypes, 'auto'),
     python,
     preload,

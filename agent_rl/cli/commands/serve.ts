@@ -21,7 +21,7 @@ export const serve = command({
   flags: {
     port: numberFlag('Port; 0 takes a free one', { from: 0, to: 65_535, whole: true }, 8000),
     host: textFlag('Address to listen on', '127.0.0.1'),
-    'api-key-env': textFlag('Environment variable that holds the key clients must send'),
+    'api-key-env': textFlag('Environment variable with the key that clients must send'),
     name: textFlag("Model name for clients (default: the folder's name)"),
     answers: numberFlag('Answers to generate in parallel', { from: 1, to: 4096, whole: true }, 8),
     requests: numberFlag(

@@ -42,11 +42,11 @@ function refuseWithoutRunFile(name: string, ready: readonly string[] = []): neve
   const lines = ready.map((file) => `\n  npx agent-rl ${name} --config configs/${file}.yaml`);
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `agent-rl ${name} needs a run file, --config FILE, or a run to continue, --resume RUN. npx agent-rl new NAME creates a project with run files. The package has run files in ${join(packageRoot(), 'configs')}${lines.length === 0 ? '.' : ', such as:'}${lines.join('')}`,
+    `agent-rl ${name} needs --config FILE to start from a run file, or --resume RUN to continue a run. npx agent-rl new NAME creates a project with run files. The package has run files in ${join(packageRoot(), 'configs')}${lines.length === 0 ? '.' : ', such as:'}${lines.join('')}`,
   );
 }
 
-const taughtWithout = () => 'conversations that name no tools are taught without any.';
+const taughtWithout = () => 'conversations that list no tools are then trained on without tools.';
 
 const trainingCommand = ({
   usual,

@@ -18,7 +18,7 @@ export const modelFlag = requiredFlag(
 export const revisionFlag = textFlag('Branch, tag or commit of a model on the hub (default: main)');
 
 export const adapterFlag = listFlag(
-  'Folder of an adapter for the model; may be repeated, adapters add up',
+  'Folder of an adapter for the model; repeat the flag to add several adapters together',
 );
 
 /** What a command computes with. */

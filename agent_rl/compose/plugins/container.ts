@@ -108,7 +108,8 @@ function missing(key: string, isPolicy: boolean): string {
   if (!isPolicy && ofPolicies.has(key)) return 'only policies receive it';
   if (Object.hasOwn(neededBy, key)) return neededBy[key as Needed];
   if (key === 'task') return 'it is created once for all tasks';
-  if (key === 'shared') return '`shared` is the result of `open`, and its spec has no `open`';
+  if (key === 'shared')
+    return "`shared` is the result of `open`, but the plugin's spec has no `open`";
   return 'plugins receive task, settings, sandbox and shared; policies also receive model, generator and format';
 }
 

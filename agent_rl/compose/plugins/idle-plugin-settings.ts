@@ -58,7 +58,7 @@ function offPolicySettings(
     .flatMap(([key, schema]) =>
       changed(
         { path: `${path}.${key}`, schema, value: settings[key] },
-        'with algorithm.epochs: 1 and algorithm.updatesPerBatch: 1 every optimiser step is on-policy, so the probability ratio is 1 and never clipped',
+        'algorithm.epochs and algorithm.updatesPerBatch are 1, so every optimiser step is on-policy: the probability ratio is 1 and never clipped',
       ),
     );
 }

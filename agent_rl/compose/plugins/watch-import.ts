@@ -48,7 +48,13 @@ export async function watchImport<Module>(
   const guard = new Worker(watchdog, { eval: true, execArgv: [], workerData: { text, ms } });
   const broken = new Promise<never>((_, reject) => {
     guard.once('error', (cause) => {
-      reject(new AgentRlError('PLUGIN_LOAD_FAILED', `${what} cannot be guarded.`, { cause }));
+      reject(
+        new AgentRlError(
+          'PLUGIN_LOAD_FAILED',
+          `${what} cannot be loaded: the thread that limits its import time failed.`,
+          { cause },
+        ),
+      );
     });
   });
   process.once('exit', onExit);

@@ -14,7 +14,10 @@ const KlBlock = block(
       ['loss', 'reward'],
       'loss',
     ),
-    weight: number('Weight of the KL penalty, in the loss or in reward per nat', within(0, 100, 0)),
+    weight: number(
+      'Weight of the KL penalty: a factor in the loss, or the reward subtracted per nat',
+      within(0, 100, 0),
+    ),
     reference: optionalText(
       'Folder of the reference model, which must use the same tokenizer; by default the starting weights',
     ),
@@ -25,7 +28,7 @@ const KlBlock = block(
 const OverlongBlock = block(
   {
     share: number(
-      'Final share of the token limit in which the penalty grows, such as 0.2 for the last fifth; 0 turns it off (DAPO 3.4)',
+      'The penalty grows over this last share of the token limit, such as 0.2 for the last fifth; 0 turns it off (DAPO 3.4)',
       within(0, 1, 0),
     ),
     penalty: number(

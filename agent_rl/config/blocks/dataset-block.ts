@@ -4,7 +4,7 @@ import { above, block, choice, flag, integer, most, number, optionalText, text }
 
 const split = (name: string, use: string) =>
   text(
-    `Split for ${use}: a file name in dir, without ending the first of .jsonl, .ndjson, .csv, .tsv, .json and .parquet that exists`,
+    `Split for ${use}: name of a file in dir. If the name has no ending, the first existing file with .jsonl, .ndjson, .csv, .tsv, .json or .parquet is read`,
     { minLength: 1, default: name },
   );
 
@@ -12,29 +12,32 @@ const split = (name: string, use: string) =>
 export const DatasetsBlock = Type.Array(
   Type.Object(
     {
-      dir: optionalText('Folder with the splits; either this or generator'),
+      dir: optionalText('Folder with the splits; set either dir or generator'),
       generator: Type.Optional(
         Type.Object({
           type: text(
-            'Name of a task generator, which generates training tasks endlessly from run.seed, and the evaluation tasks',
+            'Name of a task generator. It makes the evaluation tasks, and an endless supply of training tasks from run.seed',
             { minLength: 1 },
           ),
         }),
       ),
-      weight: number('Relative frequency of its tasks', above(0, most.count, 1)),
+      weight: number(
+        'How often its tasks are drawn, relative to the other entries of the list',
+        above(0, most.count, 1),
+      ),
       environment: optionalText(
         "Environment of its tasks, if environment is a list; a task's metadata.environment overrides it",
       ),
-      format: optionalText("Format of its rows; by default the environment's"),
+      format: optionalText('Format of its rows; by default the format that the environment reads'),
       columns: Type.Optional(
         Type.Record(Type.String({ minLength: 1 }), Type.String({ minLength: 1 }), {
           description:
-            'Column of each field, such as {question: problem}; a dot reads a nested field. Other fields keep their names',
+            'Column to read each field from, such as {question: problem}; a dot reads a nested column. Fields that are not listed are read from columns of their own name',
           minProperties: 1,
         }),
       ),
       answerPattern: optionalText(
-        "Regular expression whose last match (its first group, if any) is the answer, such as '#### (.+)' for GSM8K",
+        "Regular expression that finds the answer, such as '#### (.+)' for GSM8K. The last match is the answer, or its first group if it has one",
       ),
     },
     { additionalProperties: false },
@@ -58,7 +61,7 @@ export const DatasetBlock = block(
     ),
     shuffle: flag('Shuffle the tasks before each pass', true),
     tooLong: choice(
-      "Whether to refuse or skip tasks without room to answer, and conversations longer than the model's context",
+      "Refuse or skip tasks that leave no room to answer, and conversations that are longer than the model's context",
       ['refuse', 'skip'],
       'refuse',
     ),

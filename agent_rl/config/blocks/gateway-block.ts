@@ -28,7 +28,7 @@ export const GatewayBlock = block(
       {
         default: {},
         description:
-          'Models that are not trained, such as a judge or an embedder, by the name used in requests. The trained model answers all other requests',
+          'Models that are not trained, such as a judge or an embedder. Each key is a model name in requests; the trained model answers requests with any other name',
       },
     ),
   },

@@ -40,7 +40,8 @@ export const ModelBlock = block(
     ),
     adapters: Type.Array(Type.String({ minLength: 1 }), {
       default: [],
-      description: 'Folders of PEFT adapters; without lora, training continues the last one',
+      description:
+        'Folders of PEFT adapters; if lora is not set, training continues the last adapter',
     }),
     quantize: choice(
       '4bit quantises linear layers on load; only adapters can then be trained',

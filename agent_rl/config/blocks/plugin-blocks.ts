@@ -38,7 +38,7 @@ export const AgentsBlock = Type.Array(
       name: text("The agent's name in the environment", { minLength: 1 }),
       train: flag("Train on this agent's tokens", true),
       model: optionalText(
-        'Folder of a frozen model that plays this agent, with the same tokenizer; only with train: false. By default the trained weights play it',
+        'Folder of a frozen model that plays this agent. It needs train: false and the tokenizer of the trained model. By default the trained weights play the agent',
       ),
     },
     { additionalProperties: false },
@@ -64,14 +64,18 @@ export const RewardsBlock = Type.Array(
       'Weight in the total reward; 0 only logs it',
       within(-mostReward, mostReward, 1),
     ),
-    tool: optionalText("Tool name: the reward then sees only this tool's calls"),
+    tool: optionalText('Name of a tool; the reward then sees only calls of this tool'),
     name: Type.Optional(
       text('Name in records and metrics; by default type, or tool/type', {
         pattern: '^[a-zA-Z][a-zA-Z0-9_-]*(/[a-zA-Z0-9_-]+)*$',
       }),
     ),
   }),
-  { default: [], description: "Rewards added, times their weight, to the environment's reward" },
+  {
+    default: [],
+    description:
+      "Rewards that are multiplied by their weight and added to the environment's reward",
+  },
 );
 
 /** A block that only holds a plugin: its name and its settings. */

@@ -40,7 +40,7 @@ const FailuresBlock = block(
       'tell-model',
     ),
     maxShare: number(
-      'The run stops if the share of failed episodes surely exceeds this (Wilson 95 %, over 10 iterations or an evaluation)',
+      'The run stops if the share of failed episodes, over 10 iterations or an evaluation, exceeds this with 95 % confidence (Wilson)',
       within(0, 1, 0.05),
     ),
     maxInARow: integer(
@@ -86,7 +86,7 @@ export const RolloutBlock = block(
       within(16, most.tokens, 768, 'tokens'),
     ),
     invalidCallLimit: integer(
-      'Number of malformed, unknown or invalid calls that ends an episode as invalid-calls',
+      'After this number of malformed, unknown or invalid calls, an episode ends as invalid-calls',
       within(1, most.count, 3, 'calls'),
     ),
     invalidCallPenalty: number(

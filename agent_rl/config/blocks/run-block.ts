@@ -55,7 +55,7 @@ export const RunBlock = block(
     ),
     decoders: Type.Optional(
       integer(
-        'Sampling threads, which do not change the samples; by default up to engineThreads, one per 16 episodes, if the weights take at most 256 MiB',
+        'Sampling threads; their number does not change the samples. By default one per 16 episodes, up to engineThreads, if the weights take at most 256 MiB',
         { minimum: 1, maximum: 256, unit: 'threads' },
       ),
     ),

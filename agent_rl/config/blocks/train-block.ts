@@ -85,7 +85,7 @@ export const TrainBlock = block(
       within(0, 1e6, 1),
     ),
     control: choice(
-      'Control run that must not learn: shuffles rewards across the iteration, or within each group',
+      'Turns the run into a control that must not learn: rewards are shuffled across the iteration, or within each group',
       ['none', 'shuffled-rewards', 'shuffled-within-groups'],
       'none',
     ),
@@ -136,12 +136,12 @@ export const EvalBlock = block(
       within(0, 10, 0),
     ),
     strategy: choice(
-      'Which attempts count: all; greedy, one at temperature 0; best-of-n, the one that selector rates highest; majority, one with the most frequent answer',
+      'Attempts that count: all; greedy (one attempt at temperature 0); best-of-n (the attempt that selector rates highest); majority (an attempt with the most frequent answer)',
       ['all', 'greedy', 'best-of-n', 'majority'],
       'all',
     ),
     selector: text(
-      'How best-of-n rates attempts: by mean log-probability, or by the name of a blind reward of the run',
+      'How best-of-n rates attempts: by mean log-probability, or by a reward of the run that cannot see the expected answer (give its name)',
       { minLength: 1, default: 'log-probability' },
     ),
     selectionTasks: integer(

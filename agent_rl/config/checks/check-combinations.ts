@@ -30,7 +30,7 @@ const ofRollouts = ({ algorithm, policy, rollout, train }: Config, places: Place
     [
       'rollout.groupSize',
       isRl && groupSize < 2 && comparesWithinGroups.has(algorithm.advantage.type),
-      `${groupSize} gives an episode no others to be compared with, so every advantage is 0. Use at least 2.`,
+      `${groupSize} leaves an episode nothing to be compared with, so every advantage is 0. Use at least 2.`,
     ],
     [
       'policy.sampling.temperature',
@@ -40,12 +40,12 @@ const ofRollouts = ({ algorithm, policy, rollout, train }: Config, places: Place
     [
       'algorithm.updatesPerBatch',
       isRl && algorithm.updatesPerBatch > rollout.tasksPerStep,
-      `${algorithm.updatesPerBatch} optimiser steps need as many groups, but an iteration has ${rollout.tasksPerStep} (rollout.tasksPerStep). Use at most ${rollout.tasksPerStep}.`,
+      `${algorithm.updatesPerBatch} optimiser steps need at least one group each, but an iteration has ${rollout.tasksPerStep} (rollout.tasksPerStep). Use at most ${rollout.tasksPerStep}.`,
     ],
     [
       'algorithm.microBatchTokens',
       isRl && algorithm.microBatchTokens < maxEpisodeTokens,
-      `${algorithm.microBatchTokens} cannot hold one episode of rollout.maxEpisodeTokens = ${maxEpisodeTokens}.`,
+      `${algorithm.microBatchTokens} cannot hold one episode of rollout.maxEpisodeTokens = ${maxEpisodeTokens}. Raise this setting or lower the other.`,
     ],
     [
       'rollout.maxEpisodeTokens',
@@ -55,7 +55,7 @@ const ofRollouts = ({ algorithm, policy, rollout, train }: Config, places: Place
     [
       'policy.maxTurnTokens',
       policy.maxTurnTokens > maxEpisodeTokens,
-      `${policy.maxTurnTokens} is more than rollout.maxEpisodeTokens = ${maxEpisodeTokens} allows.`,
+      `${policy.maxTurnTokens} is more than rollout.maxEpisodeTokens = ${maxEpisodeTokens} allows. Lower this setting or raise the other.`,
     ],
   ];
 };

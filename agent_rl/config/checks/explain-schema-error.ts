@@ -33,7 +33,7 @@ export function explainSchemaError(error: ErrorObject, context: ErrorContext): P
     (key) => !Object.hasOwn(known, key),
   );
   const meant = nearestName(name, unknown);
-  const hint = meant === undefined ? '' : ` Did you mean "${name}" by "${meant}"?`;
+  const hint = meant === undefined ? '' : ` Is "${meant}" a misspelling of "${name}"?`;
   return { location, path: missing, text: `is missing.${described(error, name)}${hint}` };
 }
 

@@ -98,7 +98,7 @@ const idle: readonly IdleRule[] = [
   [
     ['gateway'],
     (run) => playsEpisodes(run) && !run.playsOutside.some,
-    'the run has no external agent, and others make no requests',
+    'the run has no external agent, and only external agents send requests',
   ],
   [
     ['tools', 'rollout.invalidCallLimit'],

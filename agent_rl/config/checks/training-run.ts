@@ -24,7 +24,7 @@ function biasedBy({ policy, train }: Config): Biased | undefined {
 }
 
 const whyBiased =
-  'in training: tokens are sampled from a truncated distribution, but the update uses the full one, so the gradient is biased (truncation to mass q scales each ratio by q) and generator and learner cannot be compared';
+  'truncates the distribution that training samples from, but the update uses the full one. The gradient is then biased (truncation to mass q scales each ratio by q), and generator and learner cannot be compared';
 
 /** Problems that are only refused in training runs. */
 export function refusedInTraining(config: Config, places: Places): Problem[] {

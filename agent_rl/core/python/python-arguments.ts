@@ -50,7 +50,8 @@ class ArgumentWalk {
       if (!(error instanceof NotAPythonValue)) throw error;
       return `holds a value that cannot be an argument: ${error.message}`;
     }
-    if ('base64' in parts && parts.base64.length % 4 !== 0) return 'holds no base64 as its bytes';
+    if ('base64' in parts && parts.base64.length % 4 !== 0)
+      return 'has bytes that are not valid base64';
     if (hashed && unhashable.has(parts.type)) {
       return `holds a ${parts.type} in a set or as a key of a dictionary, which Python cannot hash`;
     }
@@ -70,7 +71,9 @@ class ArgumentWalk {
 
   #countProblem(chars: number): Problem {
     this.#chars += chars;
-    return this.#chars > mostChars ? `brings args above ${mostChars} characters` : undefined;
+    return this.#chars > mostChars
+      ? `makes args longer than ${mostChars} characters in total`
+      : undefined;
   }
 
   #insideProblem(parts: Containers, depth: number, hashed: boolean): Problem {

@@ -45,7 +45,7 @@ export function acceptReport(
     tableText(['Measure', 'Value'], measures(found)),
     '',
     tableText(
-      ['Iteration', 'Success', 'Episodes with a call', 'Parity, largest, nats', 'Gradient norm'],
+      ['Iteration', 'Success', 'Episodes with a call', 'Largest parity gap, nats', 'Gradient norm'],
       found.lines.map(({ iteration, metrics }): Row => {
         const said = (name: MetricName, as: (value: number) => string): string => {
           const value = metrics[name];

@@ -63,7 +63,7 @@ export function criteria(
     {
       name: 'generator and learner agree on every token',
       bound: `at most ${bound.max} nats apart, ${bound.mean} on average`,
-      found: `at most ${max.toExponential(1)}, ${mean.toExponential(1)} in the mean`,
+      found: `at most ${max.toExponential(1)}, ${mean.toExponential(1)} on average`,
       met: max <= bound.max && mean <= bound.mean,
     },
     {

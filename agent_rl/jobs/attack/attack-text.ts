@@ -31,7 +31,7 @@ export function attackTable(
   const left =
     failed === 0
       ? ''
-      : ` On ${countText(failed, 'task')} it has no reward, so there is nothing to compare.`;
+      : ` On ${countText(failed, 'task')} an honest failure has no reward, so there is nothing to compare.`;
   const baseline = `${countText(tasks, 'task')}. An honest failure earns ${earned} on average.${left}`;
   return [baseline, head, ...lines].join('\n');
 }

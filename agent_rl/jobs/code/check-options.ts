@@ -146,7 +146,7 @@ function check(caller: string, given: Record<string, unknown>, allowed: Allowed)
 const ofAgent = {
   tools: 'which calls its own tools and would ignore these',
   environment: 'which serves as the environment itself',
-  agents: 'which is a single agent; agents configures an environment with several',
+  agents: 'which is a single agent; the option agents is for environments with several agents',
 };
 
 function unknown(key: string, { known }: Allowed, ofFile: boolean): string {

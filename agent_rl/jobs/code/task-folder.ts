@@ -9,6 +9,7 @@ import { showValue } from '../../core/show-value.ts';
 import { rowUnit } from '../../../dataset/tables/row-unit.ts';
 import { readRows } from '../../../dataset/tasks/read-rows.ts';
 import { writeFileAtomic } from '../../telemetry/atomic-write.ts';
+import { countText } from '../../telemetry/figures.ts';
 
 /** Rows of tasks in the form that the environment reads, such as `{ question, answer }`. Read to the end before the run. */
 export type TaskRows<Row extends object = object> = Iterable<Row> | AsyncIterable<Row>;
@@ -87,7 +88,7 @@ async function rowsOf(given: TaskRows | string, name: string): Promise<WrittenRo
       );
     read.push(withId(row, `${name}-${read.length + 1}`));
   }
-  if (read.length === 0) throw new AgentRlError('DATASET_INVALID', `${name} holds no tasks.`);
+  if (read.length === 0) throw new AgentRlError('DATASET_INVALID', `${name} contains no tasks.`);
   return read;
 }
 
@@ -109,7 +110,7 @@ function holdOut(rows: readonly WrittenRow[], seed: number) {
   if (rows.length <= count)
     throw new AgentRlError(
       'DATASET_INVALID',
-      `tasks has ${rows.length}, too few to hold any out for evaluation. Give more tasks, or give evalTasks.`,
+      `tasks has ${countText(rows.length, 'row')}, too few to hold some out for evaluation. Give more tasks, or give evalTasks.`,
     );
   const places = new KeyedRng(seed, 'held-out').shuffle([...rows.keys()]);
   const out = new Set(places.slice(0, count));

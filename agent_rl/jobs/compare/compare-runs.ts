@@ -41,7 +41,7 @@ export async function compareRuns({ a, b, print }: CompareOptions): Promise<JobR
   if (differences.length === 0 && parting.compared === 0)
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `${one.folder.path} and ${other.folder.path} cannot be compared: they have no held-out task in common that both attempted before training, or both after, and they never trained on the same task at the same point. Compare runs on the same tasks. ${settings.length === 0 ? 'Their settings are the same.' : `They differ in ${settings.slice(0, 5).join('; ')}${settings.length > 5 ? `; and ${settings.length - 5} more` : ''}.`}`,
+      `${one.folder.path} and ${other.folder.path} cannot be compared. They share no held-out task that both attempted before training or both after it, and they never trained on the same task at the same point. Compare runs on the same tasks. ${settings.length === 0 ? 'Their settings are the same.' : `They differ in ${settings.slice(0, 5).join('; ')}${settings.length > 5 ? `; and ${settings.length - 5} more` : ''}.`}`,
     );
   const costs = [one, other].map(costsOf) as [Costs, Costs];
   const decode = decoding((await runTokenizer(one)) ?? (await runTokenizer(other)));

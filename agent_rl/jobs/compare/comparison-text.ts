@@ -36,7 +36,7 @@ export function partingLines(parting: Parting, decode: Decode): string[] {
     return [
       iterations === 0
         ? 'Training: one of the runs recorded no episodes.'
-        : `Training: different tasks from the first iteration on; ${countText(unpaired, 'episode')} of it without a counterpart.`,
+        : `Training: the tasks differ from the first iteration on; ${countText(unpaired, 'episode')} of that iteration have no counterpart.`,
     ];
   const alone = unpaired === 0 ? '' : `; ${unpaired} have no counterpart`;
   const weights =

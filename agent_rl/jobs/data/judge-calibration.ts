@@ -95,7 +95,7 @@ function chosenReward({ chosen, reward }: JudgeCalibrationOptions): ChosenReward
   const wanted =
     reward === undefined
       ? `the run file has ${found.length} rewards of type model_judge`
-      : `none is named ${JSON.stringify(reward)}`;
+      : `the run file has no reward named ${JSON.stringify(reward)}`;
   throw new AgentRlError(
     'CONFIG_INVALID',
     `The reward to compare is not clear: ${wanted}. Rewards of the run file: ${names}. Name one with --reward.`,

@@ -54,7 +54,7 @@ export async function verifySearchTasks(
   for (const { taskId, problem } of failed) print(`FAIL ${taskId}: ${problem}`);
   const passed = tasks.length - failed.length;
   print(
-    `${passed} of ${tasks.length} tasks are sound: their documents contain the answer, queries find them, and no other split shares anything. With the question itself as the query, search finds the answer's document in ${byQuestion}.`,
+    `${passed} of ${tasks.length} tasks are sound: their documents contain the answer, queries find these documents, and no other split shares a question, document or text. With the question as the query, search finds the answer's document for ${byQuestion} of the tasks.`,
   );
   return {
     ok: failed.length === 0 && !signal.aborted,

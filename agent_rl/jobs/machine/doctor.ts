@@ -117,7 +117,9 @@ export const sandboxNotes = ({
   tier,
 }: Pick<OpenedSandbox, 'skipped' | 'incidents' | 'tier'>): string[] => [
   ...skipped.map((why) => `skipped: ${why}`),
-  ...incidents.all.filter(isMissingProtection).map(({ message }) => `misses: ${message}`),
+  ...incidents.all
+    .filter(isMissingProtection)
+    .map(({ message }) => `missing protection: ${message}`),
   `does not protect against: ${tierFacts[tier].doesNotStop.join('; ')}`,
 ];
 

@@ -98,8 +98,8 @@ async function examine(tier: SandboxTier, options: SandboxDoctorOptions): Promis
 function described(finding: TierFinding): string {
   const { tier, available, detail, misses, probes, escaped, stops, doesNotStop } = finding;
   if (!available) return `no   ${tier.padEnd(12)} ${detail}`;
-  const held = `${probes - escaped.length} of ${probes} probes held`;
-  const out = escaped.length === 0 ? held : `${held}; OUT: ${escaped.join(', ')}`;
+  const held = `${probes - escaped.length} of ${probes} attacks stopped`;
+  const out = escaped.length === 0 ? held : `${held}; NOT stopped: ${escaped.join(', ')}`;
   return [
     `${escaped.length === 0 ? 'yes ' : 'NO  '} ${tier.padEnd(12)} ${detail}; ${out}`,
     `       stops          ${stops.join('; ')}`,

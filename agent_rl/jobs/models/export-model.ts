@@ -83,7 +83,7 @@ function encoderText(encoder: ExportedEncoder, from: string, to: string): string
   const pooled = pooling ?? 'mean, cls or last_token (see its model card)';
   return [
     `Exported ${from} to ${to}: ${mebibytes(bytes)}, embeds the first ${maxTokens} tokens of a text`,
-    `Use it as dense: {type: transformers, model: ${to}, pooling: ${pooled}}. Set queryPrefix and passagePrefix to "", except for E5 models, whose prefixes are the default.`,
+    `Use it as dense: {type: transformers, model: ${to}, pooling: ${pooled}}. Set queryPrefix and passagePrefix to "" unless this is an E5 model: the default prefixes are for E5.`,
   ].join('\n');
 }
 

@@ -42,7 +42,7 @@ function showChosen({ chosen }: Evaluation, print: Shown['print']): void {
     print(`  ${strategyText(chosen)}, ${name}: ${rateText(rate)}`);
   if (chosen.undecided > 0)
     print(
-      `  ${chosen.undecided} tasks without ${chosen.strategy === 'majority' ? 'an answer' : 'a rating'}: the attempt with the higher log-probability was chosen`,
+      `  ${chosen.undecided} tasks without ${chosen.strategy === 'majority' ? 'an answer' : 'a rating'}: the attempt with the highest log-probability was chosen`,
     );
 }
 
@@ -54,7 +54,7 @@ function showResult(result: Evaluation, { run, split, adapters, print, signal }:
   if (signal.aborted) print('  Interrupted: these results cover the attempts made so far.');
   print(`  total (without slices): ${rateText(result)}`);
   if (result.failed)
-    print(`  total if failed attempts counted as wrong, or as right: ${worstCaseText(result)}`);
+    print(`  total if failed attempts count as wrong, or as right: ${worstCaseText(result)}`);
   for (const [name, rate] of Object.entries(result.groups)) print(`  ${name}: ${rateText(rate)}`);
   showChosen(result, print);
   print(`  ${intervalNote}`);

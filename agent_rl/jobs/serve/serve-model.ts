@@ -99,7 +99,7 @@ export async function serveModel(options: ServeModelOptions): Promise<JobResult>
       onFailure: (message) => print(`A request failed: ${message}`),
     });
     opened.defer(() => server.close());
-    const key = token === undefined ? '' : ` Clients send the key of ${apiKeyEnv}.`;
+    const key = token === undefined ? '' : ` Clients must send the key stored in ${apiKeyEnv}.`;
     print(`Model ${name} (${folder}) at ${server.url}/v1. Stop with Ctrl-C.${key}`);
     options.onListening?.(server.url);
     if (!signal.aborted) await once(signal, 'abort');

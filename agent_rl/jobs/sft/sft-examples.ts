@@ -101,7 +101,7 @@ function conversationsTooLong(
 
 /** For the user: which conversations are left out. */
 export const leftOutConversations = (places: readonly string[], shown = firstOf(places)): string =>
-  `Skipped because they are longer than the model's context (dataset.tooLong: skip): ${countText(places.length, 'conversation')}: ${shown}.`;
+  `Skipped ${countText(places.length, 'conversation')} that exceed the model's context (dataset.tooLong: skip): ${shown}.`;
 
 const callsOf = (messages: readonly Message[]): readonly ToolCall[] =>
   messages.flatMap((message) => (message.role === 'assistant' ? (message.toolCalls ?? []) : []));

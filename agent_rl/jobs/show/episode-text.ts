@@ -66,7 +66,7 @@ function inGroup({ groupReward }: EpisodeRecord): string[] {
   if (groupReward === null) return [];
   const { manager, reward, components = {} } = groupReward;
   const of = Object.keys(components).length === 0 ? '' : `, from ${numbers(components)}`;
-  return [`  in its group: ${reward ?? 'no reward'} by ${manager}${of}`];
+  return [`  reward within its group: ${reward ?? 'no reward'}, by reward manager ${manager}${of}`];
 }
 
 /** What an agent with a loop of its own asked of the model, and its turns where they branch. */
@@ -81,7 +81,7 @@ function asked({ episode, learned }: RecordedPart): string[] {
 
 function trouble({ problem, failedAttempts, cutTokens, toolCalls }: EpisodeRecord) {
   const ofTools = toolCalls.flatMap(({ problem: why }) => why ?? []);
-  const cut = `  left out for lack of room: ${countText(cutTokens, 'token')} of its input`;
+  const cut = `  cut to fit rollout.maxEpisodeTokens: ${countText(cutTokens, 'token')} of its input`;
   return [
     ...(problem === null ? [] : [`  problem: ${problem}`]),
     ...failedAttempts.map((attempt) => `  an earlier attempt failed: ${attempt.problem}`),

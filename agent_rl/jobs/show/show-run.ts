@@ -90,7 +90,7 @@ const rank = ({ episode }: RecordedPart): number => episode.reward ?? -Infinity;
 function noneFound(path: string, { episode, step, heldOut }: ShowRunOptions): AgentRlError {
   const which =
     episode !== undefined
-      ? `episode "${episode}"; an id is such as train/3/0/2/1, as agent-rl runs show ${path} lists them`
+      ? `episode "${episode}". To list the ids, such as train/3/0/2/1: agent-rl runs show ${path}`
       : `${heldOut === true ? 'held-out' : 'training'} episode${step === undefined ? '' : ` of iteration ${step}`}`;
   const hint = heldOut === true ? '' : ' For held-out episodes, add --held-out.';
   return new AgentRlError('CONFIG_INVALID', `${path} has no ${which}.${hint}`);

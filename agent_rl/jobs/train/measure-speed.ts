@@ -175,5 +175,5 @@ export function timeText(
   const trains = `trains on ${Math.round(trainTokensPerSecond)} tokens per second`;
   if (drawing === undefined) return `${about}, a rough estimate: this machine ${trains}`;
   const samples = drawing === null ? 'samples no new tokens' : `samples ${Math.round(drawing)}`;
-  return `${about}, a rough estimate, usually too high: this machine ${trains} and ${samples}; assumes that episodes use half of their token limit and that tools take no time`;
+  return `${about}, a rough estimate, usually too high: this machine ${trains} and ${samples}. The estimate assumes that episodes use half of their token limit and that tools take no time`;
 }

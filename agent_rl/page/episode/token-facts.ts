@@ -64,13 +64,14 @@ export function whyMasked(
 ): string | null {
   const source = spanAt(tokens, at)?.source;
   if (source !== 'sampled' && source !== 'demonstration')
-    return `The policy did not write it (${source ?? 'source not recorded'}).`;
+    return `The policy did not write this token (${source ?? 'source not recorded'}).`;
   if (row.when !== 'train') return 'The run never trains on held-out episodes.';
-  if (!record.learns) return 'Its agent does not learn.';
+  if (!record.learns) return 'The run does not train the agent of this token.';
   const weight = tokens.learned?.weights[at];
-  if (weight !== undefined && weight !== null) return weight === 0 ? 'Its weight is 0.' : null;
+  if (weight !== undefined && weight !== null)
+    return weight === 0 ? 'The weight of this token is 0.' : null;
   if (learned === null) return 'Not recorded: the run has no record of its updates.';
   if (learned.use === 'trained')
-    return 'It has no weight in the loss, unlike other tokens of the episode.';
+    return 'This token has no weight in the loss, although other tokens of the episode have one.';
   return `${learned.use}: ${learned.meaning}`;
 }

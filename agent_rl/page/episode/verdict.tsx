@@ -21,7 +21,7 @@ export function Verdict({ record }: { record: EpisodeLine }) {
       )}
       {groupReward !== null && (
         <details>
-          <summary>Reward from the group</summary>
+          <summary>Reward within the group</summary>
           <PlainText text={formatValue(groupReward)} />
         </details>
       )}

@@ -59,7 +59,12 @@ const episodeColumns: readonly Column<EpisodeRow>[] = [
     isNumber: true,
     show: ({ advantage }) => rewardText(advantage),
   },
-  { key: 'use', title: 'use', hint: 'how the update used it', show: (row) => <Use row={row} /> },
+  {
+    key: 'use',
+    title: 'use',
+    hint: 'how the update used the episode',
+    show: (row) => <Use row={row} />,
+  },
   {
     key: 'slice',
     title: 'slice',

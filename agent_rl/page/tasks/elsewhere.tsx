@@ -30,7 +30,7 @@ export function Elsewhere({ taskId, runs, except, of, most = Infinity, route }: 
       rows: rows.filter(({ id }) => !(id === except && run === of)),
     }))
     .filter(({ rows }) => rows.length > 0);
-  if (others.length === 0) return <p class="note">No other episode attempted it.</p>;
+  if (others.length === 0) return <p class="note">No other episode attempted this task.</p>;
   return (
     <>
       {others.map(({ run, rows }) => (

@@ -71,7 +71,7 @@ export function checkMachine(
     const flags = changed.map((key) => `${settable[key].flag} ${began[key]}`).join(' ');
     throw new AgentRlError(
       'CHECKPOINT_INVALID',
-      `The run ${run} cannot be resumed: its hardware settings changed (${changes.join(', ')}), so rounding would differ and its seed would no longer give the same weights. Give ${flags}, or --allow-other-machine to resume anyway.`,
+      `The run ${run} cannot be resumed: its hardware settings changed (${changes.join(', ')}), so rounding would differ and the same seed would no longer give the same weights. Give ${flags}, or --allow-other-machine to resume anyway.`,
     );
   }
   const others = differing(reported, began, now).map(

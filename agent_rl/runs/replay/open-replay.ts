@@ -8,7 +8,7 @@ import { ReplayGenerator } from './replay-generator.ts';
 
 const ReplaySettings = Type.Object({
   run: Type.String({
-    description: 'Folder of the run whose tokens are replayed.',
+    description: 'Folder of the recorded run to replay.',
     minLength: 1,
     path: 'file',
   }),

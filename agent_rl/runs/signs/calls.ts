@@ -28,7 +28,7 @@ export const unreadCalls: Check = {
     return {
       verdict,
       says: unseen
-        ? `in ${percentText(looksLike)} of the ${unitOf(episodes)}s the model writes what looks like a call, but no call is parsed`
+        ? `in ${percentText(looksLike)} of the ${unitOf(episodes)}s the model writes text that looks like a call, but no call is parsed`
         : says,
       evidence: [
         `${percentText(series.mean('rollout/toolCallRate') ?? 0)} of episodes have a well-formed call (rollout/toolCallRate)`,

@@ -43,7 +43,7 @@ export const learningRate: Check = {
     if (most < 1e-7)
       return {
         verdict: 'suspicious',
-        says: `the learning rate is ${shortNumber(most)} at most, a tenth of what is usual even for the largest models`,
+        says: `the learning rate is ${shortNumber(most)} at most, a tenth of the usual rate even for the largest models`,
         tries,
       };
     return ok(`the learning rate is ${shortNumber(most)} at most (train/learningRate)`);

@@ -23,7 +23,7 @@ export const kl: Check = {
     const ratio = against === 0 ? (held > 0 ? Infinity : 0) : held / against;
     const says = isInReward
       ? `the KL penalty is ${shortNumber(held)}, the reward spread ${shortNumber(against)} (rollout/klPenaltyMean, rewardStd)`
-      : `the pull of KL is ${shortNumber(held)}, the pull of advantages ${shortNumber(against)} (weight x sqrt(2 sent/kl), sent/advantageStd)`;
+      : `the KL term has strength ${shortNumber(held)}, the advantages ${shortNumber(against)} (weight x sqrt(2 sent/kl), sent/advantageStd)`;
     // As strong as the rewards it stands still; a third already sets how far it goes.
     if (ratio < 1 / 3) return ok(says);
     return {
@@ -60,7 +60,7 @@ export const entropy: Check = {
     if (trusted && (agrees || (late < 0.1 * early && success < 0.5)))
       return {
         verdict: 'suspicious',
-        says: `entropy collapsed without success: ${says}; groups with equal rewards that are not all right: ${percentText(idle[0])} at the start, ${percentText(idle[1])} at the end (group/zeroVariance)`,
+        says: `entropy collapsed without success: ${says}; groups with equal rewards and unsolved tasks: ${percentText(idle[0])} at the start, ${percentText(idle[1])} at the end (group/zeroVariance)`,
         tries: [
           `lower ${settings.now('train.learningRate')}; set ${settings.now('algorithm.entropyBonus')} or ${settings.now('algorithm.kl.kind')}`,
         ],

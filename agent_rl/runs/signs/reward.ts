@@ -63,12 +63,12 @@ export const neverSolved: Check = {
     if (late === undefined) return unknown('no scored episodes are recorded');
     if (!solved && all < leastUnsolved)
       return unknown(
-        `none of ${all} episodes so far, which is too few to tell (rollout/successRate)`,
+        `no task solved in ${all} episodes so far, too few to tell (rollout/successRate)`,
       );
     if (solved && late === 0)
       return {
         verdict: 'suspicious',
-        says: 'tasks were solved earlier, but none in the last quarter of the iterations (rollout/successRate)',
+        says: 'tasks were solved earlier, but not in the last quarter of the iterations (rollout/successRate)',
         tries: ['fix the findings above, and start again from the model before training'],
       };
     if (solved)
@@ -77,7 +77,7 @@ export const neverSolved: Check = {
     return {
       // Other rewards may lead to it.
       verdict: paid ? 'suspicious' : 'wrong',
-      says: `none of ${all} episodes solved its task (rollout/successRate)`,
+      says: `0 of ${all} episodes solved their task (rollout/successRate)`,
       evidence: episodes === undefined ? [] : [spreadText(episodes.reward)],
       tries: [
         'read an episode: is the task too hard, or is a right answer not recognised?',

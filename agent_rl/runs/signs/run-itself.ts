@@ -52,7 +52,7 @@ export const parity: Check = {
     const gaps = series.values('parity/maxAbsLogProbGap');
     if (gaps.length === 0)
       return unknown(
-        'generator and learner were not compared: no tokens were trained on, or policy.sampling excludes tokens',
+        'generator and learner were not compared: no tokens were trained on, or policy.sampling truncates the distribution',
       );
     const most = largest(gaps);
     const bound = settings.number('train.parityBound.max', 1e-3);

@@ -29,7 +29,7 @@ function remedyOf(answer: HttpAnswer): string {
     return 'Set tokenEnv, or username and passwordEnv, for a user with write access';
   if (codeOf(answer) === undefined)
     return 'Is that an MLflow server? Set url to the address of its start page';
-  return status >= 500 ? "See the server's log" : 'Fix what the message names';
+  return status >= 500 ? "See the server's log" : 'Fix the problem that the message names';
 }
 
 /** MLflow's code of a refusal; undefined where it is not MLflow that answers. */

@@ -35,7 +35,7 @@ export class MlflowNames {
     this.#takenBy.set(free, name);
     this.#nameOf.set(name, free);
     if (free !== name)
-      this.#changed.push(`${JSON.stringify(name)} is ${JSON.stringify(free)} there`);
+      this.#changed.push(`${JSON.stringify(name)} is named ${JSON.stringify(free)} in MLflow`);
     return free;
   }
 

@@ -131,7 +131,7 @@ export class MlflowTracker implements Tracker {
     const { from = -1 } = run;
     if (last > from)
       this.#notes.push(
-        `metrics up to iteration ${last} keep their first recorded values, although the run repeats everything from iteration ${from + 1}`,
+        `MLflow keeps the first recorded metrics up to iteration ${last}, although the run repeats iterations from ${from + 1} on`,
       );
     return opened;
   }

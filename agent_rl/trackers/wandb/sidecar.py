@@ -53,8 +53,8 @@ class Sidecar:
         last = max(self.state["steps"].values(), default=-1)
         if last > request["from"]:
             return (
-                f"metrics up to iteration {last} keep their first logged values, although the run repeats everything from"
-                f" iteration {request['from'] + 1}"
+                f"W&B keeps the first logged metrics up to iteration {last}, although the run repeats iterations from"
+                f" {request['from'] + 1} on"
             )
         return None
 

@@ -148,7 +148,7 @@ withPython('with a Python', () => {
     // A session whose end it was not told of has failed.
     expect(valuesOf(run, 'finish')).toEqual([1, 0]);
     expect(notes).toEqual([
-      'metrics up to iteration 2 keep their first logged values, although the run repeats everything from iteration 2',
+      'W&B keeps the first logged metrics up to iteration 2, although the run repeats iterations from 2 on',
     ]);
   });
 

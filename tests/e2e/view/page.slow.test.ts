@@ -116,7 +116,7 @@ const title =
       expect.arrayContaining([...facts.split(','), 'weight in the loss']),
     );
     await page.locator('.tokens .token.source-template').first().hover();
-    await tip.getByText('The policy did not write it (template).').waitFor();
+    await tip.getByText('The policy did not write this token (template).').waitFor();
     await page.getByRole('radio', { name: 'log-probability' }).check();
     await page.getByRole('listbox', { name: 'Tokens' }).focus();
     await page.keyboard.press('ArrowRight');

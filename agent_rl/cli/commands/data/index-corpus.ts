@@ -18,7 +18,7 @@ export const indexCorpus = command({
   flags: {
     output: requiredFlag('Folder to write the index to'),
     config: textFlag('Settings of the index (YAML: dense, chunking, text, annFrom)'),
-    set: listFlag('One of these settings, as path=value: --set chunking.tokens=128'),
+    set: listFlag('One setting of the index, as path=value: --set chunking.tokens=128'),
     rebuild: switchFlag('Replace an existing index'),
   },
   run: ({ input, set: sets, ...flags }, { jobs, job }) =>

@@ -16,7 +16,9 @@ export const judgeCalibration = command({
     labels: requiredFlag(
       'JSONL file: {"prompt", "response" or "messages", "label" from 0 to 1, "answer"?, "aliases"?}',
     ),
-    reward: textFlag('Name of the reward in the run file (default: its only model_judge)'),
+    reward: textFlag(
+      'Name of the reward in the run file (default: the model_judge, if there is only one)',
+    ),
   },
   settings: Object.fromEntries(
     Object.entries(configOptions).filter(([name]) => ['config', 'set', 'plugin'].includes(name)),
@@ -27,7 +29,7 @@ export const judgeCalibration = command({
     if (typeof config !== 'string')
       throw new AgentRlError(
         'CONFIG_INVALID',
-        'The reward needs a run file that lists it. Name the file with --config.',
+        'No run file is given, so the reward is unknown. Name a run file that lists the reward with --config.',
       );
     return jobs.judgeCalibration({ ...(await prepare(running, { file: config })), ...flags });
   },

@@ -24,7 +24,7 @@ export const verifyDataset = command({
     ],
     [
       '--dataset test.parquet --format question --answer-pattern "#### (.+)" --column question=problem',
-      'Read questions whose columns have other names',
+      'Read questions from columns with other names',
     ],
     ['--dataset rides.jsonl --format plain', 'Check tasks for an environment of your own'],
     [

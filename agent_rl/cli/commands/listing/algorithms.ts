@@ -4,7 +4,8 @@ import { command } from '../../command.ts';
 export const algorithms = command({
   fits: true,
   name: 'algorithms',
-  describe: 'List the values of algorithm.name with their parts, paper and departures from it',
+  describe:
+    'List the presets for algorithm.name: their parts, their paper, and how they differ from it',
   examples: [
     ['', 'List all algorithms'],
     ['--json', 'Print JSON'],
@@ -30,6 +31,6 @@ function algorithmsText(rows: readonly AlgorithmRow[]): string {
   );
   return [
     ...texts,
-    'In a run file: algorithm: {name: NAME}. Further keys beside the name override its parts. To see a part and its settings: agent-rl plugins PART',
+    'In a run file: algorithm: {name: NAME}. Other keys in this block override parts of the preset. To see the settings of a part: agent-rl plugins PART',
   ].join('\n\n');
 }

@@ -21,7 +21,7 @@ async function configOf(parsed: Parsed): Promise<LoadedConfig | undefined> {
   if (overrides.length === 0) return undefined;
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `--set ${overrides[0]} changes a run file, and no run file is named. Name it with --config.`,
+    `--set ${overrides[0]} changes a run file, but no run file is given. Name one with --config.`,
   );
 }
 
@@ -66,7 +66,7 @@ export const plugins = command({
     ['--plugin ./my-tools.ts', 'Include plugins from your own file'],
     ['--json', 'Print everything as JSON, with JSON schemas'],
   ],
-  positionals: { name: textFlag('Plugin whose settings to show') },
+  positionals: { name: textFlag('Show the settings of this plugin') },
   settings: Object.fromEntries(
     Object.entries(configOptions).filter(([name]) => ['config', 'set', 'plugin'].includes(name)),
   ),

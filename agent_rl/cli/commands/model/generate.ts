@@ -42,7 +42,11 @@ export const generate = command({
     ),
     seed: numberFlag('Seed of everything random', countOrZero, 0),
     samples: numberFlag('Answers per line', count, 1),
-    batch: numberFlag('Answers generated in parallel; the results do not depend on it', count, 16),
+    batch: numberFlag(
+      'Answers to generate in parallel; the number does not change the answers',
+      count,
+      16,
+    ),
     quiet: quietFlag,
   },
   run: ({ temperature, topK, topP, minP, ...flags }, { jobs, job }) =>

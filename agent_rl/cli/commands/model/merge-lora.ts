@@ -3,7 +3,7 @@ import { aliased, listFlag, requiredFlag, textFlag } from '../../flags/flag.ts';
 import { modelFlag, revisionFlag } from '../../flags/model-flags.ts';
 
 const adapterFlag = listFlag(
-  "Folder of an adapter in PEFT's format; may be repeated, adapters add up",
+  'Folder of a PEFT adapter; repeat the flag to add several adapters together',
 );
 
 export const mergeLora = command({

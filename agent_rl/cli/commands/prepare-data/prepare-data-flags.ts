@@ -32,13 +32,13 @@ export const prepareDataFlags = {
   'chunk-tokens': numberFlag('Maximum tokens per passage', { from: 16, whole: true }, 256),
   'chunk-overlap': numberFlag('Tokens shared by consecutive passages', countOrZero, 0),
   'near-duplicates': numberFlag(
-    'Similarity from which passages count as duplicates; 1 means the same words',
+    'Passages with at least this similarity count as duplicates; 1 means the same words',
     { from: 0.5, to: 1 },
     0.85,
   ),
   'eval-share': numberFlag('Fraction of questions to hold out', { from: 0, to: 1 }, 0.1),
   'split-by': choiceFlag(
-    'What the splits must not share: passage or document',
+    'Unit that appears in only one split: passage or document',
     splitBys,
     'passage',
   ),

@@ -8,7 +8,7 @@ export const compare = command({
   examples: [
     [
       'runs/workspace_grpo-seed1 runs/workspace_grpo-seed2',
-      'Show the difference with its interval, settings, and the first token that differs',
+      'Show the difference in success with its interval, and the settings and the first token that differ',
     ],
   ],
   positionals: {

@@ -6,7 +6,7 @@ const episodesFlag: Flag<number | undefined> = {
     type: 'string',
     requiresArg: true,
     describe:
-      'Number of newest training episodes per run to export in full, or all (default: all). Evaluation episodes are always exported',
+      'Training episodes of each run to export in full, newest first: a number, or all (default: all). Evaluation episodes are always exported in full',
   },
   read: (given, name) => {
     if (given === undefined) return undefined;

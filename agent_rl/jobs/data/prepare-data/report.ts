@@ -97,7 +97,7 @@ export function reportText(report: PrepareDataReport): string {
     ...crawled,
     `documents   ${report.documents}`,
     `chunks      ${report.chunks} of ${report.passages} passages: ${duplicates.exactPassages} exact and ${duplicates.nearPassages} near duplicates removed; ${duplicates.sharedChunks} chunks occur in several documents; ${tokens.mean.toFixed(0)} tokens on average, ${tokens.most} at most`,
-    `questions   ${report.questions}: ${report.train} train, ${report.eval} eval (${(100 * split.evalShare).toFixed(1)} % of ${(100 * split.evalShareWanted).toFixed(1)} % requested); ${split.families} families of documents, the largest with ${split.largestFamily} questions`,
+    `questions   ${report.questions}: ${report.train} train, ${report.eval} eval (${(100 * split.evalShare).toFixed(1)} %, requested ${(100 * split.evalShareWanted).toFixed(1)} %); ${split.families} families of documents, the largest with ${split.largestFamily} questions`,
     ...(dropped.length === 0 ? ['dropped     nothing'] : ['dropped']),
     ...dropped.flatMap(droppedLines),
   ].join('\n');

@@ -106,10 +106,10 @@ export function zeroGradient(metrics: IterationMetrics['metrics']): string | und
   if (norm === 0) {
     const shares = [
       `clipped ${metrics['sent/clipFraction'] ?? 0}`,
-      `guarded ${metrics['sent/guarded'] ?? 0}`,
-      `factor 0 by the correction ${metrics['correction/maskedShare'] ?? 0}`,
+      `ratio too extreme ${metrics['sent/guarded'] ?? 0}`,
+      `set to 0 by the correction ${metrics['correction/maskedShare'] ?? 0}`,
     ];
-    return `tokens were trained on, but the loss gave them no gradient; shares of these tokens: ${shares.join(', ')}`;
+    return `tokens were trained on, but the loss gave them no gradient. Shares of these tokens: ${shares.join(', ')}`;
   }
   return metrics['train/learningRate'] === 0
     ? 'the learning rate is 0: the step had no effect'

@@ -55,7 +55,7 @@ function resultOf(value: unknown): ControlResult | null {
 }
 
 const noControls =
-  'This report has no controls, so the result is not compared with more supervised training, rejection sampling, shuffled rewards or a table without a model. To run them: "npm run bench:controls" in a checkout, then --controls FILE.';
+  'This report has no controls, so the result is not compared with more supervised training, rejection sampling, shuffled rewards or a lookup table without a model. To run them: "npm run bench:controls" in a checkout, then --controls FILE.';
 
 const titleOf = (name: string): string => {
   const words = name.replaceAll('-', ' ');

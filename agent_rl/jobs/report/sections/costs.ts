@@ -30,10 +30,10 @@ function factsOf({ summary }: ReportedRun): Fact[] {
     ['Largest |log p(rollout) - log p(train)|', gap(summary.maxAbsLogProbGap)],
     ['Mean |log p(rollout) - log p(train)|', gap(summary.meanAbsLogProbGap)],
     ['Parameters', number(parameters)],
-    ['of which trained on', number(trainedParameters)],
+    ['Trained parameters', number(trainedParameters)],
     ['Sandbox', summary.sandboxLevel ?? undefined],
     ['Programs run in the sandbox', number(sandbox?.requests)],
-    ['of which repeats, answered from the cache', number(sandbox?.repeats)],
+    ['Repeated programs, answered from the cache', number(sandbox?.repeats)],
     ['Sandbox incidents', number(sandbox?.incidents)],
     ['Best iteration on selection tasks', bestText(summary)],
   ];

@@ -126,7 +126,7 @@ const stateTexts: Readonly<Record<RunState, string>> = {
   interrupted: 'it was interrupted',
   finished: 'it finished',
   worse: 'it got worse',
-  unknown: 'it is still running, or ended without one',
+  unknown: 'it is still running, or ended without writing the file',
 };
 
 /** As `agent-rl view` tells it. */

@@ -18,7 +18,7 @@ export function originSection(runs: readonly ReportedRun[]): Section {
     blocks: [
       text('To run it again:'),
       { kind: 'lines', lines: runs.map(commandOf) },
-      text('Settings that differ from their default or have none:'),
+      text('Settings that have no default or differ from it:'),
       ...byRun(runs, 'Setting', changedSettings),
       ...byRun(runs, 'Versions and machine', machineFacts),
       ...byRun(runs, 'SHA-256', hashFacts),

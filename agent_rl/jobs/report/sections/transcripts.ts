@@ -37,7 +37,7 @@ function blocksOf({
   if (unjudged > 0) rows.push(['System failures, not scored', counted(unjudged)]);
   return [
     text(
-      `Episodes of ${source}, including slices. The report shows the first of each kind in task order, without selection.`,
+      `Episodes of ${source}, including slices. For each kind, the report shows the first episode in task order.`,
     ),
     ...table(['Kind', 'episodes'], rows),
     ...kinds.map((kind): Block => {

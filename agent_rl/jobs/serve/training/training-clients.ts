@@ -46,7 +46,7 @@ export class TrainingClients {
     if (owner !== client && silentS < this.idleS)
       throw new Refusal(
         409,
-        `Another training run is using this server; its last request was ${Math.floor(silentS)} s ago, and it is dropped after ${this.idleS} s (--timeout). Start one server per training run.`,
+        `Another training run is using this server; its last request was ${Math.floor(silentS)} s ago. This server drops a run after ${this.idleS} s without requests (--timeout). Start one server per training run.`,
       );
     this.#owner = { client, seen: now };
   }

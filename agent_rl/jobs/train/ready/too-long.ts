@@ -78,7 +78,7 @@ export function leftOutText(
 ): string {
   const names = namesOf(leftOut);
   const shown = which === 'all' ? names.join(', ') : firstOf(names);
-  return `Skipped because their prompts leave no room to answer in rollout.maxEpisodeTokens = ${rollout.maxEpisodeTokens} (dataset.tooLong: skip): ${countText(leftOut.length, 'task')}: ${shown}.`;
+  return `Skipped ${countText(leftOut.length, 'task')} with prompts that leave no room to answer in rollout.maxEpisodeTokens = ${rollout.maxEpisodeTokens} (dataset.tooLong: skip): ${shown}.`;
 }
 
 /** What a checkpoint keeps of tasks that were left out, by their ids. */
@@ -99,6 +99,6 @@ export function requireSameLeftOut(
   if (other.length === 0) return;
   throw new AgentRlError(
     'CHECKPOINT_INVALID',
-    `The run skipped ${countText(before.length, 'task')} with too long prompts, but would now skip ${now.length}; the difference: ${firstOf(other.map((taskId) => JSON.stringify(taskId)))}. Restore dataset.tooLong, rollout.maxEpisodeTokens and the settings that prompts depend on.`,
+    `The run skipped ${countText(before.length, 'task')} with prompts that are too long, but would now skip ${now.length}. Tasks that differ: ${firstOf(other.map((taskId) => JSON.stringify(taskId)))}. Restore dataset.tooLong, rollout.maxEpisodeTokens and the settings that prompts depend on.`,
   );
 }

@@ -129,6 +129,6 @@ function iterationsOf(text: string | undefined): EpisodeQuery['iterations'] {
   const [, from = '', to = from] = /^(\d+)(?:-(\d+))?$/.exec(text) ?? [];
   if (from !== '' && Number(from) <= Number(to)) return { from: Number(from), to: Number(to) };
   throw new QueryProblem(
-    `iteration is ${shown(text)}; expected one such as 3, or some such as 3-8, the first not above the last`,
+    `iteration is ${shown(text)}; expected a number such as 3, or an ascending range such as 3-8`,
   );
 }

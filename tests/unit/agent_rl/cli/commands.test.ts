@@ -94,10 +94,10 @@ test.each([
   ['model --json', 'Name a command of model: generate, score, merge-lora'],
   ['train my_run.yaml', 'Unknown argument my_run.yaml.'],
   ['train --config', 'Not enough arguments following: config'],
-  ['train --resume', 'CONFIG_INVALID: agent-rl train needs a run file'],
+  ['train --resume', 'CONFIG_INVALID: agent-rl train needs --config FILE'],
   ['train', '--config configs/workspace_grpo.yaml\n'],
   ['sft --seed 2', 'The package has run files in '],
-  ['data judge-calibration --labels x', 'Name the file with --config.'],
+  ['data judge-calibration --labels x', 'No run file is given, so the reward is unknown.'],
   ['data verify', 'Missing required argument: dataset'],
   ['model score --model m', 'Missing required arguments: input, output'],
   // An option that the command does not have.

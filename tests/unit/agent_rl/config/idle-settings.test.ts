@@ -118,7 +118,7 @@ test('an accepted biased gradient is reported, and makes parity bounds ineffecti
   const accepted = ['policy.sampling.allowBiasedGradient=true', 'policy.sampling.minP=0.1'];
   expect(await warningsOf(search, [...accepted, 'train.parityBound.max=0.01'])).toEqual([
     expect.stringMatching(/^train\.parityBound\.max 0\.01 .* has no effect/),
-    expect.stringMatching(/^policy\.sampling\.minP 0\.1 in training: /),
+    expect.stringMatching(/^policy\.sampling\.minP 0\.1 truncates /),
   ]);
 });
 

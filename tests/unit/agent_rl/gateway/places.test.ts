@@ -120,7 +120,7 @@ test('the owner of the weights is reported with its idle time', () => {
   const { places } = opened(1);
   const clients = new TrainingClients(places, 60);
   clients.own('one');
-  expect(() => clients.own('other')).toThrow(/0 s ago, and it is dropped after 60 s/);
+  expect(() => clients.own('other')).toThrow(/0 s ago. This server drops a run after 60 s/);
   clients.forget('one');
   clients.own('other');
   clients.close();

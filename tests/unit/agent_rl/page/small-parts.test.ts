@@ -177,7 +177,7 @@ describe('tokenFacts', () => {
       token: '"Q"',
       id: '7, position 0',
       source: 'user',
-      'not trained on': 'The policy did not write it (user).',
+      'not trained on': 'The policy did not write this token (user).',
     });
   });
 
@@ -189,7 +189,7 @@ describe('tokenFacts', () => {
       /^zero-advantage: As good as its group$/,
     ],
     ['it was held out', { row: { when: 'before' } }, /never trains on held-out/],
-    ['its agent does not learn', { record: { learns: false } }, /agent does not learn/],
+    ['its agent does not learn', { record: { learns: false } }, /does not train the agent/],
     ['the run kept no record', { learned: null }, /^Not recorded/],
   ])('explains that a sampled token is not trained on because %s', (_, more, why) => {
     const own = 'learned' in more && more.learned === null ? { ...tokens, learned: null } : tokens;

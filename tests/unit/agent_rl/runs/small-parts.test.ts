@@ -50,7 +50,7 @@ describe('The table at the end of a run', () => {
     expect(is).toMatch(/^20 of 40 = 50\.0 % \[35\.0, 65\.0\]$/);
     expect(change).toMatch(/^\+25\.0 \[\+1\d\.\d, \+\d\d\.\d\]$/);
     expect(cells(table[2])[0]).toBe('sums');
-    expect(table.at(-1)).toContain('95 % interval: cluster bootstrap over tasks, or over families');
+    expect(table.at(-1)).toContain('95 % interval: cluster bootstrap over tasks or families');
     expect(table).toHaveLength(4);
   });
 

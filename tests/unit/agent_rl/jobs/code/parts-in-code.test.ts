@@ -252,8 +252,8 @@ test('tasks may be the path of a file of any kind that is read', async () => {
 });
 
 test.each([
-  ['none', [], 'tasks holds no tasks.'],
-  ['one, of which none can be held out', [{ prompt: 'x' }], 'tasks has 1, too few to hold'],
+  ['none', [], 'tasks contains no tasks.'],
+  ['one, of which none can be held out', [{ prompt: 'x' }], 'tasks has 1 row, too few to hold'],
   ['a row that is no object', [{ prompt: 'x' }, 'y'], 'tasks: row 2 is "y".'],
 ])('tasks are refused: %s', async (_, tasks, message) => {
   await expectRejection(written(tasks as object[]), 'DATASET_INVALID', message);

@@ -132,7 +132,10 @@ describe('The reason for a missing gradient', () => {
       { 'ledger/zero-advantage': 20, 'ledger/masked': 80 },
       /no sampled token contributes to the loss: 80 masked \(left out by rollout\.outcomes.* 20 zero-advantage \(exactly/,
     ],
-    [{ 'ledger/trained': 5, 'train/gradNorm': 0, 'sent/clipFraction': 1 }, /clipped 1, guarded 0/],
+    [
+      { 'ledger/trained': 5, 'train/gradNorm': 0, 'sent/clipFraction': 1 },
+      /clipped 1, ratio too extreme 0/,
+    ],
     [{ 'ledger/trained': 5, 'train/gradNorm': 1, 'train/learningRate': 0 }, /rate is 0/],
     [{}, /no tokens were sampled/],
   ])('is found in %j', (metrics, text) => {

@@ -11,7 +11,7 @@ test('The doctor names which sandboxes were skipped, which protections are missi
   const notes = sandboxNotes({ tier: 'native:lite', skipped: ['native:ns: no'], incidents });
   expect(notes.slice(0, 2)).toEqual([
     'skipped: native:ns: no',
-    'misses: threads are counted together',
+    'missing protection: threads are counted together',
   ]);
   expect(notes[2]).toMatch(
     /^does not protect against: faults of the Linux kernel.*; finding out whether/,

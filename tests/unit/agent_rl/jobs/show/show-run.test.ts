@@ -112,7 +112,7 @@ describe('agent-rl runs show', () => {
   reward 0.50, completed, 1 turn, 3 tokens sampled, seed 7
   reward is the sum of solved 0.5
   judged by environment sums, short 1 x 0
-  in its group: 0.25 by ranking, from weightedSum 0.5
+  reward within its group: 0.25, by reward manager ranking, from weightedSum 0.5
 [user]
   What is 1 + 1?
 [assistant, thinking]
@@ -150,7 +150,7 @@ describe('agent-rl runs show', () => {
     [{ run: folder }, 'is not a run folder: it has no trajectories/'],
     [{ run: join(folder, 'sft') }, 'has no episodes (trajectories/): it is a supervised run'],
     [{ step: 9 }, 'has no training episode of iteration 9'],
-    [{ episode: 'train/2/0/0/9' }, 'has no episode "train/2/0/0/9"; an id is such as'],
+    [{ episode: 'train/2/0/0/9' }, 'has no episode "train/2/0/0/9". To list the ids'],
   ])('says what is missing: %j', async (options, problem) => {
     await expect(shown(options)).rejects.toThrow(problem);
   });

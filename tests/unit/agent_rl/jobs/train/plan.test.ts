@@ -118,8 +118,8 @@ describe('The plan', () => {
 
   test('estimates how long the run takes only where the speed was measured', () => {
     expect(timeText(undefined)).toContain(' not measured: ');
-    expect(timeText(time)).toMatch(/ about 12 s, .* trains on 2300 tokens .* and samples 812; /);
-    expect(timeText({ ...time, decodeTokensPerSecond: null })).toContain('samples no new tokens;');
+    expect(timeText(time)).toMatch(/ about 12 s, .* trains on 2300 tokens .* and samples 812\. /);
+    expect(timeText({ ...time, decodeTokensPerSecond: null })).toContain('samples no new tokens.');
     expect(timeText({ expectedS: 61, trainTokensPerSecond: 2300 })).toMatch(
       / about 1 min 01 s, .* trains on 2300 tokens per second$/,
     );

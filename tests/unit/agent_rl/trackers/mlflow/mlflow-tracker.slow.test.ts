@@ -124,7 +124,7 @@ test('a resumed run continues the same MLflow run and records nothing twice', as
   expect(run?.params.get('run.seed')).toBe('1');
   expect(run?.params.get('added')).toBe('true');
   expect(run?.info['status']).toBe('FINISHED');
-  expect(notes.join(' ')).toMatch(/metrics up to iteration 2 keep their first recorded values/);
+  expect(notes.join(' ')).toMatch(/MLflow keeps the first recorded metrics up to iteration 2/);
   expect(notes.join(' ')).toMatch(/run\.seed has changed/);
 });
 
@@ -187,8 +187,8 @@ test('names that MLflow does not allow are changed, stay distinct, and are noted
   const named = server.runs[0]?.metrics.filter(({ step }) => step === 1).map(({ key }) => key);
   expect(named).toEqual(['a_b_', 'a_b__2', '_/c', 'd/_/e', '_/f/_', 'g'.repeat(250)]);
   expect(notes).toHaveLength(2);
-  expect(notes[0]).toMatch(/the parameter long is too long .*"x\[0\]" is "x_0_" there/);
-  expect(notes[1]).toMatch(/"a\[b\]" is "a_b__2" there/);
+  expect(notes[0]).toMatch(/the parameter long is too long .*"x\[0\]" is named "x_0_" in MLflow/);
+  expect(notes[1]).toMatch(/"a\[b\]" is named "a_b__2" in MLflow/);
   expect(server.runs[0]?.params.get('long')).toHaveLength(6000);
 });
 

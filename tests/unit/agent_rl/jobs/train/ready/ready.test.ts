@@ -94,7 +94,7 @@ test.each([
 test('five are shown, and all are named in the log', () => {
   const { run, leftOut } = without('abcwxy');
   expect(leftOutText(run.config, leftOut, 'first')).toMatch(
-    /: 6 tasks: "a" \(20 tokens\), "b" .*, "c" .*, "w" .*, "x" \(24 tokens\), …\.$/,
+    /Skipped 6 tasks .*: "a" \(20 tokens\), "b" .*, "c" .*, "w" .*, "x" \(24 tokens\), …\.$/,
   );
   expect(leftOutText(run.config, leftOut, 'all')).toContain('"x" (24 tokens), "y" (25 tokens).');
 });
@@ -103,7 +103,7 @@ test('a run is resumed with the tasks left out that it began without', () => {
   const now = [{ taskId: 'a', tokens: 20 }];
   expect(() => requireSameLeftOut({ leftOut: ['a'] }, now)).not.toThrow();
   expect(() => requireSameLeftOut({ leftOut: ['b'] }, now)).toThrow(
-    'The run skipped 1 task with too long prompts, but would now skip 1; the difference: "b", "a".',
+    'The run skipped 1 task with prompts that are too long, but would now skip 1. Tasks that differ: "b", "a".',
   );
   expect(() => requireSameLeftOut({ leftOut: ['a'] }, [])).toThrow('would now skip 0');
 });
