@@ -45,7 +45,8 @@ const tis = correction({
  */
 const masked = correction({
   name: 'masked',
-  description: 'The ratio of each token; tokens with a ratio out of bounds are not trained (IcePop)',
+  description:
+    'The ratio of each token; tokens with a ratio out of bounds are not trained (IcePop)',
   settings: Bounds,
 })((tokens: CorrectionTokens, { low, high }: Static<typeof Bounds>) =>
   logRatios(tokens).map((difference) => {

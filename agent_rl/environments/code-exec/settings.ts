@@ -22,12 +22,15 @@ export const CodeExecSettings = Type.Object(
     ),
     showStarterCode: flag('Append the starter code to the prompt', false),
     successReward: successReward('Reward for passing every hidden case'),
-    partialCredit: costs('Reward for an unsolved task, multiplied by the share of hidden cases that it passes', 0),
+    partialCredit: costs(
+      'Reward for an unsolved task, multiplied by the share of hidden cases that it passes',
+      0,
+    ),
     timeoutPenalty: penalty('Penalty for an episode in which a call timed out, however many did'),
     turnLimitPenalty: penalty('Penalty for reaching the turn limit'),
     judgeWallS: Type.Optional(
       number(
-        "Seconds for one hidden case, or for all calls or statements of a task together; by default the limit of the sandbox",
+        'Seconds for one hidden case, or for all calls or statements of a task together; by default the limit of the sandbox',
         limitBounds.wallS,
       ),
     ),

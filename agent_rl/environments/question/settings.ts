@@ -26,10 +26,13 @@ export const judgingSettings = {
     ...within(-mostReward, mostReward, 1),
     idleWith: { match: 'rewards' },
   }),
-  solvedAt: number('A question counts as solved if the weighted sum of its rewards is at least this', {
-    ...within(-mostReward, mostReward, 1),
-    actsWith: { match: 'rewards' },
-  }),
+  solvedAt: number(
+    'A question counts as solved if the weighted sum of its rewards is at least this',
+    {
+      ...within(-mostReward, mostReward, 1),
+      actsWith: { match: 'rewards' },
+    },
+  ),
   noAnswerPenalty: penalty('Penalty for ending without an answer'),
 };
 

@@ -164,7 +164,9 @@ describe('A whole model', () => {
     double.version = 'default';
     expect(await generator.generate(request('one'))).toEqual(before);
     expect(warnings).toEqual([
-      expect.stringMatching(/drew from weights default instead of .* weights are sent again/),
+      expect.stringMatching(
+        /sampled from weights default instead of .* sends it the weights again/,
+      ),
       expect.stringContaining('is back in use'),
     ]);
   });
