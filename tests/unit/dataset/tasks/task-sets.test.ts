@@ -109,7 +109,11 @@ describe('chooseSelection', () => {
 });
 
 test.each([
-  ['the same id', task('b', 'Divide.'), '1 of 2 held-out tasks are also trained on: "b" (same id)'],
+  [
+    'the same id',
+    task('b', 'Divide.'),
+    '1 of 2 held-out tasks are also training tasks: "b" (same id)',
+  ],
   ['another id', task('c', ' Add.\n'), '"c" (same prompt as "a")'],
 ])('a held-out task may not be trained on under %s', (_, leak, problem) => {
   const trained = [task('a', 'Add.'), task('b', 'Subtract.')];

@@ -205,7 +205,7 @@ describe('The weights of an adapter', () => {
   };
 
   test.each([
-    [{ hiddenSize: 16 }, '0', 'is [3, 12]; on this model expected [3, 16].'],
+    [{ hiddenSize: 16 }, '0', 'is [3, 12]; for this model it must be [3, 16].'],
     [{ layers: 3 }, '2', 'is missing; expected [3, 12].'],
     [{ layers: 1 }, '1', 'is not part of this adapter.'],
   ])('must fit a model of %j, tensor by tensor', async (size, layer, problem) => {
