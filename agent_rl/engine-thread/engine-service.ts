@@ -157,7 +157,7 @@ export class EngineService {
       if (published.of?.version !== version)
         throw new AgentRlError(
           'GENERATION_FAILED',
-          `This engine does not have version ${version} of the weights. Its version: ${published.of?.version ?? 'none published yet'}.`,
+          `This engine does not have version ${version} of the weights. Its latest version is ${published.of?.version ?? 'not published yet'}.`,
         );
       await this.#draw(published.of);
       this.#taken = this.learner.changes;

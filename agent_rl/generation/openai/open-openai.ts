@@ -98,7 +98,7 @@ const problemWith =
           gives:
             'log-probabilities that may differ from those of the distribution that it samples from',
           advice:
-            'Make it return those (vLLM: --logprobs-mode processed_logprobs; llama.cpp: a version with post_sampling_probs)',
+            'Make it return the latter (vLLM: --logprobs-mode processed_logprobs; llama.cpp: a version with post_sampling_probs)',
         }));
 
 const toldOnce = (warn: (text: string) => void) => {

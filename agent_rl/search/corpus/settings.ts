@@ -101,7 +101,7 @@ export const CorpusSettings = Type.Object({
   path: text('Folder created by `agent-rl data index`', { minLength: 1, path: 'file' }),
   documents: Type.Optional(
     text(
-      'Documents in a format that `agent-rl data index` accepts. If the folder of the index does not exist, it is built from them; an existing folder never changes',
+      'Documents to build the index from if its folder does not exist, in a format that `agent-rl data index` accepts; an existing folder never changes',
       { path: 'file', minLength: 1 },
     ),
   ),

@@ -78,7 +78,7 @@ describe('The basis of figures', () => {
       [spoiled(''), `does not name ${named}`],
       ['not measured: no', 'none of the three forms'],
       ['measured at 12345678', 'none of the three forms'],
-      [undefined, 'does not say what it rests on'],
+      [undefined, 'does not name the files that it rests on'],
     ];
     for (const [basis, problem] of problems)
       expect(problemsOf({ basis, success: false }).join('\n')).toContain(problem);
