@@ -114,7 +114,7 @@ describe('The recipe for MedQuAD', () => {
 
   test('reports too few questions and a folder that was prepared from other files', async () => {
     await expect(medQuadTeacher(seed, {} as PreparedRun, 10_000)).rejects.toThrow(
-      /answers of \d+ of \d+ questions, but supervised training needs 10000/,
+      /answers to \d+ of \d+ questions, but supervised training needs 10000/,
     );
     await expect(medQuadFiles(recipes, out, signal)).rejects.toThrow(/was made from .*medquad/);
   });

@@ -83,7 +83,7 @@ describe('A training whose generator is in another process', () => {
     expect(own!.length).toBeGreaterThan(8);
     expect(others).toEqual(own);
     const log = readFileSync(join(String(ended['run']), 'run.log'), 'utf8');
-    expect(log).toContain('sending them again');
+    expect(log).toContain('Sending them again');
   });
 });
 

@@ -136,7 +136,7 @@ describe('The tasks of a generator', () => {
       datasets: [{ dir: `${folder}/maths` }, { ...generator(), weight: 3 }],
     });
     expect(() => chooseSelection(mixed.sets, { count: 4, seed: 9 })).toThrow(
-      'a set would have no tasks left to train on',
+      'no task of a data set would be left for training',
     );
   });
 });

@@ -283,7 +283,7 @@ describe('An adapter on an adapter', () => {
   });
 
   test('may not be named twice', async () => {
-    const twice = errorOf('MODEL_INVALID', `${own} is named twice`);
+    const twice = errorOf('MODEL_INVALID', `${own} is listed twice`);
     const last = modelLayers({ folder: base, adapters: [own, join(own, '.')] });
     await expect(modelLayers({ folder: own, adapters: [own] })).rejects.toMatchObject(twice);
     await expect(last).rejects.toMatchObject(twice);

@@ -177,7 +177,7 @@ describe('A file that torch did not save', () => {
     ['with a storage too short', /storage 0 should have 16 bytes and has 12/],
     ['with two pickles', /holds 2 entries data\.pkl/],
     ['cut short', /it is not a zip/],
-    ['no zip', /it is not a zip.*a PyTorch before 1\.6/],
+    ['no zip', /it is not a zip.*PyTorch older than 1\.6/],
   ])('is refused if it is %s', async (name, message) => {
     await refuses(Buffer.from(hostile.files[name] ?? '', 'base64'), message);
   });
