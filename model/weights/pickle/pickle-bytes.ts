@@ -4,7 +4,7 @@ import { AgentRlError } from '../../../agent_rl/core/errors.ts';
 export function refused(file: string, what: string): AgentRlError {
   return new AgentRlError(
     'MODEL_INVALID',
-    `${file}: its pickle contains ${what}, but a .pth file may contain only plain tensors here. Nothing in it was run, but other programs may run it: load it there only if you trust it, or get the weights as .safetensors.`,
+    `${file}: its pickle holds ${what}. In a .pth file, only plain tensors are supported. Nothing in it was run, but other programs may run it: load it there only if you trust it, or get the weights as .safetensors.`,
   );
 }
 

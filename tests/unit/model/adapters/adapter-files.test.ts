@@ -295,7 +295,7 @@ describe('An adapter on an adapter', () => {
     for (const opening of [modelLayers({ folder: over }), adapterFolders([over])])
       await expect(opening).rejects.toMatchObject(errorOf('MODEL_INVALID', missing));
     writeBelow(over, 'trained-over.json', '{"adapters": "own"}');
-    const wrong = /trained-over\.json must hold.*got \{"adapters":"own"\}/;
+    const wrong = /trained-over\.json must list.*got \{"adapters":"own"\}/;
     await expect(readAdapterConfig(over, 'x')).rejects.toThrow(wrong);
   });
 });

@@ -182,7 +182,7 @@ describe('A download that is cut off', () => {
       }
       give(whole, { after: 100_000, times: 1 })(name, request, response);
     });
-    expect(await refused()).toMatchObject(errorOf('SOURCE_UNAVAILABLE', /status 503.* is kept/));
+    expect(await refused()).toMatchObject(errorOf('SOURCE_UNAVAILABLE', /status 503.* are kept/));
     const part = join(model(), 'blobs', `${sha256(weights)}.incomplete`);
     const length = readFileSync(part).length;
     expect(length).toBeGreaterThan(0);
