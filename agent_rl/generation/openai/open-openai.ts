@@ -95,10 +95,9 @@ const problemWith =
     (found.every(({ isOfDrawn }) => isOfDrawn)
       ? undefined
       : notPlainProblem(sampling, {
-          gives:
-            'log-probabilities that may differ from those of the distribution that it samples from',
+          gives: 'log-probabilities that may ignore the sampling settings',
           advice:
-            'Make it return the latter (vLLM: --logprobs-mode processed_logprobs; llama.cpp: a version with post_sampling_probs)',
+            'Make it return log-probabilities of the distribution that it samples from (vLLM: --logprobs-mode processed_logprobs; llama.cpp: a version with post_sampling_probs)',
         }));
 
 const toldOnce = (warn: (text: string) => void) => {

@@ -129,7 +129,7 @@ export class ScoreCheck {
     const moved = largestChange(before.scorer, scorer);
     if (moved <= rounding) return;
     throw new OtherScores(
-      `${url} still has its previous weights, although it reported that it loaded the new ones. After the fixed prompts, its log-probabilities did not change at all, while those of the run's model changed by up to ${moved}.`,
+      `${url} still has its previous weights, although it reported that it loaded the new ones. After the fixed prompts, its log-probabilities did not change at all, while the log-probabilities of the run's model changed by up to ${moved}.`,
     );
   }
 }

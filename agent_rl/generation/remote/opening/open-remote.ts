@@ -93,7 +93,7 @@ export async function compareInEvaluation(
   if (trains) return;
   if (!compares) {
     warn(
-      "The run does not compare the servers' log-probabilities with those of its model (generator.compareInEvaluation is false).",
+      "The run does not compare the servers' log-probabilities with its own model (generator.compareInEvaluation is false).",
     );
     return;
   }

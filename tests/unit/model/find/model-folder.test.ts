@@ -67,7 +67,11 @@ test('a branch that is not in the cache is unavailable', async () => {
 });
 
 test.each([
-  ['model/starter', 'v2', 'model.revision is "v2", and "model/starter" is not'],
+  [
+    'model/starter',
+    'v2',
+    'model.revision is "v2", but the run does not load "model/starter" from the hub',
+  ],
   ['org/name', '../main', 'model.revision'],
   ['org/name', 'a/../../b', 'model.revision'],
   ['org/name', '/main', 'model.revision'],
