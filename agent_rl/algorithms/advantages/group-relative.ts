@@ -6,7 +6,7 @@ import { groupAdvantages } from '../group-advantages.ts';
 
 const Settings = Type.Object({
   std: choice(
-    'Standard deviation that divides the centred rewards of a group; with none, nothing divides them (Dr. GRPO)',
+    'Standard deviation by which the centred rewards of a group are divided. none: no division (Dr. GRPO)',
     ['sample', 'population', 'none'],
     'sample',
   ),

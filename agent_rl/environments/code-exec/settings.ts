@@ -26,7 +26,7 @@ export const CodeExecSettings = Type.Object(
       'Reward for an unsolved task, multiplied by the share of hidden cases that it passes',
       0,
     ),
-    timeoutPenalty: penalty('Penalty for an episode in which a call timed out, however many did'),
+    timeoutPenalty: penalty('Penalty for an episode in which one or more calls time out'),
     turnLimitPenalty: penalty('Penalty for reaching the turn limit'),
     judgeWallS: Type.Optional(
       number(

@@ -16,7 +16,7 @@ export const SearchSettings = Type.Object(
   {
     systemPrompt: optionalText('Optional system prompt'),
     match: choice(
-      'When the final message is right. contains: it contains the answer. whole: it is the answer and nothing else',
+      'When the final message is right. contains: it contains the answer. whole: it is the answer, with or without one of the openings',
       ['contains', 'whole'],
       'contains',
     ),
@@ -41,7 +41,7 @@ export const SearchSettings = Type.Object(
     }),
     repeatPenalty: penalty('Cost of each repeated query'),
     noAnswerPenalty: penalty('Penalty for ending without an answer'),
-    timeoutPenalty: penalty('Penalty for an episode in which a search timed out, however many did'),
+    timeoutPenalty: penalty('Penalty for an episode in which one or more searches time out'),
     turnLimitPenalty: penalty('Penalty for reaching the turn limit'),
   },
   { additionalProperties: false },

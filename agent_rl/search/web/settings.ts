@@ -42,7 +42,7 @@ export const webProperties = {
     Type.Object(
       {
         mode: choice(
-          'record: answers from the file if it has the answer, otherwise from the network, and records it. replay: answers only from the file',
+          'record: answers come from the file, and missing ones from the network, which are recorded. replay: answers come only from the file. off: no file is used',
           ['off', 'record', 'replay'],
           'record',
         ),
