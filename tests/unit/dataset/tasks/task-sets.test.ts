@@ -49,7 +49,7 @@ describe('A row of a task generator', () => {
       errorOf('DATASET_INVALID', '(train 12): question: must be string, got 7.'),
     );
     expect(() => evaluationTasks(made({ held: [{}] }))).toThrow('(eval 0): question: is missing.');
-    expect(() => evaluationTasks(made({ held: [] }))).toThrow('sums holds no tasks');
+    expect(() => evaluationTasks(made({ held: [] }))).toThrow('sums made no tasks');
   });
 
   test('may not repeat the id of another row', () => {
