@@ -153,10 +153,10 @@ describe('An endless plan', () => {
     expect(drawsOf(state, plan)).toBe(12);
     const later = new EndlessPlan(endless('numbers (version 2)'), { seed: 1 });
     expect(thrownBy(() => drawsOf(state, later))).toMatchObject(
-      errorOf('CHECKPOINT_INVALID', /12 tasks from numbers .version 1.*numbers .version 2/),
+      errorOf('CHECKPOINT_INVALID', /12 times from numbers .version 1.*numbers .version 2/),
     );
     expect(() => drawsOf({ draws: 12, sizes: [24] }, plan)).toThrow('from 24 tasks');
-    expect(() => drawsOf(state, { sizes: [24] })).toThrow('now gives 24 tasks');
+    expect(() => drawsOf(state, { sizes: [24] })).toThrow('now has 24 tasks');
   });
 });
 
