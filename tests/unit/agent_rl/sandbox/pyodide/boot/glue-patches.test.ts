@@ -22,7 +22,7 @@ test('Patched glue imports nothing and evaluates no text that a program gives', 
   expect(patchLoader(loader)).not.toMatch(/\bimport\(|\bexport\s*\{/);
 });
 
-test('Glue that does not match the works only with is refused by the patch that does not match', () => {
+test('Glue that does not match the patches exactly is refused by the patch that does not match', () => {
   for (const [changed, problem] of [
     [`${glue}import('x')`, '"dynamic imports" matched 16 times, expected 15'],
     [glue.replace('getHeapMax=()=>4294901760', 'x'), '"memory limit" matched 0 times'],
@@ -63,7 +63,7 @@ test('An interrupt is not lost while patched glue checks for one', async () => {
 
 test('Another version of pyodide is refused by name', () => {
   writeBelow(other, 'package.json', '{"version": "0.29.0"}');
-  const refused = /pyodide 0\.29\.0 is installed .* exactly 314\.0\.7/;
+  const refused = /pyodide 0\.29\.0 is installed .* only with 314\.0\.7/;
   expect(() => findDistribution(other)).toThrow(refused);
 });
 
