@@ -54,8 +54,8 @@ async function answered(call: ModelCall): Promise<unknown> {
   if (scope === undefined)
     throw new Error(
       rollouts.open === 0
-        ? 'No rollout is under way. Pass the model of production: rolloutModel(openai(…)).'
-        : 'rolloutModel() was asked outside of a rollout while agents are trained: a queue, a pool or an event emitter lost the context of the call. Call the agent within it.',
+        ? 'rolloutModel() was called outside a rollout. Pass the model to use in production: rolloutModel(openai(…)).'
+        : 'rolloutModel() was called outside a rollout during training. A queue, a pool or an event emitter loses the context of a call. Call the model within the function that runs the agent.',
     );
   const response = await scope.fetch('http://agent_rl/v1/chat/completions', {
     method: 'POST',

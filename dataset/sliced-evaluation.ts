@@ -7,12 +7,12 @@ export const slicedEvaluation = (names: readonly string[], asked: readonly strin
   Type.Object(
     {
       slices: Type.Array(Type.Enum([...names]), {
-        description: `Slices to evaluate besides the headline, each reported separately: any of ${names.join(', ')}`,
+        description: `Slices of held-out tasks to evaluate in addition to the main set, each reported separately. Available: ${names.join(', ')}`,
         uniqueItems: true,
         default: [...asked],
       }),
       evalTasks: integer(
-        'Number of questions in the headline and in each slice',
+        'Number of questions in the main set and in each slice',
         within(1, most.count, 200, 'tasks'),
       ),
     },

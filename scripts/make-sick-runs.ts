@@ -16,7 +16,8 @@ import { sickLength, type SickRun, sickRuns } from './sick-runs/sick-runs.ts';
  */
 
 const [given, ...wanted] = process.argv.slice(2);
-if (given === undefined) throw new Error('Name a trained project of agent-rl new.');
+if (given === undefined)
+  throw new Error('Give the folder of a project that agent-rl new made and that has been trained.');
 const project = resolve(given);
 const packed = join(packageRoot(), 'tests', 'fixtures', 'sick-runs');
 const program = join(packageRoot(), 'dist', 'scripts', 'agent-rl.js');

@@ -108,7 +108,7 @@ function refuseOurNames(names: readonly string[]): void {
   if (taken === undefined) return;
   throw new AgentRlError(
     'PLUGIN_LOAD_FAILED',
-    `A loss reports "${taken}", a name that is reserved for a metric of all losses. Use another name.`,
+    `A loss reports a metric named "${taken}", but every loss already has a metric of that name. Use another name.`,
   );
 }
 
@@ -139,7 +139,7 @@ function checkShapes(batch: PolicyLossBatch, spec: PolicyLossSpec): void {
   if (spec.kl.kind !== 'none' && batch.refLogProbs === undefined) {
     throw new AgentRlError(
       'SHAPE_MISMATCH',
-      `A "${spec.kl.kind}" KL term needs the reference's log-probabilities, but the batch has none.`,
+      `A "${spec.kl.kind}" KL term needs log-probabilities of the reference model, but the batch does not contain them.`,
     );
   }
   const expected = batch.logProbs.shape.join(', ');

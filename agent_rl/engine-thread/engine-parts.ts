@@ -19,7 +19,7 @@ const engineLearner = learner({
 const eagerLearner = learner({
   name: 'eager',
   description:
-    'Trains in this process in plain JavaScript, one operation at a time: many times slower, a reference for checking the others.',
+    'Trains in this process in plain JavaScript, one operation at a time. Many times slower than the other learners; use it to check their results.',
 })(async (_settings: unknown, host) => (await host.engine('eager')).learner);
 
 export const builtinGenerators = [engineGenerator];

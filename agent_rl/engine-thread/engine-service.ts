@@ -157,7 +157,7 @@ export class EngineService {
       if (published.of?.version !== version)
         throw new AgentRlError(
           'GENERATION_FAILED',
-          `Version ${version} of the weights is not in this engine; it has ${published.of?.version ?? 'none'}.`,
+          `This engine does not have version ${version} of the weights. Its latest version is ${published.of?.version ?? 'not published yet'}.`,
         );
       await this.#draw(published.of);
       this.#taken = this.learner.changes;

@@ -66,7 +66,7 @@ export async function openGateway(options: GatewayOptions): Promise<OpenedGatewa
   };
   const onIgnored = (field: string): void =>
     sayOnce(
-      `The agent's requests have the field "${field}", which has no effect in training (gateway/ignored/${field} counts them).`,
+      `The agent's requests set "${field}", which has no effect in training (the metric gateway/ignored/${field} counts these requests).`,
     );
   const owners = new TurnOwners();
   const baseURL = `${server.url}/v1`;
@@ -111,7 +111,7 @@ export async function openGateway(options: GatewayOptions): Promise<OpenedGatewa
 }
 
 const askedNothing =
-  'An agent returned an answer without a model request in its rollout. If it did send one, a queue or a pool that rollouts share sent it on behalf of another rollout: there, use the fetch that the agent receives, context.fetch.';
+  'An agent returned an answer, but its rollout has no model request. If the agent sent one, a queue or a pool that rollouts share assigned it to another rollout. Use context.fetch there, which the agent receives.';
 
 const anywhere = <Value>(work: () => Value): Value => work();
 

@@ -119,7 +119,7 @@ function infoProblem(info: unknown): string | undefined {
   if (!isRecord(info)) return `it is ${showValue(info)}; expected an object`;
   const { name, maxContextTokens, reproducible, takes } = info;
   if (typeof name !== 'string' || name.trim() === '')
-    return `name is ${showValue(name)}; expected a text that names what generates`;
+    return `name is ${showValue(name)}; expected a text that names the model or server`;
   if (!Number.isInteger(maxContextTokens) || Number(maxContextTokens) < 1)
     return `maxContextTokens is ${showValue(maxContextTokens)}; expected a whole number of at least 1`;
   if (typeof reproducible !== 'boolean')

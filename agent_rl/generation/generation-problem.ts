@@ -73,5 +73,5 @@ function versionProblem(drawnBy: unknown, { version }: AskedOf): string | undefi
   if (!isCount(drawnBy)) return `version is ${showValue(drawnBy)}; expected a whole number`;
   return version === undefined || drawnBy === version
     ? undefined
-    : `version is ${drawnBy}; expected ${version}, the version of the weights it was last given`;
+    : `version is ${drawnBy}; expected ${version}, the version of the weights that it received last`;
 }

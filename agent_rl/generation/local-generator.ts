@@ -200,7 +200,7 @@ export class LocalGenerator implements Sampler {
   async #place(active: ActiveRequest): Promise<boolean> {
     const { episode, tokens, maxTokens } = active.request;
     if (tokens.length === 0)
-      throw failed(`Episode ${episode} asked for a continuation of an empty context.`);
+      throw failed(`Episode ${episode} requested tokens after an empty context.`);
     const finished = (stop: Generation['stop']): true => {
       active.finish(stop, this.#version);
       return true;
@@ -215,7 +215,7 @@ export class LocalGenerator implements Sampler {
     if (active.abandoned) return finished('aborted');
     if (slot.active !== undefined || !slot.isPrefixOf(tokens)) {
       throw failed(
-        `Episode ${episode} requested a context that does not continue its previous one, or sent two requests at once.`,
+        `Episode ${episode} requested tokens after a context that does not continue its previous one, or it sent two requests at once.`,
       );
     }
     slot.beginTurn(active);

@@ -80,7 +80,7 @@ export async function answerRequest(
   shared: Shared,
 ): Promise<number> {
   const gone = new AbortController();
-  response.on('close', () => gone.abort(new Error('the caller has gone')));
+  response.on('close', () => gone.abort(new Error('the client has disconnected')));
   const done = new AbortController();
   return underSignals([gone.signal, shared.stopped, done.signal], async (signal) => {
     const beat = heartbeat(response, shared.beatMs);

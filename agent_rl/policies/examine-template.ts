@@ -108,11 +108,13 @@ class Examination {
     const ask = (tools: readonly ToolSpec[]): unknown =>
       this.model.template.promptPieces([asking], tools, this.#render);
     ask([]);
-    return this.#accepts('tools', 'a run with tools cannot use it', () => ask([sampleTool]));
+    return this.#accepts('tools', 'a run with tools cannot use this template', () =>
+      ask([sampleTool]),
+    );
   }
 
   #resultsAs(): 'tool' | 'user' {
-    const shown = 'they are shown as user messages';
+    const shown = 'they become user messages';
     if (this.#accepts('tool results', shown, () => this.#delta([result('4')]))) return 'tool';
     const asUser = { ...this.#render, resultsAs: 'user' as const };
     const { endOfTurn, template } = this.model;
@@ -123,7 +125,7 @@ class Examination {
   #takesSystem(): boolean {
     const { template } = this.model;
     const ask = (opening: Said): unknown => template.promptPieces(opening, [], this.#render);
-    const without = 'an environment that sends one cannot use it';
+    const without = 'an environment with a system message cannot use this template';
     if (this.#accepts('a system message', without, () => ask([system('Be brief.'), asking])))
       return true;
     ask([asking]);
@@ -154,7 +156,7 @@ class Examination {
     if (on('2000-01-01') === on('2001-02-03')) return;
     const { date } = this.#render;
     this.#notes.push(
-      `This chat template uses today's date. It gets ${date ?? 'the default'} (policy.templateDate), so that results do not depend on the day.`,
+      `This chat template shows today's date. The run always gives it ${date ?? 'the default'} (policy.templateDate), so that results do not depend on the day.`,
     );
   }
 
@@ -179,7 +181,7 @@ class Examination {
       const failure = this.#failure(() => this.#delta([result('4'), second]));
       if (failure === undefined) continue;
       this.#notes.push(
-        `This chat template cannot show messages of tool and ${second.role} after one turn (${failure}): an episode in which that happens fails.`,
+        `This chat template cannot show a tool message followed by a ${second.role} message after one turn (${failure}). An episode with these messages fails.`,
       );
     }
   }
@@ -223,7 +225,7 @@ class Examination {
       for (const { turn } of turns) template.turnText(turn, endOfTurn, options);
     });
     if (given !== undefined) {
-      return `This chat template formats assistant turns of your data differently from turns that the model generates (${given}) Generated turns are kept as they are. Conversations that contain assistant turns, such as data for agent-rl sft, cannot be used.`;
+      return `This chat template formats assistant turns in your data differently from turns that the model generates (${given}) Training keeps generated turns unchanged. It cannot use conversations with assistant turns, such as data for agent-rl sft.`;
     }
     const prompt = textOf(template.promptPieces(this.#opening, this.#tools, options));
     const ours = turns.reduce((text, { turn, said }) => {
@@ -238,7 +240,7 @@ class Examination {
     const turnsFrom = prompt.length - template.cue(options).length;
     const where = at < turnsFrom ? 'the prompt' : 'an earlier turn of the model';
     return (
-      `After ${after}, this chat template renders ${where} differently from how it was sampled: ${excerpt(left)} becomes ${excerpt(right)}. ` +
+      `After ${after}, this chat template renders ${where} differently from the tokens of the episode: ${excerpt(left)} becomes ${excerpt(right)}. ` +
       'Training keeps the exact sampled tokens. A server that renders the whole conversation again before each turn gives the trained model different tokens. Configure it to append to the earlier tokens, or expect slightly worse results.'
     );
   }
@@ -302,8 +304,8 @@ function dependent(
   const whose = role === 'tool' ? "a tool's result" : 'the user';
   return new AgentRlError(
     'TOKENIZER_INVALID',
-    `What this chat template writes after a turn of the model, for a message of ${whose}, depends on what came before it: ` +
-      `${excerpt(left)} after one bare question is ${excerpt(right)} ${what}. Episodes grow by appending, so no text would be correct. ` +
-      'Use a template whose messages do not depend on earlier ones (no numbering of messages, no tools in the last message).',
+    `This chat template writes a message of ${whose} after a model turn differently, depending on the earlier messages: ` +
+      `after a single question it writes ${excerpt(left)}, but ${what} ${excerpt(right)}. An episode only ever appends tokens, so neither text would be correct. ` +
+      'Use a template that writes a message without regard to earlier ones: it must not number messages or list the tools in the last message.',
   );
 }

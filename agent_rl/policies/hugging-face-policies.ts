@@ -18,7 +18,7 @@ export class HuggingFacePolicy extends LanguageModelPolicy {}
 /** A MiniMind model: Qwen-style tool calls, thoughts opened or closed by the cue. */
 @policy({
   name: 'minimind',
-  description: 'A MiniMind model folder, the starter model included, generating in this process.',
+  description: 'A MiniMind model folder, such as the starter model; generates in this process.',
   settings: languageModelPolicySettings,
   needs: ['format'],
 })

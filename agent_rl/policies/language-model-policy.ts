@@ -35,7 +35,7 @@ export interface PolicyGiven<Settings = unknown> {
 /** Settings of policies that are language models. */
 export const languageModelPolicySettings = Type.Object({
   thinking: Type.Boolean({
-    description: 'Let the model think before it answers',
+    description: 'Whether the model thinks before it answers',
     default: false,
   }),
   templateDate: Type.String({

@@ -7,7 +7,7 @@ import { finalAnswer } from './final-answer.ts';
 
 const Settings = Type.Object({
   match: choice(
-    'Whether the final message must be the answer (whole) or contain it (mention)',
+    'When the final message is right. whole: it is the answer. mention: it contains the answer',
     ['whole', 'mention'],
     'whole',
   ),

@@ -7,7 +7,7 @@ import type { Task } from '../core/tasks/task.ts';
 import { largest } from '../core/long-lists.ts';
 
 const Settings = Type.Object({
-  over: choice('Which search of an episode counts', ['best', 'last'], 'best'),
+  over: choice('Which search of an episode gives the reward', ['best', 'last'], 'best'),
 });
 
 /**

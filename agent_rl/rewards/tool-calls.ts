@@ -8,7 +8,7 @@ const Settings = Type.Object({
     ...within(0, most.count, 1),
     idleWith: { perCall: 0 },
   }),
-  freeCalls: integer('Number of free calls; at least minCalls', {
+  freeCalls: integer('Number of calls without a cost; must be at least minCalls', {
     ...within(0, most.count, 1),
     idleWith: { perCall: 0 },
   }),

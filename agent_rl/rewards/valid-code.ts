@@ -9,7 +9,8 @@ const codeTool = 'code_exec';
  */
 export const validCode = reward({
   name: 'valid_code',
-  description: 'Share of the programs passed to code_exec that ran to their end; 0 without one',
+  description:
+    'Share of code_exec programs that ran without an error or timeout; 0 if the episode ran none',
   blind: true,
 })(({ turns }: EpisodeView): number => {
   const calls = turns.flatMap((turn) => turn.calls).filter(({ call }) => call.name === codeTool);

@@ -198,7 +198,7 @@ export class Episode {
     const log = entryOf(logs, agent);
     const { transcript } = log;
     if (transcript === undefined)
-      throw new Error(`${agent} acts before its transcript was started.`);
+      throw new Error(`The agent ${agent} acts before its conversation has started.`);
     const { length: turn } = log.turns;
     const key = { seed, taskId: task.taskId, sample, turn, agent: this.#among(agent) };
     const options = { episode: this.#name, sampling, maxTokens, key, signal };

@@ -69,7 +69,7 @@ export const worldOfAgent = (environment: ExternalEnvironment): World => ({
   start: async () => ({ conversations: {}, first: onlyAgent }),
   toolInputs: () => ({}),
   step: async () => {
-    throw new Error('An external agent plays its own turns.');
+    throw new Error('step() cannot be called: an external agent plays its own turns.');
   },
   finish: async (end, signal, _, answer) => ({
     [onlyAgent]: await environment.finish(end, signal, answer),

@@ -90,7 +90,7 @@ export async function startBackend(tier: SandboxTier, options: BackendOptions): 
     if (preload.length === 0) return PyodideSandbox.start({ workers });
     throw new AgentRlError(
       'SANDBOX_UNAVAILABLE',
-      `sandbox.preload names ${preload.join(', ')}, but pyodide has only the standard library. Remove sandbox.preload or use sandbox.type native.`,
+      `sandbox.preload lists ${preload.join(', ')}, but pyodide has only the standard library. Remove sandbox.preload or use sandbox.type native.`,
     );
   }
   return NativeSandbox.start({ ...options, level: tier === 'native:ns' ? 'ns' : 'lite' });

@@ -18,19 +18,19 @@ export const tierFacts: Readonly<Record<SandboxTier, TierFacts>> = {
   'native:ns': {
     stops: [...everyTier, 'learning which files and processes the machine has'],
     doesNotStop: [
-      'faults of the Linux kernel in the system calls it allows',
-      'side channels: timing, caches, load of the machine, locks on files of the libraries',
+      'bugs of the Linux kernel in the system calls that the sandbox allows',
+      'side channels: timing, caches, machine load, file locks in the libraries',
     ],
   },
   'native:lite': {
     stops: everyTier,
     doesNotStop: [
-      'faults of the Linux kernel in the system calls it allows',
-      'side channels: timing, caches, load of the machine, locks on files of the libraries',
+      'bugs of the Linux kernel in the system calls that the sandbox allows',
+      'side channels: timing, caches, machine load, file locks in the libraries',
       'finding out whether a path exists, its size and age, and where a symbolic link points',
       'exceeding the folder quota for up to 50 ms: the quota is checked 20 times a second',
       'without root, using up the threads of other runs for up to 50 ms: threads are counted 20 times a second',
-      'holding up to 0.4 GiB of disk in deleted files that it keeps open while it runs',
+      'keeping up to 0.4 GiB of disk occupied while it runs, in files that it deleted but holds open',
     ],
   },
   remote: {
@@ -38,10 +38,10 @@ export const tierFacts: Readonly<Record<SandboxTier, TierFacts>> = {
     doesNotStop: ['what the server does not stop', 'anyone who can read or change the connection'],
   },
   pyodide: {
-    stops: [...everyTier, 'system calls: a program cannot make any'],
+    stops: [...everyTier, 'system calls of any kind'],
     doesNotStop: [
       "bugs in V8's WebAssembly: Node.js does not consider realms or permission flags a security boundary",
-      'side channels: timing, caches, load of the machine',
+      'side channels: timing, caches, machine load',
     ],
   },
 };

@@ -6,7 +6,7 @@ export const tinkerSettings = {
   model: Type.Optional(
     Type.String({
       description:
-        "Name of the run's model at the service; optional if the service has only one model.",
+        "Name of the run's model on the service; optional if the service has only one model.",
       minLength: 1,
     }),
   ),
@@ -15,7 +15,7 @@ export const tinkerSettings = {
   ),
   deadlineS: Type.Number({
     description:
-      'Seconds that one operation may take: a service may compile for minutes when it first sees a shape.',
+      'Seconds that one operation may take. A service may need minutes to compile for a new batch shape.',
     exclusiveMinimum: 0,
     maximum: 86_400,
     default: 3600,

@@ -51,7 +51,7 @@ export function requireSameSelection(
   if (before === now) return;
   throw new AgentRlError(
     'CHECKPOINT_INVALID',
-    `The run holds out ${before} tasks to choose its best checkpoint, but now ${now} are configured. Do not change checkpoint.keepBest and eval.selectionTasks when resuming.`,
+    `The run holds out ${before} tasks to choose its best checkpoint, but the config now sets ${now}. Do not change checkpoint.keepBest and eval.selectionTasks when resuming.`,
   );
 }
 

@@ -25,7 +25,7 @@ export async function* arithmeticDemonstrations(
     if (content !== answer) {
       throw new AgentRlError(
         'DATASET_INVALID',
-        `The calculator answers ${content} to ${expression}, but the answer is ${answer}, so no correct demonstration can be made.`,
+        `The calculator returns ${content} for ${expression}, but the answer is ${answer}, so the task cannot be demonstrated.`,
       );
     }
     yield {

@@ -48,5 +48,5 @@ function shapeOf(task: CodeTask) {
 const unfit = ({ taskId }: CodeTask, what: string): AgentRlError =>
   new AgentRlError(
     'DATASET_INVALID',
-    `Task ${JSON.stringify(taskId)} has ${what}, so no correct demonstration can be made of it. Use tasks made by make-code-tasks.`,
+    `Task ${JSON.stringify(taskId)} has ${what}, so it cannot be demonstrated. Use tasks from make-code-tasks.`,
   );

@@ -113,7 +113,7 @@ function knownQuestion({ taskId, prompt, answer, metadata }: QuestionTask): Work
     return question;
   throw new AgentRlError(
     'DATASET_INVALID',
-    `Task ${JSON.stringify(taskId)} differs from what this version of the generator makes for its id${question ? '' : ', which should be workspace-SEED-INDEX'}, so the teacher does not know its world. Generate the tasks again with make-workspace.`,
+    `Task ${JSON.stringify(taskId)} differs from the task that this version of the generator makes for its id${question ? '' : ' (expected workspace-SEED-INDEX)'}, so the teacher cannot demonstrate it. Generate the tasks again with make-workspace.`,
   );
 }
 

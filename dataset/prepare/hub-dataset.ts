@@ -78,7 +78,7 @@ function chooseFiles(
   const configs = [...new Set(tables.map(({ path }) => path.split('/').at(-3) ?? ''))];
   if (tables.length === 0) {
     throw invalid(
-      `at ${revision} has no Parquet and no JSONL: ${entries.length} other files. Give another --revision; ${parquetRevision} is the hub's own conversion.`,
+      `has no Parquet or JSONL file at revision ${revision}, only ${entries.length} other files. Choose another --revision: ${parquetRevision} is a conversion by the hub.`,
     );
   }
   if (revision !== parquetRevision) return tables;
@@ -128,8 +128,8 @@ function unavailable(
   const status = cause instanceof HubApiError ? cause.statusCode : undefined;
   const advice =
     status === 401 || status === 403 || status === 404
-      ? 'Check its name; a private or gated dataset needs HF_TOKEN.'
-      : 'Check the connection and --hub-url; files that were downloaded are kept.';
+      ? 'Check its name; for a private or gated dataset, set HF_TOKEN.'
+      : 'Check the connection and --hub-url, then try again: files downloaded so far are kept.';
   return new AgentRlError(
     'SOURCE_UNAVAILABLE',
     `${hubUrl} did not return the dataset ${dataset}: ${status === undefined ? '' : `status ${status}, `}${messageOf(cause)}. ${advice}`,

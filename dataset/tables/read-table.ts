@@ -126,7 +126,7 @@ function wrongCount({ length }: readonly string[], names: readonly string[]) {
 function checkNames(names: readonly string[], where: string): void {
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   const text = names.some((name) => name.trim() === '')
-    ? `names its columns ${names.map((name) => JSON.stringify(name)).join(', ')}; every column needs a name.`
+    ? `has the column names ${names.map((name) => JSON.stringify(name)).join(', ')}; every column needs a name.`
     : twice === undefined
       ? undefined
       : `has two columns named ${JSON.stringify(twice)}; every name must be unique.`;
@@ -151,7 +151,7 @@ async function* listRows(
   if (!Array.isArray(list)) {
     throw new AgentRlError(
       'DATASET_INVALID',
-      `${file} holds ${showValue(list)}; expected a list of objects. For one object a line, name the file .jsonl.`,
+      `${file} holds ${showValue(list)}; expected a list of objects. If it has one object per line, rename it to end in .jsonl.`,
     );
   }
   const { exact } = exactTwin(text);

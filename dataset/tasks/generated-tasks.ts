@@ -59,7 +59,7 @@ export function evaluationTasks(generated: GeneratedTasks): Task[] {
   if (tasks.length > 0) return tasks;
   throw new AgentRlError(
     'DATASET_INVALID',
-    `The evaluation of the task generator ${name} holds no tasks; expected at least one row.`,
+    `The task generator ${name} made no tasks for evaluation; expected at least one row.`,
   );
 }
 

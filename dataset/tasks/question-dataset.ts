@@ -25,7 +25,7 @@ const QuestionRow = Type.Object({
 /** A question a row, of whatever it is about. */
 export const questionFormat: TaskFormat<QuestionTask> = {
   needs:
-    'question or prompt, and usually answer; name the columns that hold them with datasets[].columns',
+    'question or prompt, and usually answer; if its columns have other names, set datasets[].columns',
   reader: (file) => {
     const check = rowCheck(QuestionRow, (row, line) => ({ row: taskOf(row, idOf(file, line)) }));
     return (row, line) => check(isRecord(row) ? asQuestion(filledCells(row)) : row, line);

@@ -47,12 +47,12 @@ export function splitFileToRead(dir: string, split: string): string {
   if (!existsSync(folder))
     throw new AgentRlError(
       'DATASET_INVALID',
-      `The folder ${folder}, which datasets names for ${name}, does not exist. Create it, or name another in datasets or with --dataset-dir.`,
+      `The folder ${folder} does not exist; datasets sets it for ${name}. Create it, or choose another folder in datasets or with --dataset-dir.`,
     );
   const files = readdirSync(folder).filter(isTable);
   throw new AgentRlError(
     'DATASET_INVALID',
-    `The folder ${folder} has no ${name}. Its splits: ${files.join(', ') || 'none'}. Name one of them with dataset.trainSplit or dataset.evalSplit, or another folder in datasets.`,
+    `The folder ${folder} has no ${name}. Its splits: ${files.join(', ') || 'none'}. Set dataset.trainSplit or dataset.evalSplit to one of them, or choose another folder in datasets.`,
   );
 }
 
@@ -66,6 +66,6 @@ export function otherSplitFiles(dir: string, split: string): string[] {
   );
   return others.map(
     (file) =>
-      `${dirname(read)} holds ${basename(read)} and ${file}; ${basename(read)} is read. To read the other, name it with its ending, as in dataset.trainSplit: ${file}.`,
+      `${dirname(read)} holds ${basename(read)} and ${file}; the run reads ${basename(read)}. To read the other file, give its name with the ending, as in dataset.trainSplit: ${file}.`,
   );
 }

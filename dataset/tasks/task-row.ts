@@ -40,7 +40,7 @@ export function taskRowReader(): RowReader<CodeTask> {
       ? { path: 'tests.kind', text: `must be one of stdin, calls, asserts, got ${showKind(kind)}.` }
       : {
           path: 'tests',
-          text: 'the task has no tests; give them, or name another format with --format or datasets[].format (plain for your own environment): {"kind": "stdin" | "calls" | "asserts", ...}.',
+          text: 'the task has no tests. Add them: {"kind": "stdin" | "calls" | "asserts", ...}. Or choose another format with --format or datasets[].format (plain for your own environment).',
         };
     return { problems: [{ line, ...problem }] };
   };
@@ -58,7 +58,7 @@ function problemsOf(tests: CodeTests): Found[] {
       ? tests.cases.flatMap(outputProblem)
       : tests.cases.flatMap(valueProblems);
   if (found.length > 0 || tests.cases.some((given) => given.public !== true)) return found;
-  const text = 'every case is public; at least one must be hidden to decide the reward.';
+  const text = 'every case is public; the reward needs at least one hidden case.';
   return [{ path: 'tests.cases', text }];
 }
 

@@ -138,7 +138,7 @@ export function rejectLeaks(trained: readonly Task[], held: readonly Task[]): vo
   const more = leaks.length > mostLeaksShown ? ', …' : '';
   throw new AgentRlError(
     'DATASET_INVALID',
-    `${leaks.length} of ${held.length} held-out tasks are also trained on: ${leaks.slice(0, mostLeaksShown).join(', ')}${more}. Take them out of one split.`,
+    `${leaks.length} of ${held.length} held-out tasks are also training tasks: ${leaks.slice(0, mostLeaksShown).join(', ')}${more}. Remove them from one split.`,
   );
 }
 
@@ -152,7 +152,7 @@ export function warnIfFewer(
   warn: (text: string) => void,
 ): void {
   if (wanted === undefined || wanted <= there) return;
-  warn(`${setting} is ${wanted}, but there are only ${there} tasks; all of them are used.`);
+  warn(`${setting} is ${wanted}, but there are only ${there} tasks; the run uses all of them.`);
 }
 
 /** Plans the tasks of one set, or of several in the ratio of their weights. */

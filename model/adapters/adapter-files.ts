@@ -102,7 +102,7 @@ export async function readAdapterWeights(
       stored.delete(entry.name);
       if (entry.shape.join() !== shape.join()) {
         problems.push(
-          `"${entry.name}" is [${entry.shape.join(', ')}]; on this model expected [${shape.join(', ')}].`,
+          `"${entry.name}" is [${entry.shape.join(', ')}]; for this model it must be [${shape.join(', ')}].`,
         );
         continue;
       }
@@ -181,7 +181,7 @@ async function readUnder(folder: string): Promise<readonly string[]> {
   if (Array.isArray(adapters) && adapters.every((one) => typeof one === 'string')) return adapters;
   throw new AgentRlError(
     'MODEL_INVALID',
-    `${file} must hold the adapters under this one as {"adapters": ["folder", ...]}, got ${JSON.stringify(json)}.`,
+    `${file} must list the adapters on which this one was trained as {"adapters": ["folder", ...]}, got ${JSON.stringify(json)}.`,
   );
 }
 
@@ -219,7 +219,7 @@ function unsupported(json: Readonly<Record<string, unknown>>): string[] {
   const first = json['init_lora_weights'];
   if (typeof first === 'string' && !initsOfAdapterAlone.has(first))
     problems.push(
-      `init_lora_weights is "${first}", which changes the model under the adapter; it is not supported.`,
+      `init_lora_weights is "${first}", which changes the weights of the base model; it is not supported.`,
     );
   return problems;
 }

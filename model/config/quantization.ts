@@ -32,7 +32,7 @@ export function readQuantization(
   const stored = isRecord(value) ? value : {};
   if (stored['quant_method'] !== method) {
     problems.push(
-      `its weights are quantised by ${JSON.stringify(stored['quant_method'] ?? value)} (quantization_config); ` +
+      `its weights are quantised with ${JSON.stringify(stored['quant_method'] ?? value)} (quantization_config); ` +
         `only "${method}" is supported. Use the model's float weights and quantise them with agent-rl model quantize.`,
     );
     return undefined;

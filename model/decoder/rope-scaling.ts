@@ -81,7 +81,7 @@ function llama3Of(fields: JsonFields, maxPositions: number): Llama3Scaling {
   const high = fields.positive('high_freq_factor');
   if (low >= high) {
     fields.problems.push(
-      `${fields.prefix}low_freq_factor is ${low} and high_freq_factor ${high}; the first must be less.`,
+      `${fields.prefix}low_freq_factor is ${low} and high_freq_factor ${high}; low_freq_factor must be the smaller one.`,
     );
   }
   return {
@@ -101,7 +101,7 @@ function yarnOf(fields: JsonFields, maxPositions: number): YarnScaling {
   const betaSlow = fields.positive('beta_slow', 1);
   if (betaFast < betaSlow) {
     fields.problems.push(
-      `${fields.prefix}beta_fast is ${betaFast} and beta_slow ${betaSlow}; the first must not be less.`,
+      `${fields.prefix}beta_fast is ${betaFast} and beta_slow ${betaSlow}; beta_fast must be at least beta_slow.`,
     );
   }
   return {

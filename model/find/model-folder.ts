@@ -16,7 +16,7 @@ import { type HubModel, hubModelOf } from './hub/hub-cache.ts';
 
 const remedies = {
   config:
-    'Give a Hugging Face model folder, or a model of the hub as org/name, with --model; a run that it names must be trained first.',
+    'Set --model to a Hugging Face model folder or to a model of the hub as org/name. If it names a run, train that run first.',
   command: 'Give a Hugging Face model folder, or a model of the hub as org/name.',
   folder: 'Give a Hugging Face model folder or a checkpoint.',
 } as const;
@@ -37,7 +37,7 @@ export function modelFolder(
   if (run !== undefined) {
     throw new AgentRlError(
       'MODEL_INVALID',
-      `"${name}" is the folder of a run, not of a model. Name one of its checkpoints (${join(name, 'checkpoints', 'step-N')}), or give the run to a command that takes one: agent-rl eval, chat or export ${name}.`,
+      `"${name}" is the folder of a run, not of a model. Give one of its checkpoints (${join(name, 'checkpoints', 'step-N')}), or give the run to a command that takes one: agent-rl eval, chat or export ${name}.`,
     );
   }
   const hub =
@@ -124,7 +124,7 @@ export async function localModel(model: NamedModel): Promise<string> {
   if (revision !== undefined) {
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `--revision is ${JSON.stringify(revision)}, and ${JSON.stringify(name)} is not a model of the hub, and only models of the hub have revisions. Leave it out, or name the model as org/name.`,
+      `--revision is ${JSON.stringify(revision)}, but ${JSON.stringify(name)} is not a model of the hub, and only those have revisions. Remove --revision, or give the model as org/name.`,
     );
   }
   const folder = modelFolder({ model: { path: name } }, 'command');
@@ -153,7 +153,7 @@ export async function withLocalModel<Options extends Search & { loaded: LoadedCo
     }
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `model.revision is ${JSON.stringify(revision)}, and ${JSON.stringify(name)} is not a model of the hub. Only models of the hub have revisions, and policy.type minimind loads none from it. Leave it out, or give org/name as model.path.`,
+      `model.revision is ${JSON.stringify(revision)}, but the run does not load ${JSON.stringify(name)} from the hub, and only models of the hub have revisions. Remove model.revision, or set model.path to org/name and policy.type to huggingface.`,
     );
   }
   const config = { ...loaded.config, model: { ...model, path: await fetched(hub, options) } };
@@ -178,7 +178,7 @@ async function fetched(model: HubModel, { signal, print, quiet }: Search): Promi
     if (!AgentRlError.is(cause) || cause.code !== 'SOURCE_UNAVAILABLE') throw cause;
     throw new AgentRlError(
       cause.code,
-      `${cause.message} (There is no folder ${resolve(model.name)} either.)`,
+      `${cause.message} (The folder ${resolve(model.name)} does not exist either.)`,
       { cause },
     );
   }
@@ -191,7 +191,7 @@ async function fetchBase(folder: string, options: Search): Promise<void> {
     findBase: async ({ name, revision }) => {
       const hub = hubModelOf(name, revision);
       if (hub === undefined) return undefined;
-      options.print(`The adapter in ${folder} belongs to ${name}, a model of the hub.`);
+      options.print(`The adapter in ${folder} was trained on ${name}, a model of the hub.`);
       return fetched(hub, options);
     },
   });

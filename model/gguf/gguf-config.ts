@@ -69,7 +69,7 @@ function scalingOf(
   if (factors !== undefined) {
     const scaling = llama3ScalingOf(file.read(factors), rope);
     if (scaling === undefined)
-      fields.problems.push('rope_freqs.weight holds factors of no known scaling');
+      fields.problems.push('rope_freqs.weight has factors that match no known scaling');
     return scaling;
   }
   const type = fields.text('rope.scaling.type') ?? 'none';

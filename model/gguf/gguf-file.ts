@@ -131,7 +131,7 @@ function requireKnownTypes(path: string, tensors: readonly GgufTensor[]): void {
     if (shape.at(-1)! % stored.weights !== 0)
       throw invalid(
         path,
-        `tensor "${name}" has rows of ${shape.at(-1)}, and ${stored.name} has blocks of ${stored.weights}`,
+        `tensor "${name}" has rows of ${shape.at(-1)} values; ${stored.name} needs a multiple of its block size, ${stored.weights}`,
       );
   }
 }

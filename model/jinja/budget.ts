@@ -26,7 +26,7 @@ export class Budget {
   /** @throws RangeError when fewer steps are left */
   spend(count: number): void {
     this.#left -= count;
-    if (this.#left < 0) throw new RangeError(`it has not ended after ${this.#mostSteps} steps`);
+    if (this.#left < 0) throw new RangeError(`it did not finish within ${this.#mostSteps} steps`);
   }
 
   /** Pays for a text of a length before it is made. */

@@ -98,7 +98,7 @@ export async function refuseIfTaken(folder: string): Promise<void> {
   if (present.length === 0) return;
   throw new AgentRlError(
     'OUTPUT_UNWRITABLE',
-    `Cannot write ${folder}: it exists and is not empty. Name another folder.`,
+    `Cannot write ${folder}: it exists and is not empty. Choose another folder.`,
   );
 }
 

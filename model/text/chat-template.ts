@@ -173,8 +173,8 @@ export class ChatTemplate {
     const end = whole.lastIndexOf(endOfTurn);
     if (!whole.startsWith(prompt) || end < prompt.length) {
       throw invalid(
-        `The chat template renders an assistant's turn as ${JSON.stringify(whole.slice(0, 400))}, which does not continue ` +
-          `its own cue ${JSON.stringify(prompt)}. Give no reasoning if thinking is off, or set thinking to true.`,
+        `The chat template renders an assistant's turn as ${JSON.stringify(whole.slice(0, 400))}, which does not begin with ` +
+          `its generation prompt ${JSON.stringify(prompt)}. Remove the reasoning from the turn, or set thinking to true.`,
       );
     }
     return whole.slice(prompt.length, end + endOfTurn.length);

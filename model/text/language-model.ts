@@ -93,7 +93,7 @@ export class LanguageModel {
     if (framing === undefined) return tokens;
     throw new AgentRlError(
       'TOKENIZER_INVALID',
-      `An assistant's message holds ${this.tokenizer.decode([framing])}, which frames turns. Take it out of the message.`,
+      `An assistant's message holds ${this.tokenizer.decode([framing])}, a control token that marks turns. Remove it from the message.`,
     );
   }
 
@@ -111,7 +111,7 @@ export class LanguageModel {
     const found =
       size > config.vocabSize
         ? `The tokenizer has ids up to ${size - 1}`
-        : `Token ${beyond} ends texts according to generation_config.json or config.json`;
+        : `Token ${beyond} is a stop token in generation_config.json or config.json`;
     throw new AgentRlError(
       'TOKENIZER_INVALID',
       `${found}, but the model has embeddings for only ${config.vocabSize} tokens. Use the model's own tokenizer.`,

@@ -227,7 +227,7 @@ async function checkTiedHead(
   if (head.length === embedding.length && place === embedding.length) return;
   throw new AgentRlError(
     'MODEL_INVALID',
-    `${folder}: config.json sets tie_word_embeddings, but "lm_head.weight" differs from "${embeddingName}". Set it to false.`,
+    `${folder}: config.json sets tie_word_embeddings, but "lm_head.weight" differs from "${embeddingName}". Set tie_word_embeddings to false.`,
   );
 }
 

@@ -89,7 +89,7 @@ export async function modelLayers({
   if (base === undefined) {
     throw new AgentRlError(
       'MODEL_INVALID',
-      `The adapter in ${folder} was trained on ${JSON.stringify(baseModel ?? 'an unnamed model')} (base_model_name_or_path), which is not a model folder here. Name that model, and add the adapter with model.adapters or --adapter.`,
+      `The adapter in ${folder} was trained on ${JSON.stringify(baseModel ?? 'an unnamed model')} (base_model_name_or_path), which is not a model folder on this machine. Give the path of that model, and add the adapter with model.adapters or --adapter.`,
     );
   }
   return { base, adapters: await adapterFolders([folder, ...over]) };
@@ -119,7 +119,7 @@ function refuseRepeats(names: readonly string[]): void {
   const folders = names.map((name) => path.resolve(name));
   const repeated = folders.find((folder, index) => folders.indexOf(folder) !== index);
   if (repeated === undefined || !holdsAdapter(repeated)) return;
-  throw new AgentRlError('MODEL_INVALID', `${repeated} is named twice. Name each adapter once.`);
+  throw new AgentRlError('MODEL_INVALID', `${repeated} is listed twice. List each adapter once.`);
 }
 
 function adapterFolder(name: string, note = ''): string {

@@ -161,7 +161,7 @@ export async function writeAside(path: string, chunks: Iterable<Uint8Array>): Pr
 async function headerLength(handle: FileHandle, size: number, path: string): Promise<number> {
   const prefix = Buffer.alloc(8);
   if ((await readInto(handle, 0, prefix)) < 8) {
-    const expected = "a safetensors file starts with 8 that give its header's length";
+    const expected = 'a safetensors file has at least 8, which give the length of its header';
     throw invalid(path, `it has ${size} bytes; ${expected}`);
   }
   const length = prefix.readBigUInt64LE();

@@ -51,7 +51,7 @@ const all = ['train', 'decode', 'qwen3', ...kindNames];
 const only = namesOf('only', values.only ?? 'train,decode', all);
 if (device !== 'cpu' && values.peers && only.has('train'))
   throw new TypeError(
-    `--device ${device}: the peers of the step are only measured on the CPU; use --only decode or --only qwen3-lora-step --peers.`,
+    `--device ${device}: --peers measures the training step only on the CPU. Use --only decode, or --only qwen3-lora-step --peers.`,
   );
 const batches = wholeNumbers('batches', values.batches);
 const config = tiny ? tinyModel : benchModel;

@@ -81,6 +81,6 @@ function onePerSeed(text: string | undefined): string[] | undefined {
   const folders = text?.split(',');
   if (folders === undefined || folders.length === seeds.length) return folders;
   throw new TypeError(
-    `--starters ${text}: ${folders.length} for ${seeds.length} seeds; expected one for each.`,
+    `--starters ${text} lists ${folders.length} folders for ${seeds.length} seeds; expected one folder for each seed.`,
   );
 }

@@ -38,7 +38,7 @@ export async function withPeerPython<Result>(
   if (has.error !== undefined) throw has.error;
   if (has.status === 0) return body(python);
   return inTemporaryFolder('agent-rl-peers', async (folder) => {
-    note(`Installing ${packages.at(-1)} and what it needs in ${folder}`);
+    note(`Installing ${packages.at(-1)} and its dependencies in ${folder}`);
     const own = path.join(folder, process.platform === 'win32' ? 'Scripts' : 'bin', 'python');
     programOutput(python, ['-m', 'venv', folder]);
     programOutput(own, ['-m', 'pip', 'install', '--quiet', '--no-cache-dir', ...packages]);

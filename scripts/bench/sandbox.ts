@@ -88,7 +88,7 @@ for (const tier of values.backends.split(',') as SandboxTier[]) {
     const backend = await startBackend(tier, { type: tier, workers });
     sandboxes.set(tier, behindLayers(backend, { workers: 2 * workers }));
   } catch (error) {
-    note(`${tier} left out: ${messageOf(error)}`);
+    note(`Skipping ${tier}: ${messageOf(error)}`);
   }
 }
 const bareName = 'bare python3';

@@ -17,7 +17,7 @@ const tableOf = (entry: string): string =>
 export const apiPage = (): string =>
   page(
     'API',
-    "What the package exports. Importing it starts nothing. Types that only other types name are not exported: `Parameters<Generator['generate']>[0]` names one.",
+    "What the package exports. Importing it starts nothing. Types that occur only inside other types are not exported; derive them, for example as `Parameters<Generator['generate']>[0]`.",
     '`agent_rl` trains, evaluates and loads agents ([from code](../guides/from-code.md)). `agent_rl/plugin` contains what plugins need. `agent_rl/contracts` contains suites that test plugins ([testing plugins](../guides/testing-plugins.md)).',
     '## agent_rl',
     tableOf(entries.agent_rl),

@@ -65,7 +65,7 @@ export const settingsPage = (): string =>
   page(
     'Settings',
     'Every setting of a run file, its default and its meaning. A setting without a default is optional unless it is marked as required. `agent-rl train --config FILE --dry-run` checks a file.',
-    `A block that names a plugin by \`type\` (${places}) also takes the settings of that plugin, which are listed after the settings of the run. \`agent-rl plugins NAME\` shows them too, also for your own plugins. \`extends:\` names one run file, or a list of them, whose settings this one overrides.`,
+    `A block that names a plugin by \`type\` (${places}) also takes the settings of that plugin, which follow the settings of the run on this page. \`agent-rl plugins NAME\` shows them too, also for your own plugins. \`extends:\` takes a run file, or a list of run files; the file that extends them overrides their settings.`,
     ...blocksText(),
     ...pluginsText(),
     '## Corpus index',

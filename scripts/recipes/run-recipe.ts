@@ -27,7 +27,9 @@ export async function runRecipe(
       process.stdout.write(markdown);
     }
   } catch (thrown) {
-    note(signal.aborted ? 'Interrupted. The same command goes on from here.' : errorText(thrown));
+    note(
+      signal.aborted ? 'Interrupted. Run the same command again to continue.' : errorText(thrown),
+    );
     process.exitCode = signal.aborted ? interrupted : exitCodeOf(thrown);
   }
 }

@@ -116,7 +116,9 @@ class Wiring {
       !tiedEmbeddings ||
       !qkNorm
     ) {
-      throw new RangeError('Induction needs two layers, two heads a key, and channels for notes.');
+      throw new RangeError(
+        'Induction needs two layers, two heads per key, and channels for notes.',
+      );
     }
     this.#noteMap = this.#random(this.#noteWidth, headDim, 'note');
   }
@@ -217,7 +219,7 @@ class Wiring {
     const { hiddenSize: width, headDim, heads, kvHeads, layers, ropeTheta } = this.config;
     if (layers < 3 || kvHeads < 2 || this.#gatheredChannel + headDim >= width) {
       throw new RangeError(
-        'Recalling needs three layers, two key heads, and as many channels more as a head is wide.',
+        'Recall needs three layers, two key heads, and additional channels of the width of one head.',
       );
     }
     const half = headDim / 2;

@@ -69,7 +69,9 @@ test('a run whose episodes all fail keeps a checkpoint of its last complete iter
     FAILS: 'true',
   });
   expect(code).toBe(1);
-  expect(stderr).toMatch(/ROLLOUTS_FAILED: None of 8 episodes has a reward.*The judge is gone/);
+  expect(stderr).toMatch(
+    /ROLLOUTS_FAILED: All 8 episodes ended without a reward.*The judge is gone/,
+  );
   expect(readLines(run('failed'), 'metrics.jsonl')).toHaveLength(3);
   const checkpoint = join(run('failed'), 'checkpoints', 'step-3');
   expect(await corruption(checkpoint)).toBeUndefined();

@@ -88,7 +88,7 @@ describe('The maker of right demonstrations', () => {
   });
 
   test.each([
-    ['its id', { taskId: 'eval-unseen-pairs-1' }, 'which should be workspace-SEED-INDEX'],
+    ['its id', { taskId: 'eval-unseen-pairs-1' }, 'expected workspace-SEED-INDEX'],
     ['its world', { metadata: { setup: 'x = 1' } }, 'make-workspace'],
   ])('refuses a task that the generator does not know by %s', async (_, changed, expected) => {
     const demonstrations = rightDemonstrations(1, [{ ...taskAt(0), ...changed }], run);

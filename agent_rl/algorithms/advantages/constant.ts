@@ -8,7 +8,7 @@ import { advantage, type RewardGroup } from '../../core/algorithm/advantage.ts';
 export const constant = advantage({
   name: 'constant',
   description:
-    '1 for every episode: imitates the selected episodes (rejection-sampling fine-tuning)',
+    'Advantage 1 for every episode: the policy imitates the selected episodes (rejection-sampling fine-tuning)',
 })((groups: readonly RewardGroup[]) =>
   groups.map((rewards) => rewards.map((reward) => (reward === undefined ? undefined : 1))),
 );

@@ -6,11 +6,11 @@ import { groupAdvantages } from '../group-advantages.ts';
 
 const Settings = Type.Object({
   std: choice(
-    "Divisor of a group's centred rewards: a standard deviation, or none (Dr. GRPO)",
+    'Standard deviation by which the centred rewards of a group are divided. none: no division (Dr. GRPO)',
     ['sample', 'population', 'none'],
     'sample',
   ),
-  eps: number('Added to that standard deviation', {
+  eps: number('Constant added to the standard deviation', {
     ...within(0, 1, 1e-4),
     idleWith: { std: 'none' },
   }),

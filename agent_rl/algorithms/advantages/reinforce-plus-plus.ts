@@ -6,11 +6,11 @@ import { hasNoSpread, mean, standardDeviation } from '../statistics.ts';
 
 const Settings = Type.Object({
   baseline: choice(
-    "Baseline that is subtracted first: the group's mean, or none",
+    "Baseline subtracted from the rewards first. group: the group's mean. none: no baseline",
     ['none', 'group'],
     'none',
   ),
-  eps: number('Added to the standard deviation', within(0, 1, 1e-8)),
+  eps: number('Constant added to the standard deviation', within(0, 1, 1e-8)),
 });
 
 /**

@@ -9,8 +9,8 @@ const upper = (description: string) =>
 const Cap = Type.Object({ cap: upper('Largest factor') });
 
 const Bounds = Type.Object({
-  low: number('Tokens with a smaller ratio are not trained on', within(0, 1, 0.5)),
-  high: number('Tokens with a larger ratio are not trained on', within(1, 1e6, 2)),
+  low: number('Lower bound of the ratio; tokens below it are not trained', within(0, 1, 0.5)),
+  high: number('Upper bound of the ratio; tokens above it are not trained', within(1, 1e6, 2)),
 });
 
 /** log proximal - log behaviour of each token. */
@@ -20,7 +20,7 @@ const logRatios = ({ behaviour, proximal }: CorrectionTokens): Float32Array =>
 /** Nothing is corrected: ratios are to the policy that sampled, and nothing is scored for it. */
 const none = correction({
   name: 'none',
-  description: 'No correction: ratios are relative to the sampling policy',
+  description: 'No correction: the loss compares the policy with the one that sampled the tokens',
 })(({ behaviour }: CorrectionTokens) => behaviour.map(() => 1));
 
 /**
@@ -45,7 +45,8 @@ const tis = correction({
  */
 const masked = correction({
   name: 'masked',
-  description: 'The ratio of each token within bounds; tokens outside are not trained on (IcePop)',
+  description:
+    'The ratio of each token; tokens with a ratio out of bounds are not trained (IcePop)',
   settings: Bounds,
 })((tokens: CorrectionTokens, { low, high }: Static<typeof Bounds>) =>
   logRatios(tokens).map((difference) => {

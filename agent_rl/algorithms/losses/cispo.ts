@@ -5,11 +5,11 @@ import { loss, type LossBatch } from '../../core/algorithm/loss.ts';
 import type { LossOps } from '../../core/algorithm/loss-ops.ts';
 
 const Settings = Type.Object({
-  clipLow: number('The weight is clipped below at 1 - clipLow; 1 sets no lower bound', {
+  clipLow: number('The weight is at least 1 - clipLow; with clipLow 1 it has no lower bound', {
     ...within(0, 1, 1),
     idleOnPolicy: true,
   }),
-  clipHigh: number('The weight is clipped above at 1 + clipHigh', {
+  clipHigh: number('The weight is at most 1 + clipHigh', {
     ...within(0, 100, 4),
     idleOnPolicy: true,
   }),

@@ -31,7 +31,7 @@ export async function findLoss({
   const where = module ?? 'this package';
   throw new AgentRlError(
     'PLUGIN_LOAD_FAILED',
-    `${where} exports no loss named "${type}". Set module in its spec to import.meta.url of the file that exports the function.`,
+    `${where} exports no loss named "${type}". In the spec of the loss, set module to import.meta.url of the file that exports the function.`,
   );
 }
 

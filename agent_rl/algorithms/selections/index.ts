@@ -8,7 +8,7 @@ const all = selection({ name: 'all', description: 'Every episode of every group'
 
 const Dynamic = Type.Object({
   cap: integer(
-    'Maximum number of rounds per iteration; groups that are still equal are kept and counted',
+    'Maximum number of sampling rounds per iteration. After the last one, groups with equal rewards are kept and counted',
     within(1, 1000, 2),
   ),
 });

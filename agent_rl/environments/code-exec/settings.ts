@@ -14,20 +14,23 @@ import { limitBounds } from '../../core/services/sandbox.ts';
 /** The environment's block in YAML. */
 export const CodeExecSettings = Type.Object(
   {
-    systemPrompt: optionalText('System prompt; none by default'),
+    systemPrompt: optionalText('Optional system prompt'),
     judgedCall: choice(
-      'last-call judges the last code_exec call; every-call judges each and ends the episode when one solves the task',
+      'Which code_exec calls are judged. last-call: only the last. every-call: each one, and the first that solves the task ends the episode',
       ['every-call', 'last-call'],
       'last-call',
     ),
     showStarterCode: flag('Append the starter code to the prompt', false),
     successReward: successReward('Reward for passing every hidden case'),
-    partialCredit: costs('Reward for an unsolved task, times the share of hidden cases passed', 0),
-    timeoutPenalty: penalty('Penalty, once per episode, if a call timed out'),
+    partialCredit: costs(
+      'Reward for an unsolved task, multiplied by the share of hidden cases that it passes',
+      0,
+    ),
+    timeoutPenalty: penalty('Penalty for an episode in which one or more calls time out'),
     turnLimitPenalty: penalty('Penalty for reaching the turn limit'),
     judgeWallS: Type.Optional(
       number(
-        "Time limit of a hidden case, or of all calls or statements of a task together; by default the sandbox's",
+        'Seconds for one hidden case, or for all calls or statements of a task together; by default the limit of the sandbox',
         limitBounds.wallS,
       ),
     ),

@@ -57,7 +57,7 @@ async function agentIn(path: string): Promise<{ agent: AgentFunction; own: IsMod
     );
   if (typeof agent !== 'function' || isClass(agent))
     throw failed(
-      `exports ${isClass(agent) ? 'a class' : showValue(agent, 60)}; expected a function. A class marked with @agent is named under plugins: and by environment: {type: NAME}.`,
+      `exports ${isClass(agent) ? 'a class' : showValue(agent, 60)}; expected a function. For a class marked with @agent, list the file under plugins: and set environment: {type: NAME}.`,
     );
   return { agent: agent as AgentFunction, own: own as IsModelError };
 }

@@ -60,7 +60,7 @@ export function variablesOf(
   if (missing.length > 0)
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `environment.env names ${missing.join(', ')}, which ${missing.length === 1 ? 'is' : 'are'} not set. Set it before starting the run, or remove it.`,
+      `environment.env lists ${missing.join(', ')}, but the environment does not set ${missing.length === 1 ? 'this variable' : 'these variables'}. Set the value before starting the run, or remove the name.`,
     );
   const names = [...usual, ...named];
   return Object.fromEntries(names.map((name) => [name, environment[name]]).filter(isSet));

@@ -94,7 +94,9 @@ function environmentOf(
       return owningStrays(
         ({ message }) => {
           if (this.#over)
-            process.emitWarning(`After the end of its rollout, an agent reported: ${message}`);
+            process.emitWarning(
+              `An agent reported an error after its rollout had ended: ${message}`,
+            );
           else this.#strays.push(message);
         },
         () => rollouts.scope.run({ fetch }, async () => play()),

@@ -78,7 +78,7 @@ async function outcomeOf(child: ChildProcess, mostOutputBytes: number) {
     bytes += chunk.length;
     if (bytes <= mostOutputBytes) stdout.push(chunk);
     else {
-      problem = `printed more than ${mostOutputBytes} bytes (environment.mostOutputKiB) and was ended`;
+      problem = `printed more than ${mostOutputBytes} bytes (environment.mostOutputKiB) and was stopped`;
       endGroup(child);
     }
   });

@@ -8,7 +8,7 @@ export const ExternalSettings = Type.Object(
   {
     agent: Type.Optional(
       text(
-        'File that exports the agent function, as default or as `agent`; either this or command',
+        'File that exports the agent function, as default or as `agent`. Set either agent or command',
         { path: 'file', minLength: 1 },
       ),
     ),
@@ -16,13 +16,13 @@ export const ExternalSettings = Type.Object(
       Type.Array(Type.String({ minLength: 1 }), {
         minItems: 1,
         description:
-          'Program and arguments of the agent, which reads the task as a line of JSON and prints its answer; either this or agent',
+          'Program and arguments of the agent. It reads the task as a line of JSON and prints its answer. Set either command or agent',
       }),
     ),
     isolation: Type.Optional(
       Type.Enum(['worker', 'process'], {
         description:
-          'Where an agent file runs: worker, one thread for all rollouts (the default), or process, one per rollout, as a command always does',
+          'Where an agent file runs. worker: in one thread for all rollouts (default). process: in one process per rollout. A command always runs in a process',
       }),
     ),
     env: Type.Array(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$' }), {
@@ -30,7 +30,7 @@ export const ExternalSettings = Type.Object(
       description: 'Environment variables that the agent inherits, besides PATH, HOME and the like',
     }),
     mostOutputKiB: integer(
-      'Output limit of a process; beyond it the agent fails',
+      'Maximum output of an agent process; an agent that prints more fails',
       within(1, 2 ** 20, 1024, 'KiB'),
     ),
     ...judgingSettings,

@@ -64,7 +64,9 @@ export class ThreadRunner implements AgentRunner {
       data: file,
       env,
       ended: (cause) => {
-        const why = this.#stuck ? 'it was blocked when a rollout had to end' : cause.message;
+        const why = this.#stuck
+          ? 'it was stopped because it was blocked when a rollout ended'
+          : cause.message;
         return new Error(`The thread of the agent ${file.path} ended: ${why}`, { cause });
       },
       startUp: { seconds: startUpS, signal: never, late },

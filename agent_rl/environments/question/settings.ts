@@ -14,29 +14,32 @@ import {
 /** How an answer is judged. */
 export const judgingSettings = {
   match: choice(
-    'How the final message is judged: as a whole answer (or one marked by \\boxed{}, #### or "answer is"), by its number, by whether it contains the answer, or only by rewards',
+    'When the final message is right. whole: it is the answer, or marks it with \\boxed{}, #### or "answer is". number: it gives the same number. contains: it contains the answer. rewards: the extra rewards decide',
     ['whole', 'number', 'contains', 'rewards'],
     'whole',
   ),
   maxAnswerWords: integer(
-    'Word limit of the final message, so that listing candidates does not pay',
+    'Maximum words of the final message, so that listing many candidates earns nothing',
     { ...within(1, most.count, 40), actsWith: { match: 'contains' } },
   ),
   successReward: number('Reward for a right answer', {
     ...within(-mostReward, mostReward, 1),
     idleWith: { match: 'rewards' },
   }),
-  solvedAt: number('Weighted sum of the rewards at which a question counts as solved', {
-    ...within(-mostReward, mostReward, 1),
-    actsWith: { match: 'rewards' },
-  }),
+  solvedAt: number(
+    'A question counts as solved if the weighted sum of its rewards is at least this',
+    {
+      ...within(-mostReward, mostReward, 1),
+      actsWith: { match: 'rewards' },
+    },
+  ),
   noAnswerPenalty: penalty('Penalty for ending without an answer'),
 };
 
 /** The environment's block in YAML. */
 export const QuestionSettings = Type.Object(
   {
-    systemPrompt: optionalText('System prompt; none by default'),
+    systemPrompt: optionalText('Optional system prompt'),
     ...judgingSettings,
     turnLimitPenalty: penalty('Penalty for reaching the turn limit'),
   },

@@ -14,26 +14,26 @@ import {
 /** The environment's block in YAML. */
 export const SearchSettings = Type.Object(
   {
-    systemPrompt: optionalText('System prompt; none by default'),
+    systemPrompt: optionalText('Optional system prompt'),
     match: choice(
-      'contains: the final message contains the answer; whole: it is the answer',
+      'When the final message is right. contains: it contains the answer. whole: it is the answer, with or without one of the openings',
       ['contains', 'whole'],
       'contains',
     ),
     openings: Type.Array(Type.String({ minLength: 1 }), {
       default: ['it is', 'the answer is', 'answer'],
-      description: 'Allowed openings before a whole answer',
+      description: 'Phrases that may come before the answer if match is whole',
       actsWith: { match: 'whole' },
     }),
     maxAnswerWords: integer(
-      'Word limit of the final message, so that copying passages does not pay',
+      'Maximum words of the final message, so that copying whole passages earns nothing',
       within(1, most.count, 40),
     ),
     absentAnswer: optionalText(
-      'Final message for "no answer exists", right for tasks with metadata.absent; counted in metrics',
+      'Final message that means "no answer exists": right for tasks with metadata.absent, and counted in metrics',
     ),
     successReward: successReward('Reward for a right answer'),
-    requireSearch: flag('Count answers without a prior search as wrong', true),
+    requireSearch: flag('Whether an answer without an earlier search counts as wrong', true),
     searchPenalty: penalty('Cost of each search beyond freeSearches'),
     freeSearches: integer('Number of free searches', {
       ...within(0, most.count, 2),
@@ -41,7 +41,7 @@ export const SearchSettings = Type.Object(
     }),
     repeatPenalty: penalty('Cost of each repeated query'),
     noAnswerPenalty: penalty('Penalty for ending without an answer'),
-    timeoutPenalty: penalty('Penalty, once per episode, if a search timed out'),
+    timeoutPenalty: penalty('Penalty for an episode in which one or more searches time out'),
     turnLimitPenalty: penalty('Penalty for reaching the turn limit'),
   },
   { additionalProperties: false },

@@ -5,9 +5,9 @@ import { choice, integer, successReward, within } from '../../config/blocks/bloc
 /** The environment's block in YAML. */
 export const WordGameSettings = Type.Object(
   {
-    maxHintWords: integer('Word limit of a hint', within(1, 100, 1)),
+    maxHintWords: integer('Maximum words of a hint', within(1, 100, 1)),
     hints: choice(
-      'shown: the guesser sees the hint; blank: it does not, a control that measures guessing',
+      'Whether the guesser sees the hint. blank: it sees an empty hint, which measures how often it guesses right without one',
       ['shown', 'blank'],
       'shown',
     ),

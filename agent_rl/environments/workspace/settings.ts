@@ -5,9 +5,9 @@ import { choice, optionalText, penalty, successReward } from '../../config/block
 /** The environment's block in YAML. */
 export const WorkspaceSettings = Type.Object(
   {
-    systemPrompt: optionalText('System prompt; none by default'),
+    systemPrompt: optionalText('Optional system prompt'),
     world: choice(
-      'World in which programs run: the one asked about, or another with a different answer, a control that shows whether the agent trusts its tool',
+      'World in which programs run. asked: the world of the question. other: a world with a different answer, which shows whether the agent trusts its tool',
       ['asked', 'other'],
       'asked',
     ),

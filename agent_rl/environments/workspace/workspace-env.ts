@@ -46,7 +46,7 @@ function worldsOf(task: Task): Record<WorkspaceSettings['world'], World> | undef
 function worldsProblem(task: Task): string | undefined {
   const worlds = worldsOf(task);
   if (worlds === undefined)
-    return 'it needs answer and setup, Python that makes its world, and other: {setup, answer}, another world.';
+    return 'it needs answer, setup (Python code that makes its world) and other: {setup, answer} (a second world).';
   if (answerKey(worlds.asked.answer) === '') return 'its answer has no letter or digit to compare.';
   return answerKey(worlds.asked.answer) === answerKey(worlds.other.answer)
     ? 'its two worlds have the same answer, so the answer would not show which one was read.'

@@ -52,5 +52,5 @@ const steady = (text: string): string => text.replace(/[\s\uFFFD]+$/, '');
 
 const changed = (name: string, sent: string, text: string): Error =>
   new Error(
-    `The streamed ${name} of a turn ends in ${JSON.stringify(sent.slice(-80))} and cannot become ${JSON.stringify(text.slice(0, sent.length).slice(-80))}: the tool-call format must list in opensCall how its calls begin.`,
+    `The ${name} of a turn was streamed as ${JSON.stringify(sent.slice(-80))}, but the whole turn has ${JSON.stringify(text.slice(0, sent.length).slice(-80))} there. In the tool-call format, list in opensCall how a call begins.`,
   );

@@ -344,7 +344,7 @@ const mostAnswers = 128;
 export const over = (status: 400 | 401): Refusal =>
   new Refusal(
     status,
-    'This key does not belong to a running rollout. If its agent still runs, a queue or a pool that rollouts share sent the request on behalf of another rollout: use context.fetch there.',
+    'This key does not belong to a running rollout. If your agent still runs, a queue or a pool that rollouts share sent the request with the key of another rollout. Use context.fetch there.',
     [],
     'rollout_over',
   );

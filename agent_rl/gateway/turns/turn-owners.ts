@@ -21,7 +21,7 @@ export class TurnOwners {
     if (owners.every((owner) => owner === undefined || owner === rollout)) return undefined;
     return new AgentRlError(
       'ROLLOUTS_MIXED',
-      'A request of one rollout contains a turn of another: a queue, a pool or an event emitter that rollouts share ran it in the context of another rollout, or a client was created once with the key of one rollout. Use the fetch that the agent receives, context.fetch, or create a client for each rollout.',
+      'A request of one rollout contains a turn of another rollout. Either rollouts share a queue, a pool or an event emitter, which sent the request in the wrong context, or they share a client, which always sends the same key. Use context.fetch, which the agent receives, or create a client for each rollout.',
     );
   }
 }

@@ -21,7 +21,7 @@ interface Found {
 export const openaiGenerator = generator({
   name: 'openai',
   description:
-    'Generates on servers with the OpenAI API that return token ids and log-probabilities, such as llama.cpp and vLLM; for evaluations.',
+    'Generates on servers with the OpenAI API that return token ids and log-probabilities, such as llama.cpp and vLLM. For evaluations only.',
   settings: RemoteSettings,
 })((settings: RemoteSettings, host) =>
   openWithServers(
@@ -95,9 +95,9 @@ const problemWith =
     (found.every(({ isOfDrawn }) => isOfDrawn)
       ? undefined
       : notPlainProblem(sampling, {
-          gives: 'log-probabilities that may not belong to the distribution it draws from',
+          gives: 'log-probabilities that may ignore the sampling settings',
           advice:
-            'Make it return matching ones (vLLM: --logprobs-mode processed_logprobs; llama.cpp: a version with post_sampling_probs)',
+            'Make it return log-probabilities of the distribution that it samples from (vLLM: --logprobs-mode processed_logprobs; llama.cpp: a version with post_sampling_probs)',
         }));
 
 const toldOnce = (warn: (text: string) => void) => {
@@ -106,7 +106,7 @@ const toldOnce = (warn: (text: string) => void) => {
     if (told.has(token)) return;
     told.add(token);
     warn(
-      `A server keeps drawing after token ${token}, which ends a turn in this run: the tokens after it are discarded, which wastes time.`,
+      `A server keeps sampling after token ${token}, although that token ends a turn in this run. The run discards the extra tokens, which wastes time.`,
     );
   };
 };

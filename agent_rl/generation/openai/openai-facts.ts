@@ -48,20 +48,22 @@ export async function dialectOf(request: FactsRequest): Promise<Dialect> {
   const dialect = dialects.find((one) => one.shows(choice));
   if (dialect === undefined) {
     const hasLogProbs = choice['logprobs'] !== undefined && choice['logprobs'] !== null;
-    const lacks = hasLogProbs ? 'ids of the drawn tokens' : 'log-probabilities of the drawn tokens';
+    const lacks = hasLogProbs
+      ? 'ids of the sampled tokens'
+      : 'log-probabilities of the sampled tokens';
     throw unsuited(url, `returns no ${lacks}. ${question} ${suited}`);
   }
   const named = (json as Readonly<Record<string, unknown>>)['model'];
   if (typeof named === 'string' && named !== model)
     throw unsuited(
       url,
-      `answers as model ${showValue(named)} when asked for ${showValue(model)}. Set generator.model to the name that it answers with.`,
+      `answers as model ${showValue(named)} to a request for ${showValue(model)}. Set generator.model to the name in its answer.`,
     );
   return dialect;
 }
 
 const suited =
-  'vLLM, the llama.cpp server and agent-rl serve return token ids and log-probabilities, for example.';
+  'Servers that return token ids and log-probabilities are, for example, vLLM, the llama.cpp server and agent-rl serve.';
 
 /**
  * @param said what the server says of itself, where it does
@@ -77,7 +79,9 @@ export async function requireVocabulary(
   const [, size] = /Vocabulary size: (\d+)/.exec(wordsOf(refused)) ?? [];
   const theirs = said ?? (size === undefined ? undefined : Number(size));
   if (theirs === undefined)
-    warn(`${request.server.url} does not report its vocabulary size, so it is not compared.`);
+    warn(
+      `${request.server.url} does not report its vocabulary size, so the run cannot compare it with its own.`,
+    );
   if (theirs === undefined || theirs === vocabSize) return;
   throw unsuited(
     request.server.url,
@@ -116,7 +120,7 @@ export async function refuseTraining(server: RemoteServer, signal: AbortSignal):
   const instead =
     typeof version === 'string'
       ? `It reports version ${visibleControls(showValue(version))}, as vLLM does: use generator.type vllm, which sends weights to vLLM.`
-      : 'Train with generator.type engine, served or vllm; use this one for evaluations (agent-rl eval).';
+      : 'Train with generator.type engine, served or vllm; use generator.type openai for evaluations (agent-rl eval).';
   throw unsuited(
     server.url,
     `cannot receive weights over the OpenAI API, which training needs. ${instead}`,

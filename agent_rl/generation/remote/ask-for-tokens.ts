@@ -85,7 +85,7 @@ function checkDrawn(
   const other = weights.find((name) => name !== server.weights);
   if (other !== undefined)
     throw new OtherWeights(
-      `${server.url} drew from weights ${other} instead of ${server.weights}.`,
+      `${server.url} sampled from weights ${other} instead of ${server.weights}.`,
     );
 }
 

@@ -30,28 +30,28 @@ export const remoteSettings = {
   }),
   deadlineS: Type.Number({
     description:
-      'Seconds that a server has to answer a request. Long turns are split into requests of at most 1,024 tokens, and of at most two tokens for each of these seconds',
+      'Seconds that a server may take to answer a request. A long turn is split into requests; each asks for at most 1,024 tokens and at most 2 tokens per second of this limit',
     exclusiveMinimum: 0,
     maximum: 86_400,
     default: 600,
   }),
   patienceS: Type.Number({
     description:
-      'Seconds that all servers may be unreachable, or a busy one may reject a request, before the run fails.',
+      'The run fails after this many seconds in which no server is reachable, or in which a busy server keeps rejecting a request.',
     minimum: 0,
     maximum: 86_400,
     default: 120,
   }),
   tolerance: Type.Number({
     description:
-      "Largest allowed difference, in nats, between the log-probabilities that a server and the run's model give a token after a fixed prompt.",
+      "Largest allowed difference, in nats, between a server's and the run's log-probability of a token after a fixed prompt.",
     exclusiveMinimum: 0,
     maximum: 10,
     default: 1e-3,
   }),
   compareInEvaluation: Type.Boolean({
     description:
-      "Whether an evaluation loads the run's model once to compare log-probabilities; training always compares.",
+      "Whether an evaluation loads the run's model once to compare its log-probabilities with the server's; training always does.",
     default: true,
   }),
 };

@@ -118,7 +118,7 @@ export class ScoreCheck {
     if (far === undefined) return gaps;
     const { i, at, token, theirs, ours } = far;
     throw new OtherScores(
-      `${url} has the wrong weights: it gives token ${token}, drawn at position ${at} after fixed prompt ${i}, the log-probability ${theirs}, but the run's model gives it ${ours}. The largest difference over ${gaps.length} tokens is ${largest(gaps, 0)}, and ${tolerance} is allowed (generator.tolerance). Serve the run's model. On a CPU, a head tied to the embedding may keep its old weights (serve a copy with tie_word_embeddings: false); a server in bfloat16 differs by 0.01 to 0.1, a quantised one by more.`,
+      `${url} has the wrong weights. Token ${token} at position ${at} after fixed prompt ${i} has the log-probability ${theirs} on the server and ${ours} in the run's model. The largest difference over ${gaps.length} tokens is ${largest(gaps, 0)}; up to ${tolerance} is allowed (generator.tolerance). Serve the run's model. On a CPU, an output layer that is tied to the embedding may keep its old weights: serve a copy with tie_word_embeddings: false. A server in bfloat16 differs by 0.01 to 0.1, and a quantised server by more.`,
     );
   }
 
@@ -129,7 +129,7 @@ export class ScoreCheck {
     const moved = largestChange(before.scorer, scorer);
     if (moved <= rounding) return;
     throw new OtherScores(
-      `${url} still has its previous weights: its log-probabilities for the fixed prompts did not change at all, while the run's model changed by up to ${moved}. The server reported that it loaded the new weights, but it did not.`,
+      `${url} still has its previous weights, although it reported that it loaded the new ones. After the fixed prompts, its log-probabilities did not change at all, while the log-probabilities of the run's model changed by up to ${moved}.`,
     );
   }
 }

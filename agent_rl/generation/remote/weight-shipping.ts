@@ -48,7 +48,7 @@ export class WeightShipping {
     this.#current = { shipment, scorer };
     if (scorer === undefined)
       this.options.warn(
-        `Version ${weights.version} of the weights is not checked on the servers: the learner provides no scores to compare with.`,
+        `The run cannot check version ${weights.version} of the weights on the servers: the learner does not return log-probabilities to compare with.`,
       );
   }
 

@@ -20,7 +20,7 @@ const ServedSettings = Type.Object({
   ),
   deadlineS: Type.Number({
     description:
-      'Seconds that the server may take to answer a request, queueing included. A turn is requested in parts of at most 1,024 tokens and at most two tokens for each of these seconds.',
+      'Seconds that the server may take to answer a request, including time in its queue. A long turn is split into requests; each asks for at most 1,024 tokens and at most 2 tokens per second of this limit.',
     exclusiveMinimum: 0,
     maximum: 86_400,
     default: 600,
@@ -43,7 +43,7 @@ const helloS = 20;
 export const servedGenerator = generator({
   name: 'served',
   description:
-    'Generates in another process, agent-rl serve (for training with --accept-weights). It then draws the same tokens as engine.',
+    'Generates in another process, which runs agent-rl serve. Training requires --accept-weights there; the tokens are then the same as with generator.type engine.',
   settings: ServedSettings,
 })(async (settings: ServedSettings, host) => {
   const url = serverUrl(settings.url, 'generator.url', 'generator.apiKeyEnv');

@@ -127,7 +127,7 @@ export class ServedGenerator implements Generator {
     if (this.#sending === undefined) {
       const { url, warn } = this.options;
       warn(
-        `${url} does not have the weights it was given, for example after a restart; sending them again.`,
+        `${url} no longer has the weights that the run sent, for example after a restart. Sending them again.`,
       );
       this.#sending = this.#sendWeights(weights).finally(() => {
         this.#sending = undefined;

@@ -219,7 +219,7 @@ function requireAsked(sampling: Sampling): void {
 export const tinkerGenerator = generator({
   name: 'tinker',
   description:
-    'Samples at the Tinker service where learner tinker trains, so that the weights stay there. Without a learner, it samples from the model that the service holds.',
+    'Samples on the Tinker service on which learner tinker trains, so the weights never leave the service. In an evaluation, it samples from the model of the service.',
   settings: TinkerSettings,
 })(async (settings: TinkerSettings, host) => {
   const { environment, warn, signal, maxContextTokens, vocabSize, episodes } = host;

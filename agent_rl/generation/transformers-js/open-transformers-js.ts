@@ -70,7 +70,7 @@ function requireFile(folder: string, dtype: TransformersJsOptions['dtype']): voi
   if (existsSync(join(folder, file))) return;
   throw new AgentRlError(
     'MODEL_INVALID',
-    `${folder} has no ${file}, which policy.dtype ${dtype} needs. Create it with agent-rl model export --model ${folder} --output FOLDER and use FOLDER, or set policy.dtype to a file that is there.`,
+    `${folder} has no ${file}, which policy.dtype ${dtype} needs. Create it with agent-rl model export --model ${folder} --output FOLDER and use FOLDER, or set policy.dtype to a precision that the folder has.`,
   );
 }
 

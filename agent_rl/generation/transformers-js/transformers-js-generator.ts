@@ -154,7 +154,7 @@ function freshTokens({ tokens: before }: Kept, { episode, tokens }: GenerationRe
   if (continues) return tokens.slice(before.length);
   throw new AgentRlError(
     'GENERATION_FAILED',
-    `Episode ${episode} requested a context that is empty or does not continue its previous one.`,
+    `Episode ${episode} requested tokens after a context that is empty or does not continue its previous one.`,
   );
 }
 

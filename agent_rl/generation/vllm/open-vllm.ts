@@ -21,13 +21,13 @@ const VllmSettings = Type.Object({
   weightsFolder: Type.Optional(
     Type.String({
       description:
-        'Folder shared by this machine and the servers, through which training sends weights; by default the folder for temporary files.',
+        'Folder that this machine and the servers share; training sends weights through it. By default the temporary folder of this machine.',
       minLength: 1,
     }),
   ),
   weightsFolderOnServers: Type.Optional(
     Type.String({
-      description: 'Path of the same folder on the servers, if it differs there.',
+      description: 'Path of that folder on the servers, if it has another path there.',
       minLength: 1,
     }),
   ),
@@ -38,7 +38,7 @@ type VllmSettings = Static<typeof VllmSettings>;
 export const vllmGenerator = generator({
   name: 'vllm',
   description:
-    'Generates on vLLM servers (0.32 or newer, --enable-scale-out) with token ids in and out; can be used for training.',
+    'Generates on vLLM servers (0.32 or newer, --enable-scale-out), which receive and return token ids. For training and evaluations.',
   settings: VllmSettings,
 })((settings: VllmSettings, host) =>
   openWithServers(
@@ -110,7 +110,7 @@ function requireWay(
     url,
     newAdapter
       ? 'does not accept adapters, but the run trains one. Start it with VLLM_ALLOW_RUNTIME_LORA_UPDATING=1 and --enable-lora --max-loras 2 --max-lora-rank R.'
-      : 'does not accept new weights. To train with it, start it with VLLM_SERVER_DEV_MODE=1, on a network that no one else can reach: any client that can reach it may change the model.',
+      : 'does not accept new weights. To train with it, start it with VLLM_SERVER_DEV_MODE=1, on a private network: any client that reaches it can change the model.',
   );
 }
 
@@ -132,6 +132,7 @@ const shippingOf = (
 
 const rawProblem = (sampling: Sampling): string | undefined =>
   notPlainProblem(sampling, {
-    gives: 'log-probabilities of the unmodified model, not of the distribution it draws from',
+    gives:
+      'log-probabilities of the unmodified model instead of the distribution that it samples from',
     advice: 'Start vLLM with --logprobs-mode processed_logprobs',
   });

@@ -87,7 +87,7 @@ export async function givesProcessed(request: FactsRequest, vocabSize: number): 
   if (kind !== 'unknown') return kind === 'drawn';
   throw unsuited(
     request.server.url,
-    `returns log-probabilities at temperature 0.5 that fit neither the unmodified model nor that temperature (ratios of differences to temperature 1: ${ratios.join(', ') || 'none'}; expected 1 or 2). Start it with --logprobs-mode processed_logprobs.`,
+    `returns unexpected log-probabilities at temperature 0.5. Their differences, divided by those at temperature 1, are ${ratios.join(', ') || 'missing'}; expected 1 (unmodified model) or 2 (temperature applied). Start it with --logprobs-mode processed_logprobs.`,
   );
 }
 

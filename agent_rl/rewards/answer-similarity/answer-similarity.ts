@@ -25,12 +25,12 @@ const AnswerSimilaritySettings = Type.Object({
   embedder: Type.Union([Type.Object({ type: Type.Literal('words') }), ...models], {
     default: { type: 'words' },
     description:
-      'How answers are compared: by an embedding model, with the settings of `dense` of a corpus, or by words, without a model',
+      'How answers are compared. words: by their words, without a model. Other types: by an embedding model, with the same settings as `dense` of a corpus',
   }),
   floor: Type.Union([Type.Literal('measured'), Type.Number({ minimum: -1, maximum: 0.999 })], {
     default: 'measured',
     description:
-      "Similarity that scores 0: a number, or measured, which computes it from random pairs of the tasks' answers",
+      "Similarity that becomes score 0. measured: the mean similarity of random pairs of the tasks' answers",
   }),
   pairs: integer('Number of random pairs for a measured floor', {
     ...within(8, 4096, 64),
@@ -114,7 +114,8 @@ export async function openSimilarityScale(
  */
 @reward({
   name: 'answer_similarity',
-  description: "Similarity of the final message and the task's answer, above that of random pairs",
+  description:
+    "Similarity of the final message to the task's answer, scaled so that random pairs of answers get 0",
   settings: AnswerSimilaritySettings,
   open: (settings, host) => openSimilarityScale(settings as AnswerSimilaritySettings, host),
 })

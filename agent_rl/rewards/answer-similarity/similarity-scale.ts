@@ -21,7 +21,7 @@ export async function randomPairFloor(
   const drawn = new KeyedRng(0, 'random-pair-floor').shuffle(different).slice(0, 2 * pairs);
   if (drawn.length < 2) {
     throw new RangeError(
-      `"floor" cannot be estimated: that takes at least 2 different answers, and the tasks have ${drawn.length}. Set "floor" to a number.`,
+      `"floor" cannot be measured: it needs at least 2 different answers, but the tasks have ${drawn.length}. Set "floor" to a number.`,
     );
   }
   const vectors = await embedder.embed(drawn, 'query');

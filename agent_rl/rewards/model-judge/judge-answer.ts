@@ -31,7 +31,7 @@ export function scoreOf(answer: string, { lowest, highest, reply }: Scale): numb
 function bareNumber(answer: string): number {
   const text = answer.trim();
   if (/^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(text)) return Number(text);
-  throw wrong(answer, 'it is not a number and nothing else');
+  throw wrong(answer, 'expected only a number');
 }
 
 function scoreInObject(answer: string): number {
@@ -44,7 +44,7 @@ function scoreInObject(answer: string): number {
   const keys = isRecord(value) ? Object.keys(value) : [];
   const others = keys.filter((key) => key !== 'reason' && key !== 'score');
   if (!isRecord(value) || others.length > 0)
-    throw wrong(answer, 'it is not an object of reason and score');
+    throw wrong(answer, 'expected an object with only reason and score');
   const { score } = value;
   if (typeof score === 'number' && Number.isFinite(score)) return score;
   throw wrong(answer, `its score is ${showValue(score, 40)} and not a number`);

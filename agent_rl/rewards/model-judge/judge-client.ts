@@ -94,7 +94,9 @@ export class JudgeClient implements RewardShared {
     if (finishReason === 'stop') return scoreOf(content, this.settings);
     const why =
       finishReason === 'length' ? `: it has more than maxTokens = ${this.settings.maxTokens}` : '';
-    throw new Error(`The judge's answer ended with ${showValue(finishReason, 40)}${why}.`);
+    throw new Error(
+      `The judge's answer ended with finish_reason ${showValue(finishReason, 40)}${why}.`,
+    );
   }
 
   report(): PluginReport {

@@ -13,7 +13,7 @@ import { readLabel } from '../../core/tasks/read-label.ts';
 
 const Settings = Type.Object({
   marked: flag('Only accept answers in \\boxed{}, after #### or after "answer is"', false),
-  tolerance: number('Tolerance, relative to the answer', within(0, 1, 0)),
+  tolerance: number('Allowed error, relative to the answer', within(0, 1, 0)),
 });
 
 /**

@@ -155,7 +155,7 @@ function judgement(reply: SupervisorReply, statements: number, level: string): J
   const notes = readNotes(tests?.notes ?? '');
   // The tests' own process failed: nothing is known of the program.
   if (tests === undefined || !notes.ready || tests.end?.failed) {
-    const message = tests?.end?.failed ?? 'the process of the tests did not get ready';
+    const message = tests?.end?.failed ?? 'the process that runs the tests did not start';
     return { ...failed(message, level), verdicts: [] };
   }
   const verdicts = readVerdicts(notes.results, statements) ?? [];
@@ -181,12 +181,12 @@ async function refuseIfEscaped(keeper: SupervisorKeeper, level: string): Promise
       return resultOf(await keeper.ask(exchanges.run.ask(request)), '');
     }, kernelProbes);
     if (escaped.length === 0) return;
-    throw new Error(`code inside it reached the host by: ${escaped.join(', ')}`);
+    throw new Error(`test code inside it reached the host through: ${escaped.join(', ')}`);
   } catch (cause) {
     await keeper.close();
     throw new AgentRlError(
       'SANDBOX_UNAVAILABLE',
-      `native:${level} does not contain programs on this machine: ${messageOf(cause)}. Use another sandbox.type.`,
+      `native:${level} does not isolate programs on this machine: ${messageOf(cause)}. Use another sandbox.type.`,
       { cause },
     );
   }

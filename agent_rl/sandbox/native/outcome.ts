@@ -57,7 +57,7 @@ export function endingOf({ why, late, end, stderr }: ProcessReply, notes: Notes)
   if (!notes.ready && why !== 'cancelled') {
     // No program has started yet, so this is the harness's output.
     const output = Buffer.from(stderr, 'base64').toString('utf8').trim().slice(-300);
-    const message = `the sandboxed process did not get ready${output && `: ${output}`}`;
+    const message = `the sandboxed process did not start${output && `: ${output}`}`;
     return { status: 'sandbox_error', message };
   }
   if (why === 'timeout' || why === 'output_limit') return { status: why };

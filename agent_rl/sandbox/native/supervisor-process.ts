@@ -184,7 +184,9 @@ export class SupervisorProcess {
   }
 
   #die(why: string): void {
-    this.#death ??= new SupervisorDied(`The sandbox's supervisor is gone: ${why}`);
+    this.#death ??= new SupervisorDied(
+      `The sandbox's supervisor process is no longer running: ${why}`,
+    );
     for (const { reject } of this.#waiting.values()) reject(this.#death);
     this.#waiting.clear();
   }
@@ -197,7 +199,7 @@ interface Context {
 }
 
 const forbidden = ([, what = '']: RegExpExecArray): string =>
-  `this kernel or container forbids namespaces (${what}). Allow user namespaces, or give root in a container CAP_SYS_ADMIN`;
+  `this kernel or container forbids namespaces (${what}). Allow user namespaces, or, as root in a container, add the capability CAP_SYS_ADMIN`;
 
 /** Python's last line after a failed start, and the message for the user. */
 const known: readonly [RegExp, (match: RegExpExecArray, context: Context) => string][] = [
@@ -205,7 +207,7 @@ const known: readonly [RegExp, (match: RegExpExecArray, context: Context) => str
     /^ModuleNotFoundError: No module named '([^']+)'/,
     ([, name = ''], { python, preload }) =>
       preload.includes(name)
-        ? `sandbox.preload names ${name}, which ${python} does not have. Install it for this Python, or set sandbox.python to another one`
+        ? `sandbox.preload lists ${name}, but ${python} does not have this module. Install it for this Python, or set sandbox.python to another Python`
         : `${python} lacks the module ${name}. Set sandbox.python to a complete Python`,
   ],
   [/^(?:OSError|PermissionError): .*?((?:unshare|clone|mount|pivot_root)\b[^:]*: .+)$/, forbidden],

@@ -116,7 +116,7 @@ export class RemoteSandbox implements Sandbox {
       await session.close();
     } catch (error) {
       if (!(error instanceof NoAnswer)) throw error;
-      const message = `A session could not be closed; the server will end it when it has been idle: ${error.message}`;
+      const message = `A session could not be closed; the server will end it after a while without requests: ${error.message}`;
       this.options.onIncident({ kind: 'left', message });
     }
   }

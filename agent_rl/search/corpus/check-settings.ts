@@ -16,7 +16,7 @@ export function settingsProblem(settings: Settings): string | undefined {
     return 'fusion: has no effect without vectors. Set dense to an embedder, or remove fusion.';
   }
   if (fusion?.type === 'weighted' && fusion.denseWeight === 0 && fusion.textWeight === 0) {
-    return 'fusion: denseWeight and textWeight are both 0, so neither list counts. Set at least one above 0.';
+    return 'fusion: denseWeight and textWeight are both 0. Set at least one of them above 0.';
   }
   const overlap = overlapProblem(chunking);
   if (overlap !== undefined) return overlap;

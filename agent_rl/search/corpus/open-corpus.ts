@@ -47,7 +47,10 @@ async function tableOf(path: string, { approximate, counts }: CorpusManifest) {
   const passages = await table.countPassages();
   if (passages === counts.passages) return table;
   table.close();
-  throw damaged(path, `it contains ${passages} passages, but its manifest says ${counts.passages}`);
+  throw damaged(
+    path,
+    `it contains ${passages} passages, but its manifest lists ${counts.passages}`,
+  );
 }
 
 // Other batch sizes, processors and numbers of threads move a cosine by less than 1e-4, other weights by far more.

@@ -37,8 +37,8 @@ const OpenAiDense = Type.Object({
   dimensions: Type.Optional(
     integer('Vector width to request, if the server offers several', within(1, 65_536)),
   ),
-  queryPrefix: prefix('Prefix of each query; none by default'),
-  passagePrefix: prefix('Prefix of each passage; none by default'),
+  queryPrefix: prefix('Prefix of each query; empty by default'),
+  passagePrefix: prefix('Prefix of each passage; empty by default'),
   timeoutS: Type.Optional(number('Seconds a request may take; 60 by default', within(0.01, 3600))),
   maxRetries: Type.Optional(
     integer('Retries after 429, 5xx and network errors; 3 by default', within(0, 10)),
@@ -65,7 +65,7 @@ export const FusionSettings = Type.Union(
       of: Type.Optional(
         Type.Enum(['ranks', 'scores'], {
           description:
-            'What the weights apply to: 1 / rank, or scores scaled to [0, 1] in each list; ranks by default',
+            'What the weights multiply. ranks: 1 / rank. scores: the scores of each list, scaled to [0, 1]. ranks by default',
         }),
       ),
       denseWeight: number('Weight of the vector search', within(0, most.count)),
@@ -84,12 +84,15 @@ const queryProperties = {
   fusion: Type.Optional(FusionSettings),
   candidates: Type.Optional(
     integer(
-      'Passages taken from each list before fusion; 50 by default, never below topK',
+      'Passages taken from each list before fusion; 50 by default, and always at least topK',
       within(1, 1000),
     ),
   ),
   passagesPerDocument: Type.Optional(
-    integer('Maximum hits per document, best first; no limit by default', within(1, 1000)),
+    integer(
+      'Maximum hits per document, of which the best are kept; no limit by default',
+      within(1, 1000),
+    ),
   ),
 };
 
@@ -98,7 +101,7 @@ export const CorpusSettings = Type.Object({
   path: text('Folder created by `agent-rl data index`', { minLength: 1, path: 'file' }),
   documents: Type.Optional(
     text(
-      'Documents to build the index from if the folder does not exist, in a format that `agent-rl data index` accepts; an existing folder is never changed',
+      'Documents to build the index from if its folder does not exist, in a format that `agent-rl data index` accepts; an existing folder never changes',
       { path: 'file', minLength: 1 },
     ),
   ),
@@ -179,7 +182,7 @@ export const BuildSettings = Type.Object({
   text: Type.Optional(TextSettings),
   annFrom: Type.Optional(
     integer(
-      'Number of passages from which vectors get an approximate index (HNSW); with fewer, all are compared; 100000 by default',
+      'A corpus with at least this many passages gets an approximate vector index (HNSW); in a smaller one, a search compares all vectors; 100000 by default',
       within(1, 1e9),
     ),
   ),

@@ -57,7 +57,7 @@ export async function crawlPages(
     if (pages.size % settings.batchSize === 0 || pages.size === targets.length) {
       const { fetched, known, failed } = counts;
       options.print(
-        `pages ${pages.size}/${targets.length}: ${fetched} fetched, ${known} known, ${failed} without text`,
+        `pages ${pages.size}/${targets.length}: ${fetched} fetched, ${known} stored earlier, ${failed} without text`,
       );
     }
   };

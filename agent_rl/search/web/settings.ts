@@ -42,17 +42,20 @@ export const webProperties = {
     Type.Object(
       {
         mode: choice(
-          'record answers from the file where possible and records the rest; replay never uses the network',
+          'record: answers come from the file, and missing ones from the network, which are recorded. replay: answers come only from the file. off: no file is used',
           ['off', 'record', 'replay'],
           'record',
         ),
         path: text('JSON Lines file of requests and answers', { minLength: 1, path: 'file' }),
         ttlHours: Type.Optional(
-          number('Age at which record requests an answer again; never by default', {
-            exclusiveMinimum: 0,
-            maximum: 1e6,
-            actsWith: { mode: 'record' },
-          }),
+          number(
+            'Age in hours after which mode record replaces a recorded answer; by default it never does',
+            {
+              exclusiveMinimum: 0,
+              maximum: 1e6,
+              actsWith: { mode: 'record' },
+            },
+          ),
         ),
       },
       { description: 'Records and replays answers from the web' },
@@ -85,15 +88,18 @@ export const WebSearchSettings = Type.Object(
   {
     provider: text('tavily, serper, brave, exa, searxng, web_iq or custom', { minLength: 1 }),
     endpoint: Type.Optional(
-      text("URL asked instead of the provider's own; searxng and custom need one", {
+      text("URL to request instead of the provider's own; required for searxng and custom", {
         pattern: '^https?://',
       }),
     ),
     apiKeyEnv: variable('Environment variable that holds the key'),
     apiKeyHeader: Type.Optional(
-      text("Header that carries the bare key, instead of the provider's usual way", {
-        pattern: '^[A-Za-z0-9-]+$',
-      }),
+      text(
+        "Header that carries the key alone, if the server does not take the key in the provider's usual way",
+        {
+          pattern: '^[A-Za-z0-9-]+$',
+        },
+      ),
     ),
     defaultParams: Type.Record(Type.String(), Type.Unknown(), {
       default: {},

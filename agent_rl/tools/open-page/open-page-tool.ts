@@ -24,10 +24,10 @@ const OpenPageSettings = Type.Object({
   ),
   allowHosts: Type.Array(Type.String({ minLength: 1 }), {
     default: [],
-    description: 'Hosts, with or without a port, that may have private addresses',
+    description: 'Hosts, with or without a port, that are allowed to have private addresses',
   }),
   proxyChecksAddresses: flag(
-    'Whether a proxy checks addresses: names that do not resolve here are then left to the proxy',
+    'Whether a proxy checks addresses. If true, host names that do not resolve on this machine are passed to the proxy',
     false,
   ),
   ...webProperties,

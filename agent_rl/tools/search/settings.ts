@@ -14,7 +14,7 @@ import { graceS } from '../web-call.ts';
 export const SearchSettings = Type.Object({
   mode: Type.Enum(['corpus', 'web', 'task'], {
     description:
-      'What is searched: an index on disk, the web, or the documents that come with the task',
+      'What the tool searches. corpus: an index on disk. web: the web. task: the documents of the task',
   }),
   topK: integer('Maximum results', within(1, 50, 5)),
   maxSnippetChars: integer(
@@ -24,7 +24,7 @@ export const SearchSettings = Type.Object({
   showSource: Type.Optional(
     Type.Boolean({
       description:
-        'Whether the title of a result is followed by its URL or, without one, its document; by default only in mode web',
+        'Whether a result shows its URL after the title, or its document if it has no URL; by default only in mode web',
     }),
   ),
   output: Type.Optional(

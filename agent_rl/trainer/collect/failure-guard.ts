@@ -76,7 +76,7 @@ export class FailureGuard {
       throw failed(
         rollouts.length === 0
           ? 'The run has no task.'
-          : `None of ${rollouts.length} episodes has a reward.${example}`,
+          : `All ${rollouts.length} episodes ended without a reward.${example}`,
       );
     if (bad === undefined) return;
     const counts = [...before, countFailures(rollouts)];

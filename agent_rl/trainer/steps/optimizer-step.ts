@@ -65,7 +65,7 @@ export async function withReference(
   return data.map(({ datum, ...traced }, index) => {
     const refLogProbs = scored[index];
     if (refLogProbs === undefined)
-      throw new Error(`The reference scored ${scored.length} of ${data.length} sequences.`);
+      throw new Error(`The reference model scored ${scored.length} of ${data.length} sequences.`);
     return { ...traced, datum: { ...datum, refLogProbs } };
   });
 }

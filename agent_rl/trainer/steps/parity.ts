@@ -45,6 +45,6 @@ export function requireParity(gap: ParityGap, bound: { max: number; mean: number
   if (gap.max <= bound.max && mean <= bound.mean) return;
   throw new AgentRlError(
     'PARITY_BROKEN',
-    `Generator and learner disagree: largest |log p gap| ${gap.max} (allowed ${bound.max}), mean ${mean} (allowed ${bound.mean}) over ${gap.tokens} tokens. Worst: ${gap.worst}. The generator's weights are stale, or the two compute the model differently; train.parityBound sets the limits.`,
+    `Generator and learner disagree on log-probabilities: the largest difference is ${gap.max} (allowed ${bound.max}), the mean ${mean} (allowed ${bound.mean}) over ${gap.tokens} tokens. Worst: ${gap.worst}. The generator's weights are stale, or the two compute the model differently. train.parityBound sets the limits.`,
   );
 }

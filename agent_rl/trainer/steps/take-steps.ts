@@ -68,7 +68,9 @@ export async function takeSteps(
         for (const [index, { sequence, datum }] of data.entries()) {
           const lastLogProbs = logProbs[index];
           if (lastLogProbs === undefined)
-            throw new Error(`The learner gave ${logProbs.length} of ${data.length} sequences.`);
+            throw new Error(
+              `The learner returned log-probabilities of ${logProbs.length} of ${data.length} sequences.`,
+            );
           const before = sent.get(sequence) ?? { logProbs: lastLogProbs };
           sent.set(sequence, { datum, update, logProbs: before.logProbs, lastLogProbs });
         }

@@ -78,7 +78,7 @@ function itemsOf(
   const wrong = (element: unknown, text: string) => problem(`${file}:${lineOf(element)}`, text);
   if (!isElement(root)) return [wrong(root, 'has no <Document>; expected a MedQuAD file.')];
   const url = textOf(root['@url']);
-  if (url === '') return [wrong(root, '<Document> has no url; expected the page it is about.')];
+  if (url === '') return [wrong(root, '<Document> has no url; expected the address of its page.')];
   const list = isElement(root['QAPairs']) ? root['QAPairs']['QAPair'] : undefined;
   const pairs: readonly unknown[] = Array.isArray(list) ? list : [];
   const where = `${file}:${lineOf(root)}`;

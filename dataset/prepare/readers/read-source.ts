@@ -115,13 +115,13 @@ function checkColumns(row: Row, where: string, map: ColumnMap): void {
   if (map.text === undefined && map.answer === undefined && map.url === undefined) {
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `No column is mapped to a document's text. Say which with --column text=NAME or --column answer=NAME, or --url-column NAME with --crawl. Columns of ${where}: ${there}.`,
+      `No column is mapped to the text of documents. Map one with --column text=NAME or --column answer=NAME, or with --url-column NAME and --crawl. Columns of ${where}: ${there}.`,
     );
   }
   if (map.question !== undefined && map.answer === undefined) {
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `Questions come from column ${map.question}, but no column is mapped to their answers. Add --column answer=NAME. Columns of ${where}: ${there}.`,
+      `Column ${map.question} has the questions, but no column is mapped to their answers. Add --column answer=NAME. Columns of ${where}: ${there}.`,
     );
   }
   const missing = missingColumns(row, map);

@@ -29,7 +29,7 @@ export function findSource(source: string): Source {
   if (readable.length > 0) return { kind: 'files', files: readable };
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `${source} holds no data: none of its ${files.length} files ends in ${endings.join(', ')}.`,
+    `${source} has no data file. It has ${files.length} files, but none ends in ${endings.join(', ')}.`,
   );
 }
 

@@ -56,7 +56,7 @@ export class PythonLiteralReader {
     }
     const number = this.#match(numeral)?.[0];
     if (number !== undefined) return numberOf(number.replaceAll(/[\s_]/g, ''));
-    throw new NotALiteral(`No literal at "${this.#ahead()}".`);
+    throw new NotALiteral(`Expected a literal at "${this.#ahead()}".`);
   }
 
   /** Values up to a closing bracket, which is taken. */
@@ -130,7 +130,7 @@ export class PythonLiteralReader {
     const meant = escapes[letter];
     // Python keeps the backslash of an escape it does not know; octal and named ones are not read here.
     if (meant === undefined && /[0-7Nabfv\n]/.test(letter)) {
-      throw new NotALiteral(`The escape \\${letter} is not read.`);
+      throw new NotALiteral(`The escape \\${letter} is not supported.`);
     }
     return meant ?? `\\${letter}`;
   }

@@ -52,7 +52,7 @@ export class EpochPlan<Row extends Task> implements TaskPlan<Row> {
     if (this.tasks.length === 0)
       throw new AgentRlError(
         'DATASET_INVALID',
-        'There are 0 tasks to draw from; at least 1 is needed.',
+        'The data sets have 0 tasks; at least 1 is needed.',
       );
     this.#kept = { epoch: 0, order: this.#orderOf(0) };
   }
@@ -92,7 +92,7 @@ export function drawsOf(state: unknown, { sizes }: Pick<TaskPlan, 'sizes'>): num
   if (same && Number.isSafeInteger(draws) && draws >= 0) return draws;
   throw new AgentRlError(
     'CHECKPOINT_INVALID',
-    `The run drew ${draws} times from ${inWords(before)}, but the config now gives ${inWords(sizes)}. Resume with the data sets and the maxSamples that the run started with.`,
+    `The run drew ${draws} times from ${inWords(before)}, but the config now has ${inWords(sizes)}. Resume with the data sets and the maxSamples of the start of the run.`,
   );
 }
 

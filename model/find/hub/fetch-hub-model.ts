@@ -55,7 +55,7 @@ export async function fetchHubModel(model: HubModel, options: HubOptions): Promi
   const cache = new HubCache(cacheDir, model);
   const cached = cache.wholeSnapshot();
   if (cached !== undefined) {
-    print(`Model ${model.name} (${model.revision}) from the cache: ${cached}`);
+    print(`Using model ${model.name} (${model.revision}) from the cache: ${cached}`);
     return cached;
   }
   const hubUrl = (environment['HF_ENDPOINT'] ?? 'https://huggingface.co').replace(/\/+$/, '');
@@ -63,7 +63,7 @@ export async function fetchHubModel(model: HubModel, options: HubOptions): Promi
   if (isOn(environment['HF_HUB_OFFLINE'])) {
     throw new AgentRlError(
       'SOURCE_UNAVAILABLE',
-      `${model.name} (${model.revision}) is incomplete in ${cache.folder}, and HF_HUB_OFFLINE forbids downloads. Unset it, or give the path of a model folder.`,
+      `${model.name} (${model.revision}) is incomplete in ${cache.folder}, and HF_HUB_OFFLINE forbids downloads. Unset HF_HUB_OFFLINE, or give the path of a model folder.`,
     );
   }
   try {
@@ -84,7 +84,9 @@ async function download(request: HubRequest): Promise<string> {
   const commit = await commitOf(request);
   const listed = await listing(request, commit);
   const folder = cache.snapshot(commit);
-  print(`Model ${model.name} (${model.revision}, commit ${commit.slice(0, 12)}) to ${folder}`);
+  print(
+    `Downloading model ${model.name} (${model.revision}, commit ${commit.slice(0, 12)}) to ${folder}`,
+  );
   const get = async (name: string): Promise<void> => {
     const entry = listed.get(name);
     if (entry === undefined) throw lacking(request, name, listed);
@@ -193,7 +195,7 @@ function tokenOf(environment: NodeJS.ProcessEnv): string | undefined {
   if (/^hf_[\w.-]+$/.test(token)) return token;
   throw new AgentRlError(
     'SOURCE_UNAVAILABLE',
-    'HF_TOKEN is not an access token of the hub, which begins with hf_. Correct it, or unset it.',
+    'HF_TOKEN is not an access token of the hub: these begin with hf_. Correct HF_TOKEN, or unset it.',
   );
 }
 
@@ -203,7 +205,7 @@ function lacking({ model }: HubRequest, name: string, listed: Listing): AgentRlE
   const shown = [...listed.keys()].slice(0, 20).join(', ');
   const pickled = [...listed.keys()].some((file) => /^pytorch_model.*\.bin/.test(file));
   const instead = pickled
-    ? ' pytorch_model.bin is only read from a local folder: download it yourself and name the folder.'
+    ? ' Weights as pytorch_model.bin work only from a local folder: download them and give the path of the folder.'
     : '';
   return new AgentRlError(
     'MODEL_INVALID',
@@ -228,13 +230,13 @@ function reasonOf({ accessToken, model, hubUrl }: HubRequest, cause: unknown): s
   const remedies: Readonly<Record<string, string>> = {
     'status 401':
       accessToken === undefined
-        ? 'The model does not exist or is private: check the name, or set HF_TOKEN to a token that may read it.'
-        : 'The token in HF_TOKEN is not accepted, or may not read it.',
-    'status 403': `Its owner grants access on request: accept the conditions on ${hubUrl}/${model.name} and set HF_TOKEN.`,
+        ? 'The model does not exist or is private: check the name, or set HF_TOKEN to a token with access to it.'
+        : 'The hub does not accept the token in HF_TOKEN, or the token has no access to the model.',
+    'status 403': `The model's owner grants access on request: accept the conditions on ${hubUrl}/${model.name} and set HF_TOKEN.`,
     'status 404': 'Check its name and model.revision.',
   };
   const resume =
-    'What was downloaded is kept: try again to resume, or give the path of a model folder.';
+    'The files downloaded so far are kept: try again to resume, or give the path of a model folder.';
   return `${found}. ${remedies[found] ?? resume}`;
 }
 

@@ -4,7 +4,7 @@ import { AgentRlError } from '../../../agent_rl/core/errors.ts';
 export function refused(file: string, what: string): AgentRlError {
   return new AgentRlError(
     'MODEL_INVALID',
-    `${file}: its pickle holds ${what}. Only plain tensors are read from a .pth file, and nothing in it is ever run: do not load it elsewhere unless you trust it, or ask for the weights as .safetensors.`,
+    `${file}: its pickle holds ${what}. In a .pth file, only plain tensors are supported. Nothing in it was run, but other programs may run it: load it there only if you trust it, or get the weights as .safetensors.`,
   );
 }
 

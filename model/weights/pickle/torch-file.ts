@@ -97,7 +97,7 @@ class ZipReader extends RandomAccessReader {
     const [buffer, offset, length, position, callback] = given;
     const bytesRead = async (): Promise<number> => {
       if (position + length > this.size)
-        throw new Error(`it points to byte ${position + length} of ${this.size}`);
+        throw new Error(`it points to byte ${position + length}, but the file has ${this.size}`);
       return (await this.handle.read(buffer, { offset, length, position })).bytesRead;
     };
     callbackify(bytesRead)(callback);
@@ -118,7 +118,7 @@ async function readPlaces(handle: FileHandle, path: string): Promise<ReadonlyMap
   } catch (cause) {
     throw invalid(
       path,
-      `it is not a zip (${messageOf(cause)}). It is damaged, or was saved by a PyTorch before 1.6: save it again with a newer one`,
+      `it is not a zip file (${messageOf(cause)}). It is damaged, or PyTorch older than 1.6 saved it: save it again with a newer PyTorch`,
       cause,
     );
   }
@@ -201,7 +201,7 @@ function placed(tensor: TorchTensor, place: Place | undefined, path: string): Pl
   if (place?.length === length * bytesOf[dtype]) return { ...tensor, position: place.start };
   throw invalid(
     path,
-    `its storage ${key} should have ${length * bytesOf[dtype]} bytes and has ${place?.length ?? 'no entry'}`,
+    `its storage ${key} should have ${length * bytesOf[dtype]} bytes, but has ${place?.length ?? 'no entry'}`,
   );
 }
 

@@ -93,7 +93,7 @@ export async function keepAsked(options: SeedOptions): Promise<void> {
   if (readFileSync(file, 'utf8') === text) return;
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `${folder} holds parts that were made with other settings, see ${file}. Give another folder with --out, or use those settings.`,
+    `${folder} holds results of other settings (see ${file}). Set --out to another folder, or use those settings.`,
   );
 }
 

@@ -84,7 +84,7 @@ const measured = await withPeerPython(values.python, trlNeeds, async (python) =>
   for (let round = 1; round <= rounds; round++) {
     note(`Round ${round} of ${rounds}: ours`);
     const own = await ours();
-    note(`Round ${round} of ${rounds}: TRL, which runs what the model writes without a sandbox`);
+    note(`Round ${round} of ${rounds}: TRL (runs the model's programs without a sandbox)`);
     all.push({ ours: own, theirs: await theirs(python) });
   }
   return all;

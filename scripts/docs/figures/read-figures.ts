@@ -87,14 +87,14 @@ const named = /^(\S+?)(?:@([0-9a-f]{8}))?$/;
 
 /** Why figures cannot be trusted, a sentence each; none where they rest on what ships. */
 export function problemsOf({ basis, success }: Pick<Figures, 'basis' | 'success'>): string[] {
-  if (basis === undefined) return ['does not say what it rests on'];
+  if (basis === undefined) return ['does not name the files that it rests on'];
   if (success && !basis.startsWith('rests on: ')) {
     return ['shows success but does not name the run file, starter and tasks that it rests on'];
   }
   if (/^not measured: .{10,}/.test(basis)) return [];
   if (/^measured at [0-9a-f]{8}: .{5,}/.test(basis)) return [];
   const [, list] = /^rests on: (.+)$/.exec(basis) ?? [];
-  if (list === undefined) return [`"${basis}" has none of the three forms`];
+  if (list === undefined) return [`"${basis}" is not in one of the three allowed forms`];
   const entries = list.split(' ').map((entry) => named.exec(entry) ?? [entry, entry]);
   const names = entries.map(([, name = '']) => name);
   const missing = names

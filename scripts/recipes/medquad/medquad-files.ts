@@ -42,6 +42,6 @@ function rejectOther(report: string, folder: string): void {
   if (source === folder) return;
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `--medquad is ${folder}, but ${path.dirname(report)} was made from ${source}. Give that folder, or another one with --out.`,
+    `--medquad is ${folder}, but ${path.dirname(report)} was made from ${source}. Set --medquad to that folder, or --out to another folder.`,
   );
 }

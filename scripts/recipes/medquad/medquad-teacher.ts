@@ -32,6 +32,6 @@ export const medQuadTeacher: Teach = async (options, _warmUp, count) => {
   }
   throw new AgentRlError(
     'DATASET_INVALID',
-    `Searches find the answers of ${conversations.length} of ${train.length} questions, but supervised training needs ${count}. Give more documents with --medquad, or a run file with lower train.iterations with --sft-config, and delete ${folder}.`,
+    `Searches find the answers to ${conversations.length} of ${train.length} questions, but supervised training needs ${count}. Set --medquad to more documents, or --sft-config to a run file with fewer train.iterations. Then delete ${folder} and try again.`,
   );
 };

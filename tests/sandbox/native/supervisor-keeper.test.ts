@@ -83,7 +83,7 @@ native('A supervisor that dies', () => {
     await killed(keeper);
     await wait(300);
     await killed(keeper);
-    expect(await running).toMatch(/supervisor is gone/);
+    expect(await running).toMatch(/supervisor process is no longer running/);
     expect(printed(await keeper.ask(program('print("on")')))).toBe('on\n');
   });
 

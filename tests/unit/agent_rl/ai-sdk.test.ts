@@ -85,7 +85,9 @@ test('where nothing is trained, rolloutModel asks the model of production', asyn
 
 test('rolloutModel says what to do where it was lost, and where it has no model of production', async () => {
   const ask = () => generateText({ model: rolloutModel(), prompt: 'x', maxRetries: 0 });
-  await expect(ask()).rejects.toThrow('Pass the model of production: rolloutModel(openai(…))');
+  await expect(ask()).rejects.toThrow(
+    'Pass the model to use in production: rolloutModel(openai(…))',
+  );
   rollouts.open = 1;
-  await expect(ask()).rejects.toThrow('Call the agent within it');
+  await expect(ask()).rejects.toThrow('Call the model within the function that runs the agent');
 });

@@ -93,7 +93,7 @@ export async function compareInEvaluation(
   if (trains) return;
   if (!compares) {
     warn(
-      "The servers' log-probabilities are not compared with the run's model (generator.compareInEvaluation is false).",
+      "The run does not compare the servers' log-probabilities with its own model (generator.compareInEvaluation is false).",
     );
     return;
   }

@@ -86,7 +86,7 @@ export async function requireTemplate(
   );
   if (typeof theirs === 'string') {
     warn(
-      `${server.url} does not show how it tokenizes conversations (${theirs}), so its tokenizer and chat template are not compared.`,
+      `${server.url} does not show how it tokenizes conversations (${theirs}), so the run cannot compare its tokenizer and chat template with its own.`,
     );
     return;
   }

@@ -80,7 +80,7 @@ export function findDistribution(
   };
   if (version !== pyodideVersion) {
     throw unavailable(
-      `pyodide ${String(version)} is installed in ${folder}; the sandbox patches exactly ${pyodideVersion}. Install that version.`,
+      `pyodide ${String(version)} is installed in ${folder}, but the sandbox works only with ${pyodideVersion}. Install that version.`,
     );
   }
   const hash = createHash('sha256');

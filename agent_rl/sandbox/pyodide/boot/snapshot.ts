@@ -60,7 +60,7 @@ async function build(distribution: Distribution, folder: string): Promise<void> 
   child.stdout?.resume();
   const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
   if (code === 0) return;
-  throw new Error(`making it ended with ${signal ?? `code ${code}`}: ${stderr.trim()}`);
+  throw new Error(`its setup process ended with ${signal ?? `code ${code}`}: ${stderr.trim()}`);
 }
 
 async function refuseIfEscaped(distribution: Distribution, folder: string): Promise<void> {
@@ -69,7 +69,7 @@ async function refuseIfEscaped(distribution: Distribution, folder: string): Prom
     pyodideFolder: distribution.folder,
   });
   if (escaped.length === 0) return;
-  throw new Error(`code inside it reached the host by: ${escaped.join(', ')}`);
+  throw new Error(`test code inside it reached the host through: ${escaped.join(', ')}`);
 }
 
 function moveInto(place: string, made: string): void {
@@ -118,6 +118,6 @@ export async function ensureSnapshot(
 const unprepared = (cacheFolder: string, cause: unknown): AgentRlError =>
   new AgentRlError(
     'SANDBOX_UNAVAILABLE',
-    `The Python sandbox could not be prepared in ${cacheFolder}: ${messageOf(cause)}. Make the folder writable, or set the environment variable XDG_CACHE_HOME to another one.`,
+    `The Python sandbox could not be prepared in ${cacheFolder}: ${messageOf(cause)}. Make the folder writable, or set the environment variable XDG_CACHE_HOME to another folder.`,
     { cause },
   );

@@ -36,6 +36,6 @@ export function iterationsWithin(cpuSeconds: number, short: Trial, long: Trial):
   const iterations = Math.round((cpuSeconds - start) / each);
   if (each > 0 && iterations > 0) return iterations;
   throw new Error(
-    `${short.iterations} iterations took ${short.cpuSeconds} s of processor time and ${long.iterations} took ${long.cpuSeconds}, so no number of iterations takes ${cpuSeconds} s.`,
+    `${short.iterations} iterations took ${short.cpuSeconds} s of processor time and ${long.iterations} took ${long.cpuSeconds}, so the number of iterations for ${cpuSeconds} s cannot be estimated.`,
   );
 }

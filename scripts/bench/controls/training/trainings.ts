@@ -33,7 +33,7 @@ export async function trainedRun(options: SeedOptions): Promise<TrainedRun> {
   const found = await findRun(runs, resolved.config, sourcesOf(resolved));
   print(
     found === undefined
-      ? `Seed ${seed}: training, since ${runs} has no finished run of this config with the seconds of its evaluations`
+      ? `Seed ${seed}: training a run, because ${runs} has no finished run of this config that recorded the time of its evaluations`
       : `Seed ${seed}: using ${String(found['run'])}`,
   );
   const summary = (found ?? (await training(options, '', {}))) as unknown as Summary;

@@ -138,7 +138,9 @@ describe('policyLoss', () => {
     expect(() => evaluate({ ...token(1, 1), weights: [1, 1] }, plain)).toThrow(
       'weights must have the shape of logProbs, [1], got [2]',
     );
-    expect(() => evaluate(token(1, 1), withKl('k3'))).toThrow('"k3" KL term needs the reference');
+    expect(() => evaluate(token(1, 1), withKl('k3'))).toThrow(
+      '"k3" KL term needs log-probabilities of the reference',
+    );
   });
 
   test.each(['none', 'k2', 'k3'] as const)(

@@ -135,7 +135,7 @@ describe('The tasks of a generator', () => {
     const datasets = [{ dir: `${folder}/maths` }, { ...generator(), weight: 3 }];
     const mixed = await tasksWith({ datasets });
     expect(() => chooseSelection(mixed.sets, { count: 4, seed: 9 })).toThrow(
-      'a set would have no tasks left to train on',
+      'no task of a data set would be left for training',
     );
   });
 });

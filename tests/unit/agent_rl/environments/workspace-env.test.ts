@@ -107,8 +107,8 @@ describe('A task of the workspace', () => {
   });
 
   test.each([
-    [{ metadata: {} }, 'it needs answer and setup'],
-    [{ answer: undefined }, 'it needs answer and setup'],
+    [{ metadata: {} }, 'it needs answer, setup'],
+    [{ answer: undefined }, 'it needs answer, setup'],
     [{ answer: '…' }, 'no letter or digit'],
     [{ answer: 'wirdana' }, 'its two worlds have the same answer'],
   ])('is refused with %j', (changes, problem) => {

@@ -37,7 +37,7 @@ describe('The server of a gateway', () => {
     expect((await door.end('yes')).requests).toMatchObject({ turns: 1, delivered: 1 });
     expect(await asking(door, body)).toMatchObject(over);
     // By fetch too, and with what to do where the agent is not over (trap 5).
-    const message = expect.stringContaining('use context.fetch');
+    const message = expect.stringContaining('Use context.fetch');
     expect(await askBy(door.fetch)(body)).toMatchObject({ status: 401, error: { message } });
   });
 

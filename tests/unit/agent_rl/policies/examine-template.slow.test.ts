@@ -60,20 +60,20 @@ describe('A template that renders earlier turns differently', () => {
       "assistant\\n<think>\\n' }}{%- endif",
     );
     const { notes } = examined(modelWithTemplate(opening), new PlainFormat(), true);
-    expect(notes.join('\n')).toMatch(/Conversations that contain assistant turns/);
+    expect(notes.join('\n')).toMatch(/It cannot use conversations with assistant turns/);
   });
 });
 
 describe('A template to which no text can be appended', () => {
   const shown = (user: string) =>
     `(message.content if message.role == 'assistant' else ${user} '') +`;
-  const dependent = /depends on what came before it/;
+  const dependent = /depending on the earlier messages/;
   const unlike = /does not show the content of message 1 \(user\) exactly once and in order/;
   test.each([
     [
       'numbers messages',
       ["message.role + '\\n'", "message.role + ' ' + loop.index | string + '\\n'"],
-      /depends on what came before it: "3" after one bare question is "4" in the first turn/,
+      /after a single question it writes "3", but in the first turn "4"/,
     ],
     [
       'shows tools in the last message',
@@ -97,11 +97,13 @@ describe('A template to which no text can be appended', () => {
 });
 
 describe('A template without a role', () => {
-  test('results without a role are shown as user messages, with a note', () => {
+  test('results without a role are they become user messages, with a note', () => {
     const { notes, ...use } = examined(plain, new PythonBlockFormat({ settings: {} }));
     expect(use).toEqual({ resultsAs: 'user', writesCalls: false });
     expect(notes).toEqual([
-      expect.stringMatching(/does not accept tool results .*no role tool.*shown as user messages/),
+      expect.stringMatching(
+        /does not accept tool results .*no role tool.*they become user messages/,
+      ),
       expect.stringMatching(/environment\.systemPrompt/),
     ]);
   });

@@ -71,7 +71,7 @@ describe('The similarity scale', () => {
 
   test('is refused with one answer, or with an embedder that cannot distinguish answers', async () => {
     const floorOf = (...answers: string[]) => randomPairFloor(new AngleEmbedder(), answers, 8);
-    const one = 'at least 2 different answers, and the tasks have 1';
+    const one = 'at least 2 different answers, but the tasks have 1';
     await expect(floorOf('5', '5')).rejects.toThrow(one);
     await expect(floorOf('0', '360')).rejects.toThrow('cannot distinguish');
   });

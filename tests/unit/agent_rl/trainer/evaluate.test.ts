@@ -75,7 +75,8 @@ describe('evaluate', () => {
     const rollouts = new ScriptedRollouts(() => played({ outcome: 'aborted' }));
     await expect(evaluate(rollouts, tasks, options)).rejects.toMatchObject({
       code: 'ROLLOUTS_FAILED',
-      message: 'None of 6 episodes has a reward. The first (task a) ended as aborted: it broke',
+      message:
+        'All 6 episodes ended without a reward. The first (task a) ended as aborted: it broke',
     });
     // What was cancelled was not attempted, and has not failed.
     const nothing = { wilson95: null, interval95: null, narrower95: null, worstCase: null };

@@ -111,7 +111,7 @@ describe('A further checkpoint after a failure', () => {
   test('is not written if the newest already has that iteration', async () => {
     const changes = { train, checkpoint: { every: 1 } };
     const { checkpoints, error } = await failing(fromIteration(3, unjudged), changes);
-    expect(String(error)).toContain('has a reward');
+    expect(String(error)).toContain('ended without a reward');
     expect(checkpoints).toEqual(['periodic 1', 'periodic 2']);
   });
 

@@ -208,6 +208,6 @@ test('a gap at the bounds is accepted, and a larger maximum or mean is refused',
   expect(check(0.4, 0.2)).not.toThrow();
   expect(thrownBy(check(0.39, 0.2)).code).toBe('PARITY_BROKEN');
   expect(thrownBy(check(0.4, 0.19)).message).toContain(
-    '0.4 (allowed 0.4), mean 0.2 (allowed 0.19) over 4 tokens. Worst: token 2.',
+    '0.4 (allowed 0.4), the mean 0.2 (allowed 0.19) over 4 tokens. Worst: token 2.',
   );
 });

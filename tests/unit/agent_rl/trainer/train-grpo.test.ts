@@ -131,7 +131,7 @@ describe('trainGrpo', () => {
     expect(error).toMatchObject({
       code: 'ROLLOUTS_FAILED',
       message:
-        'None of 4 episodes has a reward. The first (task t0) ended as grader-error: it broke',
+        'All 4 episodes ended without a reward. The first (task t0) ended as grader-error: it broke',
     });
     const unjudged = await failing(() => rollout([{ ...part(), reward: undefined }]));
     expect(String(unjudged.error)).toContain('(task t0) ended as completed: its environment');

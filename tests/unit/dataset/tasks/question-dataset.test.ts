@@ -121,7 +121,7 @@ test.each([
   ['a.csv', 'question,answer\nR,is 2\n', { answerPattern }, ':2 answer: answerPattern #### (.+)'],
   ['l.jsonl', '{"question": "Q", "answer": [5]}\n', {}, ':1 answer: must be string,number,boolean'],
   ['rows.json', '[{"question": "Q"}, {"ask": "Q"}]', {}, ':row 2 question: is missing.'],
-  ['header.csv', 'question,\nQ,1\n', {}, ':1: names its columns "question", ""'],
+  ['header.csv', 'question,\nQ,1\n', {}, ':1: has the column names "question", ""'],
   ['header.csv', 'answer,answer\nQ,1\n', {}, ':1: has two columns named "answer"'],
 ])('a problem of a table has its place: %s %j', async (path, text, reading, problem) => {
   const error = await rejectionOf(readTaskFile(write(path, text), 'question', reading));
@@ -141,7 +141,7 @@ describe('The file of a split', () => {
     expect(name('table', 'train')).toBe('table/train.parquet');
     expect(name('none', 'train')).toBe('none/train.jsonl');
     expect(otherSplitFiles(`${folder}/both`, 'train')).toEqual([
-      expect.stringMatching(/both holds train\.jsonl and train\.csv; train\.jsonl is read/),
+      expect.stringMatching(/both holds train\.jsonl and train\.csv; the run reads train\.jsonl\./),
     ]);
     expect(otherSplitFiles(`${folder}/both`, 'train.csv')).toEqual([]);
   });
@@ -150,7 +150,7 @@ describe('The file of a split', () => {
     write('other/test.jsonl', '{"question": "J"}\n');
     write('other/notes.txt', '');
     const problemOf = (dir: string) => thrownBy(() => splitFileToRead(`${folder}/${dir}`, 'train'));
-    const message = `The folder ${folder}/none, which`;
+    const message = `The folder ${folder}/none does not exist`;
     expect(problemOf('none')).toMatchObject(errorOf('DATASET_INVALID', message));
     expect(problemOf('other').message).toContain('has no train.jsonl. Its splits: test.jsonl.');
     expect(splitFileToRead(`${folder}/other`, 'test')).toBe(`${folder}/other/test.jsonl`);

@@ -49,7 +49,7 @@ describe('A row of a task generator', () => {
       errorOf('DATASET_INVALID', '(train 12): question: must be string, got 7.'),
     );
     expect(() => evaluationTasks(made({ held: [{}] }))).toThrow('(eval 0): question: is missing.');
-    expect(() => evaluationTasks(made({ held: [] }))).toThrow('sums holds no tasks');
+    expect(() => evaluationTasks(made({ held: [] }))).toThrow('sums made no tasks');
   });
 
   test('may not repeat the id of another row', () => {
@@ -109,7 +109,11 @@ describe('chooseSelection', () => {
 });
 
 test.each([
-  ['the same id', task('b', 'Divide.'), '1 of 2 held-out tasks are also trained on: "b" (same id)'],
+  [
+    'the same id',
+    task('b', 'Divide.'),
+    '1 of 2 held-out tasks are also training tasks: "b" (same id)',
+  ],
   ['another id', task('c', ' Add.\n'), '"c" (same prompt as "a")'],
 ])('a held-out task may not be trained on under %s', (_, leak, problem) => {
   const trained = [task('a', 'Add.'), task('b', 'Subtract.')];

@@ -205,7 +205,7 @@ describe('The weights of an adapter', () => {
   };
 
   test.each([
-    [{ hiddenSize: 16 }, '0', 'is [3, 12]; on this model expected [3, 16].'],
+    [{ hiddenSize: 16 }, '0', 'is [3, 12]; for this model it must be [3, 16].'],
     [{ layers: 3 }, '2', 'is missing; expected [3, 12].'],
     [{ layers: 1 }, '1', 'is not part of this adapter.'],
   ])('must fit a model of %j, tensor by tensor', async (size, layer, problem) => {
@@ -283,7 +283,7 @@ describe('An adapter on an adapter', () => {
   });
 
   test('may not be named twice', async () => {
-    const twice = errorOf('MODEL_INVALID', `${own} is named twice`);
+    const twice = errorOf('MODEL_INVALID', `${own} is listed twice`);
     const last = modelLayers({ folder: base, adapters: [own, join(own, '.')] });
     await expect(modelLayers({ folder: own, adapters: [own] })).rejects.toMatchObject(twice);
     await expect(last).rejects.toMatchObject(twice);
@@ -295,7 +295,7 @@ describe('An adapter on an adapter', () => {
     for (const opening of [modelLayers({ folder: over }), adapterFolders([over])])
       await expect(opening).rejects.toMatchObject(errorOf('MODEL_INVALID', missing));
     writeBelow(over, 'trained-over.json', '{"adapters": "own"}');
-    const wrong = /trained-over\.json must hold.*got \{"adapters":"own"\}/;
+    const wrong = /trained-over\.json must list.*got \{"adapters":"own"\}/;
     await expect(readAdapterConfig(over, 'x')).rejects.toThrow(wrong);
   });
 });

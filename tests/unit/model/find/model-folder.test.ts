@@ -67,7 +67,11 @@ test('a branch that is not in the cache is unavailable', async () => {
 });
 
 test.each([
-  ['model/starter', 'v2', 'model.revision is "v2", and "model/starter" is not'],
+  [
+    'model/starter',
+    'v2',
+    'model.revision is "v2", but the run does not load "model/starter" from the hub',
+  ],
   ['org/name', '../main', 'model.revision'],
   ['org/name', 'a/../../b', 'model.revision'],
   ['org/name', '/main', 'model.revision'],
@@ -107,9 +111,9 @@ describe('A command', () => {
   });
 
   test.each<[string, string | undefined, ErrorCode, RegExp]>([
-    ['org/none', undefined, 'SOURCE_UNAVAILABLE', /There is no folder .*org\/none either/],
+    ['org/none', undefined, 'SOURCE_UNAVAILABLE', /The folder .*org\/none does not exist either/],
     ['org/none', '../v1', 'CONFIG_INVALID', /"..\/v1" is not a revision of org\/none/],
-    ['model/starter', 'v1', 'CONFIG_INVALID', /--revision is "v1", and "model\/starter" is not/],
+    ['model/starter', 'v1', 'CONFIG_INVALID', /--revision is "v1", but "model\/starter" is not/],
     ['nowhere', undefined, 'MODEL_INVALID', /or a model of the hub as org\/name/],
   ])('refuses %s at revision %s', async (name, revision, code, message) => {
     await expect(named(name, revision)).rejects.toMatchObject(errorOf(code, message));
@@ -131,7 +135,7 @@ describe('An adapter on a model of the hub', () => {
     expect(await named(own)).toBe(own);
     expect(await localLayers({ folder: own })).toEqual({ base, adapters: [own] });
     expect(modelFolder(await resolved({ path: own }))).toBe(own);
-    await expect(localLayers({ folder: own, adapters: [own] })).rejects.toThrow('is named twice');
+    await expect(localLayers({ folder: own, adapters: [own] })).rejects.toThrow('is listed twice');
     const shipped = await adapter('model/starter');
     expect((await localLayers({ folder: shipped })).base).toMatch(/model\/starter$/);
   });

@@ -207,7 +207,7 @@ describe('An import', () => {
     ['experts', tensor('blk.0.ffn_gate_inp.weight'), /"blk\.0\.ffn_gate_inp\.weight" is not part/],
     ['a wrong shape', short, /"output_norm\.weight" has shape \[4\]; expected \[16\]/],
     ['a count of experts', meta('llama.expert_count', 8), /llama\.expert_count/],
-    ['factors of an unknown scaling', factors, /rope_freqs\.weight holds factors/],
+    ['factors of an unknown scaling', factors, /rope_freqs\.weight has factors/],
     ['an unknown scaling', meta('llama.rope.scaling.type', 'longrope'), /scaling.* "longrope"/],
     ['a tensor inside another', norm({ at: 32 }), /inside of.* ends at \d+/],
     ['a misaligned tensor', norm({ at: 4 }), /a multiple of 32/],

@@ -173,8 +173,8 @@ describe('quantization_config', () => {
   });
 
   test.each([
-    [{ quant_method: 'gptq', bits: 4 }, 'quantised by "gptq"'],
-    ['4bit', 'quantised by "4bit"'],
+    [{ quant_method: 'gptq', bits: 4 }, 'quantised with "gptq"'],
+    ['4bit', 'quantised with "4bit"'],
     [{ ...own, bits: 8 }, '"bits":8'],
     [{ quant_method: 'agent_rl', bits: 4 }, '"block_size"'],
     [{ ...own, block_size: 48 }, 'a power of two from 16, got 48'],

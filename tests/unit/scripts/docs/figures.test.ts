@@ -76,9 +76,9 @@ describe('The basis of figures', () => {
       [spoiled(` ${named}@00000000`), `${named} is ${basisHash(named)} now, not 00000000`],
       [spoiled(` ${named}`), 'not undefined'],
       [spoiled(''), `does not name ${named}`],
-      ['not measured: no', 'none of the three forms'],
-      ['measured at 12345678', 'none of the three forms'],
-      [undefined, 'does not say what it rests on'],
+      ['not measured: no', 'is not in one of the three allowed forms'],
+      ['measured at 12345678', 'is not in one of the three allowed forms'],
+      [undefined, 'does not name the files that it rests on'],
     ];
     for (const [basis, problem] of problems)
       expect(problemsOf({ basis, success: false }).join('\n')).toContain(problem);

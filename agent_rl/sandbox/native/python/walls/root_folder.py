@@ -69,7 +69,7 @@ def _free_folder(paths):
     for folder in _MOUNT_POINTS:
         if os.path.isdir(folder) and not any(path.startswith(folder + '/') for path in paths):
             return folder
-    raise FileNotFoundError('none of %s can be covered for a moment' % ', '.join(_MOUNT_POINTS))
+    raise FileNotFoundError('no folder can serve as a temporary mount point: tried %s' % ', '.join(_MOUNT_POINTS))
 
 
 def _bind(source, target, device=False):

@@ -108,7 +108,7 @@ test.each([
   [{ agent: '/no/such.mjs' }, 'PLUGIN_LOAD_FAILED', 'The agent /no/such.mjs does not exist'],
   [{ command: ['nope'] }, 'PLUGIN_LOAD_FAILED', 'The program nope of environment.command'],
   [{ command: ['./nope'] }, 'PLUGIN_LOAD_FAILED', './nope.'],
-  [{ command: ['x'], env: ['NOT_SET'] }, 'CONFIG_INVALID', 'environment.env names NOT_SET, which'],
+  [{ command: ['x'], env: ['NOT_SET'] }, 'CONFIG_INVALID', 'environment.env lists NOT_SET, but'],
   [{ agent: ownLoop('throws.mjs') }, 'PLUGIN_LOAD_FAILED', 'could not be loaded: not today'],
   [{ agent: ownLoop('no-agent.mjs') }, 'PLUGIN_LOAD_FAILED', 'exports no agent. Export a function'],
   [{ agent: ownLoop('class-agent.mjs') }, 'PLUGIN_LOAD_FAILED', 'exports a class; expected a'],

@@ -90,7 +90,7 @@ describe('An agent in a thread', () => {
     const looping = agent.play('loop', { signal: aborting(200) });
     const other = agent.play('hang');
     expect(await saidBy(looping.answer)).toContain('timeout');
-    const blocked = 'ended: it was blocked when a rollout had to end';
+    const blocked = 'ended: it was stopped because it was blocked';
     expect(await saidBy(other.answer)).toContain(blocked);
     expect(await played('after')).toMatchObject({ prompt: 'after' });
   }, 30_000);

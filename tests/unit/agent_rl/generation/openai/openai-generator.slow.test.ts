@@ -282,7 +282,9 @@ describe('The opening accepts', () => {
       instead: ({ path }) => (path === route ? { status: 404, json: {} } : undefined),
     });
     const { warnings } = await opened([url]);
-    expect(warnings[1]).toContain(`(${route} answers 404), so its tokenizer and chat template`);
+    expect(warnings[1]).toContain(
+      `(${route} answers 404), so the run cannot compare its tokenizer`,
+    );
   });
 
   test('a server with its own length of context', async () => {

@@ -64,7 +64,7 @@ describe('The opening refuses', () => {
     await expectRejection(
       openedVllm([url], { compareInEvaluation: true }, host),
       'GENERATION_FAILED',
-      /wrong weights: it gives token \d+, drawn at position 4 .* -\d+\.\d+.* gives it -\d+\.\d+.* 0\.0001 is allowed/,
+      /wrong weights\. Token \d+ at position 4 .* -\d+\.\d+ on the server and -\d+\.\d+ in .* 0\.0001 is allowed/,
     );
   });
 });

@@ -98,7 +98,7 @@ describe('A whole model', () => {
       score: async (all) => all.map(({ length }) => new Float32Array(length).fill(Number.NaN)),
     };
     const thrown = await rejectionOf(generator.use!(await published(3), undefined, scorer));
-    expect(String(thrown)).toMatch(/gives it NaN/);
+    expect(String(thrown)).toMatch(/and NaN in the run's model/);
   });
 
   test('is stored in the shared folder with its own head and removed after the next', async () => {
@@ -140,7 +140,7 @@ describe('A whole model', () => {
     const { message } = await rejectionOf(generator.use!(await published(4), undefined, scores(4)));
     expect(message).toContain('No server of the generator accepted version 4');
     const numbers =
-      /token (\d+), drawn at position 4 .* (-\S+), but the run's model gives it (-\S+)\. /;
+      /Token (\d+) at position 4 .* (-\S+) on the server and (-\S+) in the run's model\. /;
     const [, token, theirs, ours] = numbers.exec(message) ?? [];
     const prompt = askedOf(double, generatePath)
       .map((body) => body['token_ids'] as number[])
@@ -164,7 +164,9 @@ describe('A whole model', () => {
     double.version = 'default';
     expect(await generator.generate(request('one'))).toEqual(before);
     expect(warnings).toEqual([
-      expect.stringMatching(/drew from weights default instead of .* weights are sent again/),
+      expect.stringMatching(
+        /sampled from weights default instead of .* sends it the weights again/,
+      ),
       expect.stringContaining('is back in use'),
     ]);
   });
@@ -196,7 +198,7 @@ describe('An adapter', () => {
     const before = await generator.generate(request('one'));
     for (const name of double.models.keys()) if (name !== 'starter') double.models.delete(name);
     expect(await generator.generate(request('one'))).toEqual(before);
-    expect(warnings[0]).toMatch(/weights are sent again/);
+    expect(warnings[0]).toMatch(/sends it the weights again/);
   });
 
   test('is refused when a whole model should be trained', async () => {
@@ -331,7 +333,7 @@ describe('The pool of several servers', () => {
     learned = 8;
     await startAnew();
     const told = (text: string) => () => warnings.filter((one) => one.includes(text)).length;
-    const doubted = told('the learner may have taken a step');
+    const doubted = told('the learner may have changed the weights');
     await until(() => doubted() > 0);
     // It is checked again, without a line each time.
     await new Promise((resolve) => setTimeout(resolve, 2500));

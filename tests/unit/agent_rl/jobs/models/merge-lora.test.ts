@@ -171,7 +171,12 @@ describe('merge-lora', () => {
     ],
     ['being stopped', async () => ({ signal: AbortSignal.abort() }), 'INTERRUPTED', 'Stopped'],
     ['no adapter', async () => ({ loraModels: [baseModel] }), 'MODEL_INVALID', 'has no adapter_c'],
-    ['an adapter of another model', otherModel, 'MODEL_INVALID', 'on this model expected [3, 12]'],
+    [
+      'an adapter of another model',
+      otherModel,
+      'MODEL_INVALID',
+      'for this model it must be [3, 12]',
+    ],
     ['an adapter of layers that are not there', unknownLayers, 'MODEL_INVALID', 'has c_attn'],
   ])('refuses %s, and leaves nothing', async (_, options, code, message) => {
     const outputPath = join(folder, 'refused');

@@ -20,12 +20,16 @@ describe("The score of a judge's answer", () => {
   test.each([
     [json, 'it is not JSON', ['', 'Score: 10', '```json\n{"score": 10}\n```']],
     [json, 'it is not JSON', ['{"score": 1} {"score": 10}']],
-    [json, 'it is not an object of reason and score', ['[10]', '{"score": 10, "final": true}']],
+    [
+      json,
+      'expected an object with only reason and score',
+      ['[10]', '{"score": 10, "final": true}'],
+    ],
     [json, 'its score is nothing and not a number', ['{"reason": "right"}']],
     [json, 'its score is "10" and not a number', ['{"score": "10"}']],
     [json, 'not a number', ['{"score": 1e999}']],
     [json, 'allowed: 0 to 10', ['{"score": 11}', '{"score": -0.1}']],
-    [bare, 'it is not a number and nothing else', ['10/10', '1 because', '0x1', 'Infinity', '']],
+    [bare, 'expected only a number', ['10/10', '1 because', '0x1', 'Infinity', '']],
     [bare, 'its score is 2; allowed: -1 to 1', ['2']],
   ])('is not searched with %j, since %s: %j', (scale, problem, answers) => {
     for (const answer of answers) expect(() => scoreOf(answer, scale)).toThrow(problem);

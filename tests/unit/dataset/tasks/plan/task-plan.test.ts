@@ -156,7 +156,7 @@ describe('An endless plan', () => {
       errorOf('CHECKPOINT_INVALID', /12 times from numbers .version 1.*numbers .version 2/),
     );
     expect(() => drawsOf({ draws: 12, sizes: [24] }, plan)).toThrow('from 24 tasks');
-    expect(() => drawsOf(state, { sizes: [24] })).toThrow('now gives 24 tasks');
+    expect(() => drawsOf(state, { sizes: [24] })).toThrow('now has 24 tasks');
   });
 });
 

@@ -126,7 +126,7 @@ test('a model in the cache needs no request, by branch or by commit', async () =
   expect(await fetchModel({ HF_HUB_OFFLINE: '1' })).toBe(folder);
   expect(await fetchModel({}, 'org/name', commit)).toBe(folder);
   expect(server.received).toEqual([]);
-  expect(said.at(-1)).toBe(`Model org/name (${commit}) from the cache: ${folder}`);
+  expect(said.at(-1)).toBe(`Using model org/name (${commit}) from the cache: ${folder}`);
 });
 
 test('a large download reports its progress', async () => {
@@ -182,7 +182,7 @@ describe('A download that is cut off', () => {
       }
       give(whole, { after: 100_000, times: 1 })(name, request, response);
     });
-    expect(await refused()).toMatchObject(errorOf('SOURCE_UNAVAILABLE', /status 503.* is kept/));
+    expect(await refused()).toMatchObject(errorOf('SOURCE_UNAVAILABLE', /status 503.* are kept/));
     const part = join(model(), 'blobs', `${sha256(weights)}.incomplete`);
     const length = readFileSync(part).length;
     expect(length).toBeGreaterThan(0);

@@ -173,11 +173,11 @@ describe('A file that torch did not save', () => {
     ['compressed', /is compressed; PyTorch does not compress/],
     ['of another byte order', /with another byte order/],
     ['without its pickle', /holds 0 entries data\.pkl/],
-    ['without a storage', /storage 0 should have 16 bytes and has no entry/],
-    ['with a storage too short', /storage 0 should have 16 bytes and has 12/],
+    ['without a storage', /storage 0 should have 16 bytes, but has no entry/],
+    ['with a storage too short', /storage 0 should have 16 bytes, but has 12/],
     ['with two pickles', /holds 2 entries data\.pkl/],
     ['cut short', /it is not a zip/],
-    ['no zip', /it is not a zip.*a PyTorch before 1\.6/],
+    ['no zip', /it is not a zip.*PyTorch older than 1\.6/],
   ])('is refused if it is %s', async (name, message) => {
     await refuses(Buffer.from(hostile.files[name] ?? '', 'base64'), message);
   });
@@ -211,7 +211,7 @@ test('a file is refused if its table lies beyond the largest exact number', asyn
   const locator = changed.length - 42;
   expect(changed.readUInt32LE(locator)).toBe(0x07064b50);
   changed.writeBigUInt64LE(0x7fn << 56n, locator + 8);
-  await refuses(changed, /points to byte 9151314442816848000 of 3697/);
+  await refuses(changed, /points to byte 9151314442816848000, but the file has 3697/);
 });
 
 /** Whole numbers of this many bytes, the lowest byte first. */

@@ -87,6 +87,6 @@ describe('A folder of parts', () => {
     ['another warm-up', { sftConfig: join(packageRoot(), 'configs/search_sft.yaml') }],
   ])('is refused with %s', async (_, more) => {
     await keepAsked(optionsWith());
-    await expect(keepAsked(optionsWith(more))).rejects.toThrow('Give another folder with --out');
+    await expect(keepAsked(optionsWith(more))).rejects.toThrow('Set --out to another folder');
   });
 });

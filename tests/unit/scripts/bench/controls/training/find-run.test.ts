@@ -99,7 +99,7 @@ describe('iterationsWithin', () => {
   test('counts iterations after the cost of starting', () => {
     // 2 s an iteration after 3 s of starting: 3 + 2 x 20 = 43.
     expect(iterationsWithin(43, short, long)).toBe(20);
-    const none = 'no number of iterations';
+    const none = 'the number of iterations';
     expect(() => iterationsWithin(3, short, long)).toThrow(none);
     expect(() => iterationsWithin(40, short, { ...long, cpuSeconds: 5 })).toThrow(none);
   });
