@@ -136,7 +136,11 @@ describe('The diagnosis of a run', () => {
     ['never-solved: wrong', /^0 of 1200 episodes/, unpaid],
     ['never-solved: suspicious', /^0 of 1200/, { metrics: unsolved, episodes: { solved: 0 } }],
     // 2 x sqrt(2 x 0.5) = 2 against a spread of 1.
-    ['kl: wrong', /KL term has strength 2, the advantages 1/, { config: klOf(2), metrics: { 'sent/kl': 0.5 } }],
+    [
+      'kl: wrong',
+      /KL term has strength 2, the advantages 1/,
+      { config: klOf(2), metrics: { 'sent/kl': 0.5 } },
+    ],
     ['kl: suspicious', /the KL penalty is 0\.25, the reward spread 0\.5/, pulled],
     ['entropy: suspicious', /is not falling: .* from 40\.0 % to 40\.0 %/, stuck],
     // Weights of 100 / sqrt(1e6) = 0.1: a step of 0.01 is a tenth of them.
