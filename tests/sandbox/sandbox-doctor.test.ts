@@ -39,7 +39,7 @@ test('The sandbox doctor tries the preloaded modules', async () => {
   for (const level of ['ns', 'lite'] as const) {
     if (!offersLevel(level)) continue;
     expect(lines.join('\n')).toContain(
-      `native:${level} is not available here: sandbox.preload names no_such_module, which /usr/bin/python3 does not have. Install it`,
+      `native:${level} is not available here: sandbox.preload lists no_such_module, but /usr/bin/python3 does not have this module. Install it`,
     );
   }
 }, 120_000);

@@ -14,7 +14,7 @@ test('The doctor names which sandboxes were skipped, which protections are missi
     'missing protection: threads are counted together',
   ]);
   expect(notes[2]).toMatch(
-    /^does not protect against: faults of the Linux kernel.*; finding out whether/,
+    /^does not protect against: bugs of the Linux kernel.*; finding out whether/,
   );
   expect(notes).toHaveLength(3);
 });
