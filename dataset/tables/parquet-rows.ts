@@ -10,7 +10,12 @@ import { AgentRlError } from '../../agent_rl/core/errors.ts';
 import { type JsonLine, type TableLimits, tooMany, unreadable } from './json-lines.ts';
 import { exactRow, storedDecimals } from './parquet-cells.ts';
 
-/** The rows of a Parquet file. @throws AgentRlError `DATASET_INVALID` */
+/**
+ * The rows of a Parquet file.
+ *
+ * @yields a line for each row
+ * @throws AgentRlError `DATASET_INVALID`
+ */
 export async function* parquetRows(file: string, limits: TableLimits): AsyncGenerator<JsonLine> {
   try {
     const buffer = await asyncBufferFromFile(file);
