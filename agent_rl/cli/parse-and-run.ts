@@ -133,7 +133,7 @@ function withGroup(
     const built = members.reduce(withCommand, y);
     // yargs shows the usage of a default command besides that of its group, so the group has both.
     return own === undefined
-      ? built.demandCommand(1, `Name a command of ${name}: ${words.join(', ')}.`)
+      ? built.demandCommand(1, `${programName} ${name} needs a command: ${words.join(', ')}.`)
       : built.usage(`${usageOf(own, `${programName} ${name}`)}\n\n${own.describe}`);
   });
 }

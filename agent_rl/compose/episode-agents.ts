@@ -36,7 +36,7 @@ export function agentProblems(
       : [
           {
             path: `agents.${index}.model`,
-            text: `${showValue(model)} is a frozen model for ${name}, which is trained. Add train: false, or remove the model.`,
+            text: `${showValue(model)} is a frozen model, but the agent ${name} is to be trained. Add train: false to this agent, or remove its model.`,
           },
         ],
   );
@@ -51,7 +51,7 @@ export function agentProblems(
     if (known.includes(name)) return [];
     const text =
       known.length === 0
-        ? 'the environments of this run have only one agent. Remove agents.'
+        ? 'the environments of this run have only one agent. Remove the setting agents.'
         : `no environment of this run has an agent "${name}". Agents: ${known.join(', ')}.`;
     return [{ path, text }];
   });
@@ -62,7 +62,7 @@ export function agentProblems(
     ...problems,
     ...idle.map(({ name }) => ({
       path: 'agents',
-      text: `no agent of ${name} is trained. Remove train: false from at least one.`,
+      text: `no agent of environment ${name} is trained. Remove train: false from at least one of its agents.`,
     })),
   ];
 }

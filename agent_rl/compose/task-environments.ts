@@ -54,5 +54,5 @@ function problemOf(task: Task, environments: Environments): string | undefined {
       ? 'it has no environment'
       : `the run has no environment ${JSON.stringify(task.environment)}`;
   const known = environments.map(({ name }) => name).join(', ');
-  return `${named}. Set it for the folder (datasets: [{dir, environment}]) or in the task's metadata.environment. Environments: ${known}.`;
+  return `${named}. Name an environment for the folder (datasets: [{dir, environment}]) or for the task (metadata.environment). Environments: ${known}.`;
 }

@@ -44,7 +44,7 @@ export const algorithmPresets = {
     ],
   },
   rloo: {
-    title: 'REINFORCE with the mean of the other episodes of the group as baseline',
+    title: "REINFORCE whose baseline is the mean reward of the group's other episodes",
     paper: 'Ahmadian et al. 2024, https://arxiv.org/abs/2402.14740',
     settings: {
       advantage: { type: 'rloo' },

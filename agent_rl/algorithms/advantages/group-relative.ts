@@ -6,7 +6,7 @@ import { groupAdvantages } from '../group-advantages.ts';
 
 const Settings = Type.Object({
   std: choice(
-    'Standard deviation by which the centred rewards of a group are divided. none: no division (Dr. GRPO)',
+    'What the centred rewards of a group are divided by. sample or population: that standard deviation of the group. none: nothing (Dr. GRPO)',
     ['sample', 'population', 'none'],
     'sample',
   ),

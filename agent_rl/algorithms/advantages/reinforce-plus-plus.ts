@@ -6,7 +6,7 @@ import { hasNoSpread, mean, standardDeviation } from '../statistics.ts';
 
 const Settings = Type.Object({
   baseline: choice(
-    "Baseline subtracted from the rewards first. group: the group's mean. none: no baseline",
+    "What is subtracted from the rewards before they are normalised. group: the group's mean. none: nothing",
     ['none', 'group'],
     'none',
   ),

@@ -31,7 +31,8 @@ const none = correction({
  */
 const tis = correction({
   name: 'tis',
-  description: 'Truncated importance sampling: the ratio of each token, up to a cap',
+  description:
+    'Truncated importance sampling: each token is weighted by its own ratio, up to a cap',
   settings: Cap,
 })((tokens: CorrectionTokens, { cap }: Static<typeof Cap>) =>
   logRatios(tokens).map((difference) => Math.min(Math.exp(difference), cap)),
@@ -64,7 +65,8 @@ const masked = correction({
  */
 const sequence = correction({
   name: 'sequence',
-  description: 'Truncated importance sampling: the ratio of the whole episode, up to a cap',
+  description:
+    'Truncated importance sampling: each token is weighted by the ratio of the whole episode, up to a cap',
   settings: Cap,
 })((tokens: CorrectionTokens, { cap }: Static<typeof Cap>) => {
   const differences = logRatios(tokens);

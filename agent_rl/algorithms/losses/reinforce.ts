@@ -13,7 +13,7 @@ import { loss } from '../../core/algorithm/loss.ts';
 export const reinforce = loss({
   name: 'reinforce',
   description:
-    'Minus advantage times log-probability: REINFORCE, or cross-entropy with advantage constant',
+    'Advantage times log-probability, negated: REINFORCE, or cross-entropy if algorithm.advantage is constant',
 })(({ logProbs, advantages }, _settings: unknown, { mul, neg }) => ({
   losses: neg(mul(advantages, logProbs)),
 }));

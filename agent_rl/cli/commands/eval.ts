@@ -71,7 +71,7 @@ export const evaluate = command({
     if (ofRun === undefined && running.parsed['config'] === undefined)
       throw new AgentRlError(
         'CONFIG_INVALID',
-        `${named.join(', ')}: not part of a run, so the tasks to attempt are unknown. Name a run file with --config.`,
+        `${named.join(', ')} are not part of a run, so the tasks to attempt are unknown. Name a run file with --config.`,
       );
     const file = configFor(ofRun, running);
     const instead = callInstead.evaluate(ofRun ?? file);

@@ -52,7 +52,7 @@ const serve = command({
 
 const doctor = command({
   name: 'doctor',
-  describe: 'Start each sandbox of this machine, attack it and report what it stops',
+  describe: 'Start and attack each sandbox of this machine, and report which attacks it stops',
   examples: [
     ['', 'Test every sandbox, and explain why a stronger one is unavailable'],
     ['--python /usr/bin/python3.12 --preload numpy', 'Test with your own Python and modules'],
@@ -63,6 +63,6 @@ const doctor = command({
 
 export const sandbox: CommandGroup = {
   name: 'sandbox',
-  describe: 'The sandbox for untrusted code: serve it over HTTP, or test what it stops',
+  describe: 'The sandbox for untrusted code: serve it over HTTP, or test which attacks it stops',
   commands: [serve, doctor],
 };

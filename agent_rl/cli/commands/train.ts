@@ -119,7 +119,7 @@ export const sft = trainingCommand({
   describe: 'Train a policy on demonstrations (supervised fine-tuning)',
   usage: '--config FILE',
   examples: [
-    ['--config my_sft.yaml', 'Train on the conversations in its datasets'],
+    ['--config my_sft.yaml', 'Train on the conversations that the run file names under datasets'],
     ['--config my_sft.yaml --max-iterations 50', 'Stop after 50 updates'],
   ],
   fixed: [{ source: 'agent-rl sft', path: 'train.mode', value: 'sft' }],

@@ -52,7 +52,7 @@ export function textOf(given: unknown, name: string): string {
   if (given !== '') return String(given);
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `The value of ${name} is empty. Give a value, or remove it if it is optional.`,
+    `The value of ${name} is empty. Give a value, or leave ${name} out if it is optional.`,
   );
 }
 

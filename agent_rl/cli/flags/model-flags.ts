@@ -34,7 +34,7 @@ export const modelFlags = {
   adapter: adapterFlag,
   quantize: switchFlag('Quantize the linear layers to four bits on load'),
   'quantize-block-size': numberFlag(
-    'With --quantize: weights that share a scale, a power of two, at least 16 (default: 64)',
+    'With --quantize: number of weights that share a scale. A power of two, at least 16 (default: 64)',
     { from: 16, whole: true },
   ),
   ...engineFlags,

@@ -248,7 +248,10 @@ class Choice {
       return this.#of('toolCallFormats', { path, value: block }, namedAt);
     }
     if (Object.keys(block).length > 1)
-      this.#report(path, `"${automatic}" has no settings. Set type to the name of a format.`);
+      this.#report(
+        path,
+        `"${automatic}" takes no settings. Set type to the name of the format that these settings are for.`,
+      );
     return undefined;
   }
 

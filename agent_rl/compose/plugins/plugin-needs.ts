@@ -28,7 +28,7 @@ export function isolatedSettings(
     const { spec, source } = needing.entry;
     throw new AgentRlError(
       'PLUGIN_LOAD_FAILED',
-      `The isolated tool "${spec.name}" from ${source} declares needs: ${String(spec.needs)}, but its thread can only receive its settings. Remove \`needs\` or \`isolated\`.`,
+      `The isolated tool "${spec.name}" from ${source} declares needs: ${String(spec.needs)}, but an isolated tool is created with nothing except its settings. Remove \`needs\` or \`isolated\`.`,
     );
   }
   return new Map(isolated.map(({ entry, settings }) => [entry.spec.name, settings]));

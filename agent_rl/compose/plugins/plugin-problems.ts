@@ -27,7 +27,7 @@ export function environmentProblems(
   for (const [index, name] of names.entries()) {
     const first = names.indexOf(name);
     if (first === index) continue;
-    const text = `"${name}" is already environment.${first}. Set the name of one of them.`;
+    const text = `"${name}" is also the name of environment.${first}. Add name: NAME to one of the two environments.`;
     problems.push({ path: `environment.${index}`, text });
   }
   const known = `Environments: ${names.join(', ')}.`;
@@ -56,7 +56,7 @@ export function uncalledTools(
 ): SettingProblem[] {
   if (length === 0 || !environments.every(({ entry }) => entry?.spec.external === true)) return [];
   const names = environments.map(({ name }) => name).join(', ');
-  const text = `the agent of ${names} is external and brings its own tools. Remove tools.`;
+  const text = `the agent of ${names} is external and brings its own tools. Remove the setting tools.`;
   return [{ path: 'tools', text }];
 }
 
@@ -79,7 +79,7 @@ export function rewardProblems(
     if (first !== index)
       problems.push({
         path,
-        text: `"${name}" is already rewards.${first}. Set the name of one of them.`,
+        text: `"${name}" is also the name of rewards.${first}. Add name: NAME to one of the two rewards.`,
       });
     if (reservedRewardNames.has(name)) {
       const text = `"${name}" is a reserved name. Give this reward another name.`;
@@ -124,7 +124,7 @@ export function strategyProblems(
   ].join(', ');
   const sees = named !== undefined || selector === environmentScore;
   const text = sees
-    ? `${JSON.stringify(selector)} sees the expected answer, so choosing by it would be an oracle (see pass@k). Use one of: ${allowed}.`
+    ? `${JSON.stringify(selector)} sees the expected answer, so it must not choose which attempt counts. Use one of: ${allowed}.`
     : `the run has no reward ${JSON.stringify(selector)}. Use one of: ${allowed}.`;
   return [{ path: 'eval.selector', text }];
 }

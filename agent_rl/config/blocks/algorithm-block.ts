@@ -15,7 +15,7 @@ const KlBlock = block(
       'loss',
     ),
     weight: number(
-      'Weight of the KL penalty: a factor in the loss, or the reward subtracted per nat',
+      'Weight of the KL penalty: its factor in the loss, or the reward that is subtracted for each nat',
       within(0, 100, 0),
     ),
     reference: optionalText(
@@ -56,7 +56,7 @@ export const AlgorithmBlock = block(
     correction: partBlock(
       'a correction',
       'none',
-      'Correction for the difference between the policy that sampled and the weights before the update',
+      'Weighs tokens by how much their probability differs between the policy that sampled them and the weights before the update',
     ),
     selection: partBlock('a selection', 'all', 'Which groups and episodes are trained on'),
     overlong: OverlongBlock,
@@ -65,7 +65,7 @@ export const AlgorithmBlock = block(
       within(0, 100, 0),
     ),
     aggregation: choice(
-      'How token losses are averaged: over all tokens, first per sequence, first per prompt, or divided by the token limit of an episode',
+      'How the losses of tokens are averaged. token-mean: over all tokens. sequence-mean: over the tokens of each sequence, then over the sequences. prompt-mean: over the tokens of each group, then over the groups. constant: like sequence-mean, but the sum over a sequence is divided by the token limit of an episode, not by its length',
       ['token-mean', 'sequence-mean', 'prompt-mean', 'constant'],
       'token-mean',
     ),

@@ -22,7 +22,7 @@ export const DatasetsBlock = Type.Array(
         }),
       ),
       weight: number(
-        'How often its tasks are drawn, relative to the other entries of the list',
+        'How often the tasks of this entry are drawn, relative to the other entries of the list',
         above(0, most.count, 1),
       ),
       environment: optionalText(
@@ -37,7 +37,7 @@ export const DatasetsBlock = Type.Array(
         }),
       ),
       answerPattern: optionalText(
-        "Regular expression that finds the answer, such as '#### (.+)' for GSM8K. The last match is the answer, or its first group if it has one",
+        "Regular expression that finds the answer, such as '#### (.+)' for GSM8K. The answer is the last match, or the first group of that match if the expression has groups",
       ),
     },
     { additionalProperties: false },

@@ -94,7 +94,10 @@ export const TrackersBlock = Type.Array(
       within(1, most.count, 1000, 'events'),
     ),
     deadlineS: number('Time limit per event', within(0.001, 3600, 10, 's')),
-    closeS: number('Time limit for flushing at the end of the run', within(0.001, 3600, 30, 's')),
+    closeS: number(
+      'Time limit for sending the remaining events at the end of the run',
+      within(0.001, 3600, 30, 's'),
+    ),
   }),
   {
     default: [{ type: 'tensorboard' }],

@@ -40,7 +40,7 @@ const FailuresBlock = block(
       'tell-model',
     ),
     maxShare: number(
-      'The run stops if the share of failed episodes, over 10 iterations or an evaluation, exceeds this with 95 % confidence (Wilson)',
+      'The run stops if more than this share of the episodes fails in 10 iterations or in an evaluation (with 95 % confidence, Wilson)',
       within(0, 1, 0.05),
     ),
     maxInARow: integer(
@@ -48,7 +48,7 @@ const FailuresBlock = block(
       within(1, 1_000_000, 50, 'episodes'),
     ),
   },
-  'Limits and retries of failed episodes',
+  'How often failures are retried, what they cost, and how many of them stop the run',
 );
 
 const DeadlinesBlock = block(

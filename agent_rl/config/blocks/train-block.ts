@@ -9,7 +9,7 @@ const ParityBlock = block(
       above(0, 10, 1e-3, 'nats'),
     ),
     mean: number(
-      'Upper limit of its mean over the tokens of an iteration',
+      'Upper limit of the mean of |log p(rollout) - log p(train)| over the tokens of an iteration',
       above(0, 1, 1e-4, 'nats'),
     ),
   },
@@ -23,13 +23,13 @@ const moment = (value: number, description: string) =>
 const UntilBlock = Type.Object(
   {
     success: number(
-      'Success rate in an evaluation (eval.every) at which training ends',
+      'Training ends when an evaluation (eval.every) reaches this success rate',
       above(0, 1),
     ),
   },
   {
     additionalProperties: false,
-    description: 'sft: ends training early, once an evaluation reaches a success rate',
+    description: 'In sft, training ends early once an evaluation reaches this success rate',
   },
 );
 
@@ -52,11 +52,11 @@ export const TrainBlock = block(
     ),
     until: Type.Optional(UntilBlock),
     batchSize: integer(
-      'sft: demonstrations per optimiser step',
+      'In sft: demonstrations per optimiser step',
       within(1, most.count, 32, 'sequences'),
     ),
     contextWeight: number(
-      "sft: loss weight of prompt and tool-result tokens, relative to the assistant's tokens",
+      "In sft: loss weight of prompt and tool-result tokens, relative to the assistant's tokens",
       within(0, 100, 0),
     ),
     learningRate: number('Peak learning rate of AdamW', above(0, 1, 3e-4)),
@@ -90,7 +90,7 @@ export const TrainBlock = block(
       'none',
     ),
     recompute: choice(
-      'blocks recomputes each layer in the backward pass, which needs less memory and more time',
+      'With blocks, each layer is computed again in the backward pass, which needs less memory and more time',
       ['none', 'blocks'],
       'none',
     ),

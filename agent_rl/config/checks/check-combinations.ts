@@ -30,7 +30,7 @@ const ofRollouts = ({ algorithm, policy, rollout, train }: Config, places: Place
     [
       'rollout.groupSize',
       isRl && groupSize < 2 && comparesWithinGroups.has(algorithm.advantage.type),
-      `${groupSize} leaves an episode nothing to be compared with, so every advantage is 0. Use at least 2.`,
+      `in a group of ${groupSize}, an episode is compared with no other, so every advantage is 0. Use at least 2.`,
     ],
     [
       'policy.sampling.temperature',
@@ -45,17 +45,17 @@ const ofRollouts = ({ algorithm, policy, rollout, train }: Config, places: Place
     [
       'algorithm.microBatchTokens',
       isRl && algorithm.microBatchTokens < maxEpisodeTokens,
-      `${algorithm.microBatchTokens} cannot hold one episode of rollout.maxEpisodeTokens = ${maxEpisodeTokens}. Raise this setting or lower the other.`,
+      `${algorithm.microBatchTokens} cannot hold one episode of rollout.maxEpisodeTokens = ${maxEpisodeTokens}. Raise algorithm.microBatchTokens or lower rollout.maxEpisodeTokens.`,
     ],
     [
       'rollout.maxEpisodeTokens',
       maxEpisodeTokens > policy.maxContextTokens,
-      `${maxEpisodeTokens}${ifDefault('rollout.maxEpisodeTokens')} is more than policy.maxContextTokens = ${policy.maxContextTokens}${ifDefault('policy.maxContextTokens')} can hold. Lower this setting or raise the other.`,
+      `${maxEpisodeTokens}${ifDefault('rollout.maxEpisodeTokens')} is more than policy.maxContextTokens = ${policy.maxContextTokens}${ifDefault('policy.maxContextTokens')} can hold. Lower rollout.maxEpisodeTokens or raise policy.maxContextTokens.`,
     ],
     [
       'policy.maxTurnTokens',
       policy.maxTurnTokens > maxEpisodeTokens,
-      `${policy.maxTurnTokens} is more than rollout.maxEpisodeTokens = ${maxEpisodeTokens} allows. Lower this setting or raise the other.`,
+      `${policy.maxTurnTokens} is more than rollout.maxEpisodeTokens = ${maxEpisodeTokens} allows. Lower policy.maxTurnTokens or raise rollout.maxEpisodeTokens.`,
     ],
   ];
 };
@@ -67,27 +67,27 @@ const ofRewardsAndLoss = ({ algorithm, rewards, train }: Config): Check[] => {
     [
       'algorithm.kl.weight',
       kl.kind === 'none' && kl.weight > 0,
-      `${kl.weight} has no effect while algorithm.kl.kind is "none". Use k1, k2 or k3, or weight 0.`,
+      `${kl.weight} has no effect while algorithm.kl.kind is "none". Set algorithm.kl.kind to k1, k2 or k3, or algorithm.kl.weight to 0.`,
     ],
     [
       'algorithm.kl.kind',
       kl.kind !== 'none' && kl.weight === 0,
-      `${kl.kind} costs a forward pass and has no effect while algorithm.kl.weight is 0. Use none, or set a weight.`,
+      `${kl.kind} costs a forward pass and has no effect while algorithm.kl.weight is 0. Set algorithm.kl.kind to none, or algorithm.kl.weight above 0.`,
     ],
     [
       'algorithm.kl.reference',
       kl.reference !== undefined && kl.kind === 'none',
-      `${showValue(kl.reference)} has no effect while algorithm.kl.kind is "none". Use k1, k2 or k3 and a weight, or remove it.`,
+      `${showValue(kl.reference)} has no effect while algorithm.kl.kind is "none". Set algorithm.kl.kind to k1, k2 or k3 and algorithm.kl.weight above 0, or remove the reference.`,
     ],
     [
       'algorithm.kl.in',
       kl.in === 'reward' && kl.kind !== 'none' && algorithm.advantage.type === 'constant',
-      'reward has no effect with algorithm.advantage constant, which ignores rewards. Use loss.',
+      '"reward" has no effect, because algorithm.advantage is constant, which ignores rewards. Use "loss".',
     ],
     [
       'algorithm.environmentWeight',
       train.mode === 'rl' && environmentWeight === 0 && weights.every((weight) => weight === 0),
-      '0 leaves no reward to learn from. List a reward under rewards, or use 1.',
+      'with a weight of 0 and no other reward that counts, there is nothing to learn from. List a reward with a weight under rewards, or set algorithm.environmentWeight to 1.',
     ],
   ];
 };
@@ -118,17 +118,17 @@ const ofTraining = ({
     [
       'learner.type',
       !isRl && every > 0 && learner.type !== 'engine',
-      `${learner.type} cannot do supervised training, which uses the engine of this process. Remove learner.`,
+      `${learner.type} cannot do supervised training, which uses the engine of this process. Remove the setting learner.`,
     ],
     [
       'train.warmupSteps',
       train.warmupSteps >= steps && train.warmupSteps > 0,
-      `${train.warmupSteps} leaves no steps after the warm-up: the run has ${steps} optimiser steps. Use fewer.`,
+      `${train.warmupSteps} leaves no steps after the warm-up: the run has ${steps} optimiser steps. Use fewer warm-up steps.`,
     ],
     [
       'eval.samples',
       samples > 1 && temperature === 0,
-      `${samples} attempts at temperature 0 are identical. Use 1, or an eval.temperature above 0.`,
+      `${samples} attempts at temperature 0 are identical. Set eval.samples to 1, or eval.temperature above 0.`,
     ],
     [
       'eval.strategy',
@@ -138,7 +138,7 @@ const ofTraining = ({
     [
       'checkpoint.keepBest',
       checkpoint.keepBest && every === 0,
-      'true needs evaluations during training. Set eval.every, or keepBest: false.',
+      'needs evaluations during training. Set eval.every, or set checkpoint.keepBest to false.',
     ],
   ];
 };
@@ -191,7 +191,7 @@ const ofModelAndData = ({ dataset, datasets, model, train }: Config): Check[] =>
     'model.quantizeBlockSize',
     model.quantize === 'none' &&
       !isDefault(ModelBlock.properties.quantizeBlockSize, model.quantizeBlockSize),
-    `${model.quantizeBlockSize} has no effect while model.quantize is "none". Set model.quantize to 4bit, or remove it.`,
+    `${model.quantizeBlockSize} has no effect while model.quantize is "none". Set model.quantize to 4bit, or remove model.quantizeBlockSize.`,
   ],
   [
     'datasets',

@@ -104,6 +104,8 @@ function refuseIdle(parsed: Parsed, format = 'code'): void {
   const flags = idle.map((flag) => `--${flag}`).join(', ');
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `${flags}: no effect on ${format} tasks. Remove ${idle.length === 1 ? 'it' : 'them'}.`,
+    idle.length === 1
+      ? `${flags} has no effect on ${format} tasks. Remove this option.`
+      : `${flags} have no effect on ${format} tasks. Remove these options.`,
   );
 }

@@ -63,7 +63,7 @@ function adapterOf(
 export const exportModel = command({
   name: 'export',
   describe:
-    'Export a model for other programs: as ONNX for transformers.js and embeddings, or as safetensors for vLLM',
+    'Export a model for other programs: as ONNX for transformers.js, or as safetensors for vLLM',
   examples: [
     ['--model runs/my-run --output my-model-onnx', 'Export the newest checkpoint of a run'],
     [
@@ -76,7 +76,7 @@ export const exportModel = command({
     ],
     [
       '--model all-MiniLM-L6-v2 --format embedder --output models/minilm',
-      'Export an embedding model (BERT) for dense: {type: transformers}',
+      'Export an embedding model (BERT) for a search index with dense: {type: transformers}',
     ],
   ],
   flags: {

@@ -38,7 +38,7 @@ export const prepareDataFlags = {
   ),
   'eval-share': numberFlag('Fraction of questions to hold out', { from: 0, to: 1 }, 0.1),
   'split-by': choiceFlag(
-    'Unit that appears in only one split: passage or document',
+    'What the splits must not share. passage: neither passages nor documents. document: only documents',
     splitBys,
     'passage',
   ),

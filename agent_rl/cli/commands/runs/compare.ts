@@ -8,12 +8,12 @@ export const compare = command({
   examples: [
     [
       'runs/workspace_grpo-seed1 runs/workspace_grpo-seed2',
-      'Show the difference in success with its interval, and the settings and the first token that differ',
+      'Show how far the success rates differ (with an interval), which settings differ, and the first token that differs',
     ],
   ],
   positionals: {
     a: requiredFlag('Folder of a run'),
-    b: requiredFlag('Folder of the run to compare with it'),
+    b: requiredFlag('Folder of the other run'),
   },
   run: (flags, { jobs, job }) => jobs.compareRuns({ ...flags, ...job }),
 });

@@ -91,7 +91,7 @@ const verify = 'data verify --dataset x';
 
 test.each([
   ['--json', 'Name a command'],
-  ['model --json', 'Name a command of model: generate, score, merge-lora'],
+  ['model --json', 'agent-rl model needs a command: generate, score, merge-lora'],
   ['train my_run.yaml', 'Unknown argument my_run.yaml.'],
   ['train --config', 'Not enough arguments following: config'],
   ['train --resume', 'CONFIG_INVALID: agent-rl train needs --config FILE'],
@@ -113,15 +113,18 @@ test.each([
   [`${quantize} --lora-rank 0 --lora-alpha 3`, 'no effect with --lora-rank 0'],
   [`${quantize} --lora-rank 0 --lora-targets mlp`, 'no effect with --lora-rank 0'],
   [`model score ${tokens} --quantize-block-size 32`, 'no effect without --quantize'],
-  [`${verify} --documents x`, '--documents: no effect on code tasks'],
-  [`${verify} --format plain --sandbox-workers 1`, '--sandbox-workers: no effect on plain tasks'],
-  [`${verify} --format search --sandbox-type native`, '--sandbox-type: no effect on search'],
-  [`${verify} --format search --degenerate`, '--degenerate: no effect on search'],
+  [`${verify} --documents x`, '--documents has no effect on code tasks'],
+  [
+    `${verify} --format plain --sandbox-workers 1`,
+    '--sandbox-workers has no effect on plain tasks',
+  ],
+  [`${verify} --format search --sandbox-type native`, '--sandbox-type has no effect on search'],
+  [`${verify} --format search --degenerate`, '--degenerate has no effect on search'],
   ['eval runs/one --model m --config x', 'checkpoint runs/one and model m were both given'],
   // A value that cannot be.
   [`${verify} --column problem`, 'not of the form FIELD=COLUMN'],
   [`${verify} --column a=b --column a=c`, '--column a=c repeats a field'],
-  ['eval model/one model/two', 'model/one, model/two: not part of a run'],
+  ['eval model/one model/two', 'model/one, model/two are not part of a run'],
   ['eval  --config x', 'The value of checkpoint is empty.'],
   ['sandbox serve --token-env=', 'The value of token-env is empty.'],
   ['sandbox serve --port 70000', '--port is "70000"; expected a whole number from 0 to 65535'],
@@ -148,8 +151,8 @@ test.each([
   ['train --model m --model-path n', '--model was given 2 times (m, n). Give it once.'],
   ['merge-lora --model m --base-model n --adapter a --output out', 'given 2 times (m, n)'],
   // An argument that is missing.
-  ['runs compare a', 'runs compare needs B, the folder of the run to compare with it.'],
-  ['runs compare', 'needs A, the folder of a run, and B, the folder of the run to compare'],
+  ['runs compare a', 'runs compare needs B, the folder of the other run.'],
+  ['runs compare', 'needs A, the folder of a run, and B, the folder of the other run'],
   ['runs report --out x', 'runs report needs RUNS, the folders of runs.'],
 ])('agent-rl refuses the line "%s"', async (line, error) => {
   expect(await refusal(line)).toContain(error);

@@ -36,6 +36,6 @@ test('algorithm.kl.in has no effect without a kind, or with an advantage that ig
   expect(warnings.join()).toMatch(/algorithm\.kl\.in .*has no effect/);
   const refused = await rejectionOf(of(k3, 'algorithm.kl.in=reward', 'algorithm.name=rft'));
   expect(refused.message).toContain(
-    'algorithm.kl.in: reward has no effect with algorithm.advantage constant',
+    'algorithm.kl.in: "reward" has no effect, because algorithm.advantage is constant',
   );
 });
