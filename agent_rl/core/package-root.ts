@@ -20,7 +20,10 @@ function findRoot(): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!isThisPackage(folder)) {
     const parent = dirname(folder);
-    if (parent === folder) throw new Error(`No package.json of agent_rl above ${import.meta.url}.`);
+    if (parent === folder)
+      throw new Error(
+        `The package.json of agent_rl was not found in any folder above ${import.meta.url}.`,
+      );
     folder = parent;
   }
   return folder;

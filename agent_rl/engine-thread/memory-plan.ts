@@ -202,7 +202,7 @@ export function checkCacheFits(
   if (bytes > has) {
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `The key-value cache for ${workers} episodes (rollout.workers) of ${maxContextTokens} tokens (policy.maxContextTokens) takes ${mebibytes(bytes)}, but this machine has ${mebibytes(has)}. Lower one of the two.`,
+      `The key-value cache for ${workers} episodes (rollout.workers) of ${maxContextTokens} tokens (policy.maxContextTokens) takes ${mebibytes(bytes)}, but this machine has ${mebibytes(has)}. Lower rollout.workers or policy.maxContextTokens.`,
     );
   }
 }

@@ -25,7 +25,7 @@ export function checkTensorData(
     throw mismatch(name, `must be ${expected}, got a ${data.constructor.name}`);
   const size = sizeOf(shape);
   if (data.length === size) return data;
-  throw mismatch(name, `must be ${expected}, ${size} elements, got ${data.length}`);
+  throw mismatch(name, `must be ${expected} with ${size} elements, got ${data.length}`);
 }
 
 /**

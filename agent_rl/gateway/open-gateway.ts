@@ -111,7 +111,7 @@ export async function openGateway(options: GatewayOptions): Promise<OpenedGatewa
 }
 
 const askedNothing =
-  'An agent returned an answer, but its rollout has no model request. If the agent sent one, a queue or a pool that rollouts share assigned it to another rollout. Use context.fetch there, which the agent receives.';
+  'An agent returned an answer, but no model request was recorded for its rollout. If the agent sent one, a queue or a pool that rollouts share assigned the request to another rollout. Use context.fetch in such code; the agent receives it.';
 
 const anywhere = <Value>(work: () => Value): Value => work();
 

@@ -40,7 +40,7 @@ export const badArguments: [string, () => unknown, RegExp][] = [
   ['a symbol', () => Symbol('x'), /holds a symbol; allowed are/],
   ['an object of a class', () => ({ a: new Map() }), /holds an object of a class; allowed are/],
   ['a date', () => new Date(0), /holds an object of a class/],
-  ['a list that holds itself', cyclic, /is nested more than 100 deep, or holds itself$/],
+  ['a list that holds itself', cyclic, /is nested more than 100 deep, or contains itself$/],
   ['lists that share their members', shared, /is nested|longer than \d+ characters/],
   ['101 lists in one another', () => deep(101), /is nested more than 100 deep/],
   ['2,000 lists in one another', () => deep(2000), /is nested more than 100 deep/],
@@ -50,8 +50,16 @@ export const badArguments: [string, () => unknown, RegExp][] = [
   ['pairs that are invalid', () => ({ $dict: [1] }), /is not a Python value/],
   ['base64 that is not valid', () => ({ $bytes: 'A' }), /has bytes that are not valid base64$/],
   ['an integer that JSON rounds', () => 1e30, /integers beyond 2\^53 are written/],
-  ['a list in a set', () => ({ $set: [{ $tuple: [[1]] }] }), /holds a list in a set or as a key/],
-  ['a dictionary as a key', () => ({ $dict: [[{}, 1]] }), /holds a dict in a set or as a key/],
+  [
+    'a list in a set',
+    () => ({ $set: [{ $tuple: [[1]] }] }),
+    /holds a list in a set or as a dictionary key/,
+  ],
+  [
+    'a dictionary as a key',
+    () => ({ $dict: [[{}, 1]] }),
+    /holds a dict in a set or as a dictionary key/,
+  ],
 ];
 
 /** Rows with one message: the values of a field of a request. */

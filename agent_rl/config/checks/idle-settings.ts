@@ -108,7 +108,7 @@ const idle: readonly IdleRule[] = [
   [
     ['rollout.failures.penalty'],
     (run) => isRl(run) && !Object.values(run.config.rollout.outcomes).includes('penalise'),
-    'no setting under rollout.outcomes is penalise',
+    'no setting under rollout.outcomes has the value penalise',
   ],
   [
     ['datasets.0.weight'],
@@ -143,7 +143,7 @@ const idle: readonly IdleRule[] = [
   [
     ['eval.every'],
     (run) => playsEpisodes(run) && run.config.eval.every >= runLength(run.config).planned,
-    'the run ends before this many iterations',
+    'the run has at most this many iterations',
   ],
   [
     ['eval.selectionTasks'],
@@ -153,7 +153,7 @@ const idle: readonly IdleRule[] = [
   [
     ['checkpoint.keepLast'],
     (run) => !writesSeveral(run.config),
-    'checkpoint.every is 0 or not below the number of iterations, so the run writes only its last checkpoint',
+    'checkpoint.every is 0, or at least the number of iterations, so the run writes only its last checkpoint',
   ],
   [
     ['train.parityBound'],
@@ -213,7 +213,11 @@ const idle: readonly IdleRule[] = [
     'supervised training reads conversations, which have only one format',
   ],
   [['learner'], isSft, 'supervised training uses the engine of this process'],
-  [['checkpoint.keepBest'], isSft, 'supervised training only keeps the newest checkpoints'],
+  [
+    ['checkpoint.keepBest'],
+    isSft,
+    'supervised training keeps the newest checkpoints, never the best one',
+  ],
   [
     ['maxSamples', 'shuffle'].map((key) => `dataset.${key}`),
     isSft,
@@ -226,14 +230,14 @@ const mistaken: readonly IdleRule[] = [
   [
     ['train.contextWeight'],
     isRl,
-    'reinforcement learning only trains on sampled tokens. Remove it, or set train.mode to sft',
+    'reinforcement learning only trains on sampled tokens. Remove this setting, or set train.mode to sft',
   ],
   [
     ['train.until'],
     isRl,
-    'reinforcement learning always runs for train.iterations. Remove it, or set train.mode to sft',
+    'reinforcement learning always runs for train.iterations. Remove this setting, or set train.mode to sft',
   ],
-  [['train.control'], isSft, 'supervised training has no rewards to shuffle. Remove it'],
+  [['train.control'], isSft, 'supervised training has no rewards to shuffle. Remove this setting'],
 ];
 
 /** A setting without effect in a run. */

@@ -11,9 +11,9 @@ export interface SandboxProblem {
 }
 
 const remedies = {
-  remote: 'Set it on the server instead, or remove it.',
-  pyodide: 'Use a native sandbox, or remove it.',
-  own: 'Set sandbox.type to remote, or remove it.',
+  remote: 'Set it on the server instead, or remove it from the run file.',
+  pyodide: 'Use a native sandbox, or remove this setting.',
+  own: 'Set sandbox.type to remote, or remove this setting.',
 } as const;
 
 /** Settings that have no effect with the type, and settings that it requires. */
@@ -50,6 +50,6 @@ function idleAuthorities(
 ): SandboxProblem[] {
   if (caFile === undefined || [url].flat().some((one) => /^https:/i.test(one))) return [];
   const text =
-    'has no effect: no address in sandbox.url begins with https:. Serve with --tls-cert and --tls-key, or remove it.';
+    'has no effect: no address in sandbox.url begins with https:. Start the server with --tls-cert and --tls-key, or remove this setting.';
   return [{ setting: 'caFile', text }];
 }

@@ -24,7 +24,7 @@ function biasedBy({ policy, train }: Config): Biased | undefined {
 }
 
 const whyBiased =
-  'truncates the distribution that training samples from, but the update uses the full one. The gradient is then biased (truncation to mass q scales each ratio by q), and generator and learner cannot be compared';
+  'truncates the distribution that training samples from, but the update assumes the full distribution. This biases the gradient (truncation to mass q scales each ratio by q), and the probabilities of generator and learner cannot be compared';
 
 /** Problems that are only refused in training runs. */
 export function refusedInTraining(config: Config, places: Places): Problem[] {
@@ -35,7 +35,7 @@ export function refusedInTraining(config: Config, places: Places): Problem[] {
   const problem = {
     location: placeOf(places, `/policy/sampling/${key}`).value,
     path: `policy.sampling.${key}`,
-    text: `${value} ${whyBiased}. Remove it (evaluations use eval.temperature), or accept the bias with policy.sampling.allowBiasedGradient: true.`,
+    text: `${value} ${whyBiased}. Remove this setting (evaluations use eval.temperature), or accept the bias with policy.sampling.allowBiasedGradient: true.`,
   };
   return [...mistakes, problem];
 }

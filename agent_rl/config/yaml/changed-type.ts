@@ -50,7 +50,7 @@ export function leaveOutOtherType(
     places.delete(at + pointerStep(key));
   }
   const [first = ''] = left;
-  return `${override.source}: the settings of ${path} ${before} (${shown}) are ignored, because they belong to that type. Set the settings of ${type} too, such as --set ${path}.${first}=….`;
+  return `${override.source}: ${path} has settings for the type ${before} (${shown}), which are ignored, because its type is now ${type}. Set the settings for ${type} too, such as --set ${path}.${first}=….`;
 }
 
 const childOf = (holder: unknown, key: string): unknown =>

@@ -107,7 +107,7 @@ function read(file: string, { below, named, count }: Naming): ConfigReading {
     }
     count.files += 1;
     if (count.files > most.files) {
-      const problem = `the run file extends more than ${most.files} files, counting repeated ones. Extend fewer.`;
+      const problem = `the run file extends more than ${most.files} files, counting repeated ones. Extend fewer files.`;
       return failure(named, 'extends', problem);
     }
     text = settingsText(file);
@@ -180,7 +180,7 @@ function replaced(lower: SourcedTree, upper: SourcedTree): string[] {
   if (lost.length === 0) return [];
   const [by, from] = [upper, lower].map(({ places }) => placeOf(places, '/plugins').value.source);
   return [
-    `plugins: in ${by} replaces the list of ${from}, which also has ${lost.join(', ')}. Add what this run needs.`,
+    `plugins: the list in ${by} replaces the list in ${from}, so the run does not load ${lost.join(', ')}. Add what the run needs to the list in ${by}.`,
   ];
 }
 

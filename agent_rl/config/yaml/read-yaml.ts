@@ -78,7 +78,7 @@ function offsetOf({ code, pos: [start, end] }: YAMLError, text: string): number 
 
 function explain({ code, message }: YAMLError, rest: string): string {
   if (code === 'DUPLICATE_KEY') {
-    return `duplicate key ${JSON.stringify(rest.split(':', 1)[0])} in this block. Keep one.`;
+    return `duplicate key ${JSON.stringify(rest.split(':', 1)[0])} in this block. Keep one of them.`;
   }
   if (code === 'TAB_AS_INDENT') return 'the indentation contains a tab. Use spaces.';
   if (code === 'MULTILINE_IMPLICIT_KEY')

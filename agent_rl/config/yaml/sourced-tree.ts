@@ -71,7 +71,7 @@ function leftOutOf(
   if (lost.length === 0) return undefined;
   const shown = lost.map(([key, one]) => `${key}: ${showValue(one)}`).join(', ');
   const [by, from] = [tree.places, places].map((all) => placeOf(all, pointer).value.source);
-  return `${pathOf(pointer).join('.')}: ${showValue(isRecord(value) ? value['type'] : value)} in ${by} drops the settings that ${from} has for another type (${shown}).`;
+  return `${pathOf(pointer).join('.')}: ${by} sets the type ${showValue(isRecord(value) ? value['type'] : value)}, so the settings that ${from} has for another type are ignored (${shown}).`;
 }
 
 function mergeAt(pointer: string, lower: unknown, upper: Upper): unknown {

@@ -56,8 +56,11 @@ const objectSchema: FieldRule = {
  * strict.
  */
 export const fieldRules = {
-  toolName: named(/^[a-z][a-z0-9_]*$/, 'a name like word_count, [a-z][a-z0-9_]*'),
-  name: named(/^[A-Za-z][A-Za-z0-9_.-]*$/, 'a name like exact-sum, [A-Za-z][A-Za-z0-9_.-]*'),
+  toolName: named(/^[a-z][a-z0-9_]*$/, 'a name such as word_count that matches [a-z][a-z0-9_]*'),
+  name: named(
+    /^[A-Za-z][A-Za-z0-9_.-]*$/,
+    'a name such as exact-sum that matches [A-Za-z][A-Za-z0-9_.-]*',
+  ),
   text: {
     allowed: 'a non-empty string',
     fits: (value) => typeof value === 'string' && value.trim() !== '',
@@ -67,7 +70,7 @@ export const fieldRules = {
     fits: (value) => Array.isArray(value) && value.every((item) => typeof item === 'string'),
   },
   agents: {
-    allowed: 'two or more distinct names like guesser, [a-z][a-z0-9_-]*',
+    allowed: 'two or more distinct names such as guesser that match [a-z][a-z0-9_-]*',
     fits: (value) =>
       Array.isArray(value) &&
       value.length > 1 &&

@@ -93,12 +93,12 @@ export const rewardManagers = new PluginKind<RewardManagerSpec, RewardManager>('
     return [
       ...(needsSeveral && weights.length === 1
         ? [
-            `${name} combines several rewards, but this run only has the environment's. List others under rewards, or use weighted.`,
+            `${name} combines several rewards, but this run only has the environment's reward. List other rewards under rewards, or set rewardManager.type to weighted.`,
           ]
         : []),
       ...(ignoresWeights && idle !== undefined
         ? [
-            `${name} computes the weights itself, so weight ${idle} would have no effect. Use 1, or 0 to only log the reward, or set rewardManager.type to weighted or normalised.`,
+            `${name} computes the weights itself, so weight ${idle} would have no effect. Set the weight to 1 (or to 0 to only log the reward), or set rewardManager.type to weighted or normalised.`,
           ]
         : []),
     ];

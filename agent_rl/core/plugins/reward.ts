@@ -68,7 +68,7 @@ export function isBlind(
   try {
     return blind(settings);
   } catch (cause) {
-    const text = `"blind" of reward "${name}" threw: ${messageOf(cause)}. It receives the reward's settings and returns whether the reward is blind.`;
+    const text = `The function "blind" of reward "${name}" threw: ${messageOf(cause)}. It receives the reward's settings and returns whether the reward is blind.`;
     throw new AgentRlError('PLUGIN_LOAD_FAILED', text, { cause });
   }
 }
@@ -89,7 +89,9 @@ export const blindView = ({ task, agent, messages, turns, answer }: EpisodeView)
   turns,
   answer,
   get verdict(): Verdict {
-    throw new Error('It reads the verdict, which a reward declared as blind cannot see.');
+    throw new Error(
+      'The reward reads the verdict, but it is declared as blind, and blind rewards cannot see the verdict.',
+    );
   },
 });
 

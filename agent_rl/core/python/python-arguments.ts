@@ -53,11 +53,11 @@ class ArgumentWalk {
     if ('base64' in parts && parts.base64.length % 4 !== 0)
       return 'has bytes that are not valid base64';
     if (hashed && unhashable.has(parts.type)) {
-      return `holds a ${parts.type} in a set or as a key of a dictionary, which Python cannot hash`;
+      return `holds a ${parts.type} in a set or as a dictionary key, but Python cannot hash a ${parts.type}`;
     }
     if (!('items' in parts) && !('pairs' in parts)) return undefined;
     if (depth >= mostArgumentDepth) {
-      return `is nested more than ${mostArgumentDepth} deep, or holds itself`;
+      return `is nested more than ${mostArgumentDepth} deep, or contains itself`;
     }
     const known = this.#valid.get(value);
     if (known !== undefined && depth <= known.depth && hashed === known.hashed) {

@@ -75,7 +75,7 @@ const listOf = (content: unknown): readonly PythonValue[] =>
 const floatPattern = /^(?:[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|[+-]?inf|nan)$/;
 
 function floatOf(content: unknown): number {
-  const text = textOf(content, floatPattern, "a float's repr is needed");
+  const text = textOf(content, floatPattern, "a float must be written as Python's repr writes it");
   return text.endsWith('inf') ? Number(text.replace('inf', 'Infinity')) : Number(text);
 }
 

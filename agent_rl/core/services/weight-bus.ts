@@ -71,6 +71,6 @@ function sharedKind(learner: LearnerInfo, generators: readonly GeneratorInfo[]):
   const names = other === undefined ? 'the generators together' : `generator ${other.name}`;
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `Learner ${learner.name} and ${names} cannot exchange weights: the learner publishes ${learner.publishes.join(', ') || 'nothing'}, and ${other === undefined ? 'no kind suits all generators' : `the generator takes ${other.takes.join(', ') || 'only its own weights'}`}. Choose another generator.type or learner.type.`,
+    `Learner ${learner.name} and ${names} cannot exchange weights: the learner publishes ${learner.publishes.join(', ') || 'nothing'}, and ${other === undefined ? 'none of these kinds suits all generators' : `the generator takes ${other.takes.join(', ') || 'only its own weights'}`}. Choose another generator.type or learner.type.`,
   );
 }

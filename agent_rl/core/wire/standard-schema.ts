@@ -79,7 +79,7 @@ function readStandard(standard: StandardSchema['~standard'], owner: string): Rea
   if (jsonSchema === undefined)
     throw new AgentRlError(
       'PLUGIN_LOAD_FAILED',
-      `${owner}: the schema of ${vendor} has no JSON Schema to show to the model. Use a version of ${vendor} with Standard JSON Schema (zod 4.2 or later), wrap it (valibot: toStandardJsonSchema), or pass a JSON Schema.`,
+      `${owner}: the schema of ${vendor} has no JSON Schema to show to the model. Use a version of ${vendor} with Standard JSON Schema (zod 4.2 or later), wrap the schema (valibot: toStandardJsonSchema), or pass a JSON Schema.`,
     );
   const { $schema: _draft, ...json } = jsonSchema.input({ target: 'draft-2020-12' });
   return {

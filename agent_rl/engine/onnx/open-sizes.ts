@@ -156,7 +156,7 @@ function openConstants(recorded: Recordings): OpenConstant[] {
     const numbers = (recording: Recording): readonly number[] => numbersOf(at(recording));
     const count = numbers(base).length;
     if (others.some((other) => numbers(other).length !== count))
-      throw notTheSame(`The length of a constant, ${count},`);
+      throw notTheSame(`The length of a constant (here ${count})`);
     const growthAt = (i: number): Growth =>
       recorded.growthOf((recording) => numbers(recording)[i]!);
     return [{ name, shape, numbers: Array.from({ length: count }, (_, i) => growthAt(i)) }];

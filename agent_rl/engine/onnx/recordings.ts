@@ -60,7 +60,7 @@ export class Recordings {
     if (growth !== undefined) return growth;
     throw new AgentRlError(
       'NOT_TRACEABLE',
-      `A dimension, ${number} at ${JSON.stringify(first)}, must be linear in each size of the program or in the product of two.`,
+      `A dimension (${number} at ${JSON.stringify(first)}) must grow linearly with each size of the program, or with the product of two sizes.`,
     );
   }
 }

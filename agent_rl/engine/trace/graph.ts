@@ -277,7 +277,7 @@ export class Graph {
     if (data.length !== sizeOf(shape)) {
       throw new AgentRlError(
         'ENGINE_FAILED',
-        `A traced constant of shape [${shape.join(', ')}] has ${data.length} elements.`,
+        `A traced constant of shape [${shape.join(', ')}] must have ${sizeOf(shape)} elements, got ${data.length}.`,
       );
     }
     const name = this.#fresh('k');

@@ -16,7 +16,7 @@ export const CodeExecSettings = Type.Object(
   {
     systemPrompt: optionalText('Optional system prompt'),
     judgedCall: choice(
-      'Which code_exec calls are judged. last-call: only the last. every-call: each one, and the first that solves the task ends the episode',
+      'Which code_exec calls are judged. last-call: only the last. every-call: each call; the first one that solves the task ends the episode',
       ['every-call', 'last-call'],
       'last-call',
     ),

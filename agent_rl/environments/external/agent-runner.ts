@@ -60,7 +60,7 @@ export function variablesOf(
   if (missing.length > 0)
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `environment.env lists ${missing.join(', ')}, but the environment does not set ${missing.length === 1 ? 'this variable' : 'these variables'}. Set the value before starting the run, or remove the name.`,
+      `environment.env lists ${missing.join(', ')}, but ${missing.length === 1 ? 'this variable is' : 'these variables are'} not set. Set ${missing.length === 1 ? 'it' : 'them'} before starting the run, or change environment.env.`,
     );
   const names = [...usual, ...named];
   return Object.fromEntries(names.map((name) => [name, environment[name]]).filter(isSet));

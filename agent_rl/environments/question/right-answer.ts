@@ -91,7 +91,7 @@ export function answerProblem(
   if (match === 'rewards') return undefined;
   const accepted = acceptedAnswers(task);
   if (accepted.length === 0)
-    return 'it has no answer. Name its column, as in datasets[].columns: {answer: solution}, or set environment.match to rewards.';
+    return 'it has no answer. Name the column that holds the answer, as in datasets[].columns: {answer: solution}, or set environment.match to rewards.';
   for (const answer of accepted) {
     const shown = JSON.stringify(answer.slice(-80));
     if (match === 'number' && readLabel(answer) === undefined)

@@ -14,7 +14,7 @@ import {
 /** How an answer is judged. */
 export const judgingSettings = {
   match: choice(
-    'When the final message is right. whole: it is the answer, or marks it with \\boxed{}, #### or "answer is". number: it gives the same number. contains: it contains the answer. rewards: the extra rewards decide',
+    'What makes the final message right. whole: the message is the answer, or marks the answer with \\boxed{}, #### or "answer is". number: the message gives the same number as the answer. contains: the message contains the answer. rewards: the extra rewards decide',
     ['whole', 'number', 'contains', 'rewards'],
     'whole',
   ),

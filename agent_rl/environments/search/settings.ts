@@ -16,7 +16,7 @@ export const SearchSettings = Type.Object(
   {
     systemPrompt: optionalText('Optional system prompt'),
     match: choice(
-      'When the final message is right. contains: it contains the answer. whole: it is the answer, with or without one of the openings',
+      'What makes the final message right. contains: the message contains the answer. whole: the message is the answer, possibly after one of the phrases in openings',
       ['contains', 'whole'],
       'contains',
     ),
@@ -30,7 +30,7 @@ export const SearchSettings = Type.Object(
       within(1, most.count, 40),
     ),
     absentAnswer: optionalText(
-      'Final message that means "no answer exists": right for tasks with metadata.absent, and counted in metrics',
+      'Final message by which the policy says that no answer exists. It is right for tasks with metadata.absent, and metrics count it',
     ),
     successReward: successReward('Reward for a right answer'),
     requireSearch: flag('Whether an answer without an earlier search counts as wrong', true),

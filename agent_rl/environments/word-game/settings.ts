@@ -7,7 +7,7 @@ export const WordGameSettings = Type.Object(
   {
     maxHintWords: integer('Maximum words of a hint', within(1, 100, 1)),
     hints: choice(
-      'Whether the guesser sees the hint. blank: it sees an empty hint, which measures how often it guesses right without one',
+      'Whether the guesser sees the hint. shown: it does. blank: it sees an empty hint, to measure how often it guesses right without help',
       ['shown', 'blank'],
       'shown',
     ),

@@ -7,7 +7,7 @@ export const WorkspaceSettings = Type.Object(
   {
     systemPrompt: optionalText('Optional system prompt'),
     world: choice(
-      'World in which programs run. asked: the world of the question. other: a world with a different answer, which shows whether the agent trusts its tool',
+      'The world (data in the sandbox) that programs see. asked: the world that the question is about. other: a world with a different answer, which shows whether the agent trusts its tool',
       ['asked', 'other'],
       'asked',
     ),

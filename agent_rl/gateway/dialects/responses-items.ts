@@ -24,7 +24,7 @@ export const wholeItems = (input: readonly unknown[], tree: TurnTree): readonly 
     if (node !== undefined) return messageItem(String(id), [], 'completed');
     throw wrongItem(
       place,
-      `${JSON.stringify(id)} is not the id of an item that this server still keeps. Send the item itself.`,
+      `this server has no stored item with the id ${JSON.stringify(id)}. Send the item itself.`,
     );
   });
 

@@ -149,7 +149,7 @@ function itemsBefore(id: string | undefined, tree: TurnTree): readonly Item[] {
   throw wrongField(
     'previous_response_id',
     'unknown',
-    `previous_response_id: ${JSON.stringify(id)} is not the id of a response that this server still keeps. Send its conversation in input.`,
+    `previous_response_id: this server has no stored response with the id ${JSON.stringify(id)}. Send the whole conversation in input.`,
     'previous_response_not_found',
   );
 }

@@ -12,6 +12,6 @@ export const rolloutFetch: typeof fetch = async (input, init) => {
   if (scope !== undefined) return scope.fetch(input, init);
   if (rollouts.open === 0) return fetch(input, init);
   throw new Error(
-    'rolloutFetch was called outside a rollout during training. A queue, a pool or an event emitter loses the context of a call. Use context.fetch there, which the agent receives.',
+    'rolloutFetch was called outside a rollout during training. A queue, a pool or an event emitter can lose track of which rollout a call belongs to. Use context.fetch in such code; the agent receives it.',
   );
 };

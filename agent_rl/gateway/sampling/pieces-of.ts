@@ -52,5 +52,5 @@ const steady = (text: string): string => text.replace(/[\s\uFFFD]+$/, '');
 
 const changed = (name: string, sent: string, text: string): Error =>
   new Error(
-    `The ${name} of a turn was streamed as ${JSON.stringify(sent.slice(-80))}, but the whole turn has ${JSON.stringify(text.slice(0, sent.length).slice(-80))} there. In the tool-call format, list in opensCall how a call begins.`,
+    `While streaming, the ${name} of a turn was read as ${JSON.stringify(sent.slice(-80))}, but when the turn was complete, it was read as ${JSON.stringify(text.slice(0, sent.length).slice(-80))}. Add the text that a call begins with to opensCall of the tool-call format.`,
   );

@@ -344,7 +344,7 @@ const mostAnswers = 128;
 export const over = (status: 400 | 401): Refusal =>
   new Refusal(
     status,
-    'This key does not belong to a running rollout. If your agent still runs, a queue or a pool that rollouts share sent the request with the key of another rollout. Use context.fetch there.',
+    'This key does not belong to a running rollout. If your agent is still running, a queue or a pool that rollouts share sent the request with the key of another rollout. Use context.fetch in such code.',
     [],
     'rollout_over',
   );

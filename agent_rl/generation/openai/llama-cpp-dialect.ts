@@ -39,7 +39,7 @@ export const llamaCppDialect: Dialect = {
       const logProbs = alignedLogProbs(tokens as number[], entries);
       if (logProbs === undefined)
         throw unusable(
-          `its log-probabilities belong to the tokens ${showValue(entries.map(({ id }) => id))}, but it drew ${showValue(tokens)}`,
+          `it has log-probabilities for the tokens ${showValue(entries.map(({ id }) => id))}, but its sampled tokens are ${showValue(tokens)}`,
         );
       const drawn = { tokens: tokens as number[], logProbs, ended: endOf(answer['stop_type']) };
       return {
@@ -74,7 +74,7 @@ export const llamaCppDialect: Dialect = {
   },
   samplingProblem: (sampling: Sampling) =>
     truncates(sampling)
-      ? `The run samples with topK ${sampling.topK}, topP ${sampling.topP} and minP ${sampling.minP}, which agent_rl does not support with llama.cpp. Remove them (policy.sampling).`
+      ? `The run samples with topK ${sampling.topK}, topP ${sampling.topP} and minP ${sampling.minP}, which agent_rl does not support with llama.cpp. Remove these settings from policy.sampling.`
       : undefined,
   writes: () => async (messages, ask) => {
     const template = '/apply-template';

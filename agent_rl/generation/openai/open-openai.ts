@@ -84,7 +84,7 @@ function sharedDialect(found: readonly Found[]): Dialect {
   if (other === undefined) return first!.dialect;
   throw unsuited(
     other.server.url,
-    `answers in the format of ${other.dialect.name}, but ${first!.server.url} in the format of ${first!.dialect.name}. Use servers of one kind.`,
+    `answers in the format of ${other.dialect.name}, but ${first!.server.url} answers in the format of ${first!.dialect.name}. Use servers of one kind.`,
   );
 }
 

@@ -43,7 +43,7 @@ export async function dialectOf(request: FactsRequest): Promise<Dialect> {
       `has no ${completionsPath} (it answered 404: ${wordsOf(answer)}). ${suited}`,
     );
   const choice = choiceOf(server.accepted(completionsPath, answer));
-  const question = `A request for four tokens after the prompt [0] with logprobs: 1 and return_token_ids: true got the answer ${visibleControls(showValue(json ?? text, 300))}.`;
+  const question = `Asked for four tokens after the prompt [0] with logprobs: 1 and return_token_ids: true, it answered ${visibleControls(showValue(json ?? text, 300))}.`;
   if (choice === undefined) throw unsuited(url, `returns no completions. ${question} ${suited}`);
   const dialect = dialects.find((one) => one.shows(choice));
   if (dialect === undefined) {
@@ -57,7 +57,7 @@ export async function dialectOf(request: FactsRequest): Promise<Dialect> {
   if (typeof named === 'string' && named !== model)
     throw unsuited(
       url,
-      `answers as model ${showValue(named)} to a request for ${showValue(model)}. Set generator.model to the name in its answer.`,
+      `names the model ${showValue(named)} in its answer, but the run requested ${showValue(model)}. Set generator.model to the name in the answer.`,
     );
   return dialect;
 }
@@ -80,7 +80,7 @@ export async function requireVocabulary(
   const theirs = said ?? (size === undefined ? undefined : Number(size));
   if (theirs === undefined)
     warn(
-      `${request.server.url} does not report its vocabulary size, so the run cannot compare it with its own.`,
+      `${request.server.url} does not report its vocabulary size, so the run cannot compare it with that of the run's model.`,
     );
   if (theirs === undefined || theirs === vocabSize) return;
   throw unsuited(
@@ -119,7 +119,7 @@ export async function refuseTraining(server: RemoteServer, signal: AbortSignal):
   const version = status === 200 && isRecord(json) ? json['version'] : undefined;
   const instead =
     typeof version === 'string'
-      ? `It reports version ${visibleControls(showValue(version))}, as vLLM does: use generator.type vllm, which sends weights to vLLM.`
+      ? `It reports version ${visibleControls(showValue(version))}, as vLLM does. If it is vLLM, use generator.type vllm, which can send weights to it.`
       : 'Train with generator.type engine, served or vllm; use generator.type openai for evaluations (agent-rl eval).';
   throw unsuited(
     server.url,

@@ -33,7 +33,7 @@ export const tokenIdsDialect: Dialect = {
       const logProbs = logProbsOf(choice);
       if (!Array.isArray(tokens) || !Array.isArray(logProbs))
         throw unusable(
-          `token_ids is ${showValue(tokens)}, logprobs ${showValue(choice['logprobs'])}`,
+          `token_ids is ${showValue(tokens)} and logprobs is ${showValue(choice['logprobs'])}`,
         );
       requirePairs(tokens, logProbs, choice);
       const { model, usage } = answer as Readonly<Record<string, unknown>>;

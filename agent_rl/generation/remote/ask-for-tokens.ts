@@ -99,7 +99,7 @@ function shapeProblem(
   const problem = generationProblem(made, { maxTokens, stopTokens, vocabSize });
   if (problem !== undefined) return problem;
   if (ended === 'length' && tokens.length < maxTokens)
-    return `it stopped for length after ${tokens.length} of ${maxTokens} tokens`;
+    return `it stopped at the length limit after only ${tokens.length} of ${maxTokens} tokens`;
   if (ended === 'early' && tokens.length === 0) return 'it stopped before the first token';
   const passed = tokens.slice(0, -1).find((token) => stopTokens.includes(token));
   return passed === undefined ? undefined : `it continues after stop token ${passed}`;

@@ -58,7 +58,7 @@ export class AskingAgain {
     } else if (thrown instanceof OtherWeights) {
       this.#loads += 1;
       if (!loads || this.#loads > mostLoads) throw failed();
-      pool.takeOut(server, `${thrown.message} The run sends it the weights again.`);
+      pool.takeOut(server, `${thrown.message} The run sends the weights to this server again.`);
     } else throw thrown;
   }
 }

@@ -115,7 +115,7 @@ export class RemoteGenerator implements Generator {
           else
             this.#pool.exclude(
               server,
-              `${messageOf(thrown)} The run will try it again with the next weights.`,
+              `${messageOf(thrown)} The run will try this server again with the next weights.`,
             );
         }
       }),
@@ -174,7 +174,7 @@ export class RemoteGenerator implements Generator {
       if (!(thrown instanceof OtherScores)) throw thrown;
       if (!this.#doubted.has(server))
         warn(
-          `${messageOf(thrown)} The server is reachable again, but the learner may have changed the weights since it published these. The run checks the server again every second and sends it the next weights.`,
+          `${messageOf(thrown)} The server is reachable again, but the learner may have changed its weights since it last published them. The run checks the server again every second and sends it the next weights.`,
         );
       this.#doubted.add(server);
       throw new AskAgain(messageOf(thrown), { cause: thrown });

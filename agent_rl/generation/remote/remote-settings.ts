@@ -37,14 +37,14 @@ export const remoteSettings = {
   }),
   patienceS: Type.Number({
     description:
-      'The run fails after this many seconds in which no server is reachable, or in which a busy server keeps rejecting a request.',
+      'Seconds that the run waits while no server is reachable, or while a busy server keeps rejecting a request. Then the run fails.',
     minimum: 0,
     maximum: 86_400,
     default: 120,
   }),
   tolerance: Type.Number({
     description:
-      "Largest allowed difference, in nats, between a server's and the run's log-probability of a token after a fixed prompt.",
+      'Maximum difference, in nats, between the log-probabilities that a server and the run compute for the same token after a fixed prompt.',
     exclusiveMinimum: 0,
     maximum: 10,
     default: 1e-3,

@@ -183,7 +183,7 @@ const shortProblem = (
   { maxTokens }: GenerationRequest,
 ): string | undefined =>
   stop === 'max-tokens' && tokens.length < maxTokens
-    ? `stop is max-tokens after ${tokens.length} of ${maxTokens} tokens`
+    ? `it stopped with max-tokens after only ${tokens.length} of ${maxTokens} tokens`
     : undefined;
 
 interface ErrorBody {

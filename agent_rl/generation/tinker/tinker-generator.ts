@@ -152,7 +152,7 @@ class TinkerGenerator implements Generator {
     const isShort = drawn.tokens.length < most && !stopTokens.includes(drawn.tokens.at(-1) ?? -1);
     if (problem === undefined && !isShort) return drawn;
     throw session.client.failure(
-      `returned an invalid generation: ${problem ?? `${drawn.tokens.length} tokens of ${most} without a stop token`}`,
+      `returned an invalid generation: ${problem ?? `it ends without a stop token after only ${drawn.tokens.length} of ${most} tokens`}`,
     );
   }
 

@@ -27,7 +27,8 @@ const VllmSettings = Type.Object({
   ),
   weightsFolderOnServers: Type.Optional(
     Type.String({
-      description: 'Path of that folder on the servers, if it has another path there.',
+      description:
+        'Path of weightsFolder on the servers, if it differs from the path on this machine.',
       minLength: 1,
     }),
   ),

@@ -43,7 +43,7 @@ export function absolute(budget: Budget, value: Value): Value {
 
 /** The real root of a negative number where the degree is odd. */
 export function nthRoot(budget: Budget, radicand: Value, degree: bigint): Value {
-  if (degree === 0n) throw new Undecided('A root has degree 0.');
+  if (degree === 0n) throw new Undecided('The degree of a root is 0.');
   const number = numberOf(radicand);
   const exponent = ofNumber(fraction(1n, degree));
   if (number === undefined || number.numerator >= 0n || degree % 2n === 0n)

@@ -59,7 +59,7 @@ export function power(budget: Budget, base: Value, exponent: Value): Value {
     );
   if (number.denominator !== 1n) return rootOf(budget, base, number);
   if (number.numerator === 0n && base.above.size === 0)
-    throw new Undecided('It is 0 to the power of 0.');
+    throw new Undecided('0 to the power of 0 has no value.');
   const over = ofPolynomial(raise(budget, base.above, number.numerator));
   const under = ofPolynomial(raise(budget, base.below, number.numerator));
   return product(budget, over, inverse(budget, under));
@@ -161,7 +161,7 @@ function symbolicPower(budget: Budget, base: Value, exponent: Value): Value {
 function factorsOf(budget: Budget, base: Value): readonly (readonly [string, bigint])[] {
   const number = numberOf(base);
   if (number !== undefined) {
-    if (number.numerator <= 0n) throw new Undecided('A power of a number that is not positive.');
+    if (number.numerator <= 0n) throw new Undecided('The base of a power is not positive.');
     return primesOf(budget, number).map(([prime, count]) => [String(prime), count]);
   }
   const [term, ...others] = base.above.values();
@@ -178,6 +178,6 @@ function factorsOf(budget: Budget, base: Value): readonly (readonly [string, big
     term?.coefficient.numerator !== 1n ||
     term.coefficient.denominator !== 1n
   )
-    throw new Undecided('A power of an expression.');
+    throw new Undecided('The base of a power is neither a number nor a single variable.');
   return [[only.atom.name, 1n]];
 }

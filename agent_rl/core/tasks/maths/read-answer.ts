@@ -100,7 +100,7 @@ class AnswerReader {
   all(): Answer {
     const items = this.#list();
     if (!this.reader.next(/$/uy))
-      throw new Undecided(`What stands at ${this.reader.place} is not known.`);
+      throw new Undecided(`The text at ${this.reader.place} cannot be read.`);
     const [only, ...others] = items;
     return only !== undefined && others.length === 0 ? only : { kind: 'set', items };
   }
@@ -155,7 +155,7 @@ class AnswerReader {
     const value = sum(this.budget, first, negative(this.budget, before));
     const isEquation = sides === 2 && named.name === undefined && numberOf(value) === undefined;
     if (!isEquation || value.below.size !== 1 || !value.below.has(''))
-      throw new Undecided(`The sides at ${start} are not equal.`);
+      throw new Undecided(`The two sides of the equation at ${start} are not equal.`);
     return { kind: 'equation', value: { ...value, above: monic(this.budget, value.above) } };
   }
 
@@ -164,7 +164,7 @@ class AnswerReader {
     const start = this.reader.place;
     const open = this.reader.take(/\(|\[|\\\{/uy)?.[0];
     if (open === undefined) return undefined;
-    if (++this.reader.brackets > 10) throw new Undecided('It is nested too deeply.');
+    if (++this.reader.brackets > 10) throw new Undecided('Brackets are nested too deeply.');
     const items = this.#bracketed();
     const close = items && this.reader.take(/\)|\]|\\\}/uy)?.[0];
     this.reader.brackets--;

@@ -76,7 +76,8 @@ export class ExpressionReader extends TextCursor {
         divided = true;
         value = product(this.budget, value, inverse(this.budget, this.#factor()));
       } else if (this.#atFactor()) {
-        if (divided) throw new Undecided('What is divided by is not clear.');
+        if (divided)
+          throw new Undecided('The divisor is ambiguous: a/b c may mean (a/b)c or a/(bc).');
         value = product(this.budget, value, this.#factor());
       } else return value;
     }
@@ -87,7 +88,8 @@ export class ExpressionReader extends TextCursor {
     if (this.next(/\(|\{|\\(?:frac|sqrt|binom)(?![a-z])/uy)) return true;
     if (this.next(at.greek) || this.next(at.functionName) || this.next(at.plainFunction))
       return true;
-    if (this.next(/\.?\d|\\\{/uy)) throw new Undecided('A number follows what it is not part of.');
+    if (this.next(/\.?\d|\\\{/uy))
+      throw new Undecided('A number directly follows an expression, without a sign between them.');
     return this.next(at.bold) || (this.next(letters) && !atUnit(this));
   }
 
@@ -101,7 +103,8 @@ export class ExpressionReader extends TextCursor {
     let value = this.#atom();
     if (this.take(/!(?!=)/uy)) value = factorial(this.budget, value);
     if (this.take(/\^|\*\*/uy)) value = power(this.budget, value, this.#exponent());
-    if (this.next(/\^|!|\*\*|_/uy)) throw new Undecided('A power of a power without brackets.');
+    if (this.next(/\^|!|\*\*|_/uy))
+      throw new Undecided('A power is raised to a power without brackets.');
     return value;
   }
 
@@ -124,7 +127,7 @@ export class ExpressionReader extends TextCursor {
   }
 
   #group(end: RegExp): Value {
-    if (++this.depth > deepest) throw new Undecided('It is nested too deeply.');
+    if (++this.depth > deepest) throw new Undecided('Brackets are nested too deeply.');
     const value = this.sum();
     this.need(end);
     this.depth--;
@@ -175,7 +178,9 @@ export class ExpressionReader extends TextCursor {
     const base = name === 'log' && this.take(/_/uy) ? this.#argument() : undefined;
     const exponent = this.take(/\^/uy) ? this.#exponent() : undefined;
     if (exponent !== undefined && !((numberOf(exponent)?.numerator ?? 0n) > 0n))
-      throw new Undecided('A function has a power that may be its inverse.');
+      throw new Undecided(
+        'The exponent of a function name is ambiguous: sin^-1(x) may mean arcsin(x) or 1/sin(x).',
+      );
     const given = this.next(/[({]/uy) ? this.#argument() : this.#arguments();
     if (name === 'exp') return power(this.budget, ofAtom(this.budget, { name: 'e' }, unit), given);
     const kind = base === undefined && name !== 'lg' ? name : 'ln';
@@ -194,7 +199,8 @@ export class ExpressionReader extends TextCursor {
       if (this.next(at.plainFunction) || atUnit(this)) break;
       value = product(this.budget, value, this.#powered());
     }
-    if (this.next(/\//uy)) throw new Undecided('It may be the function that is divided.');
+    if (this.next(/\//uy))
+      throw new Undecided('The division is ambiguous: sin x/2 may mean sin(x/2) or sin(x)/2.');
     return value;
   }
 }

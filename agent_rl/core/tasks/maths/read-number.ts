@@ -18,7 +18,9 @@ export function readNumber(cursor: TextCursor): Value {
   if (whole !== '') {
     const [top = 0n, under = 0n] = parts.filter((part) => part !== undefined).map(integer);
     if (top >= under)
-      throw new Undecided('A number stands before a fraction that is not part of it.');
+      throw new Undecided(
+        'A number stands before a fraction, but the two do not form a mixed number.',
+      );
     return ofNumber(plus(fraction(integer(whole)), fraction(top, under)));
   }
   const [repeating, before = '', first = '', over, bracketed] = cursor.take(forms.repeating) ?? [];
@@ -30,7 +32,7 @@ export function readNumber(cursor: TextCursor): Value {
   }
   const [, digits = '', exponent = '0'] = cursor.take(forms.decimal) ?? [];
   if (cursor.depth + cursor.brackets > 0 && digits.includes(','))
-    throw new Undecided('A comma may separate numbers.');
+    throw new Undecided('A comma is ambiguous: it may separate thousands or two numbers.');
   const plain = digits.replaceAll(/[, ]/gu, '').replace(/^\./u, '0.');
   const [above = '', below = ''] = decimalText(`${plain}e${exponent}`).split('.');
   return ofNumber(fraction(integer(`${above}${below}`), 10n ** BigInt(below.length)));

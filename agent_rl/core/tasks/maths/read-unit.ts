@@ -22,7 +22,7 @@ export function atUnit(cursor: TextCursor): boolean {
     return follows && ends && /[mgslLhJNWVACF]/u.test(word);
   }
   if (isUnit(word) && (apart || word.length < 4)) return true;
-  if (apart && isWord(word)) throw new Undecided(`${word} is a word that is not known.`);
+  if (apart && isWord(word)) throw new Undecided(`The word ${word} is not known.`);
   return false;
 }
 

@@ -13,7 +13,7 @@ export class Budget {
   /** @throws Undecided where no more work may be done */
   spend(steps: number): void {
     this.#left -= steps;
-    if (!(this.#left >= 0)) throw new Undecided('It takes too many steps.');
+    if (!(this.#left >= 0)) throw new Undecided('The calculation takes too many steps.');
   }
 
   /** Counts a number by its length. */

@@ -86,7 +86,7 @@ export async function requireTemplate(
   );
   if (typeof theirs === 'string') {
     warn(
-      `${server.url} does not show how it tokenizes conversations (${theirs}), so the run cannot compare its tokenizer and chat template with its own.`,
+      `${server.url} does not show how it tokenizes conversations (${theirs}), so the run cannot check that the server uses the tokenizer and chat template of the run's model.`,
     );
     return;
   }
@@ -98,7 +98,7 @@ export async function requireTemplate(
   const place = at < 0 ? ours.length : at;
   throw unsuited(
     server.url,
-    `does not use the tokenizer or chat template of the run's model in ${textFolder}: token ${place} of a conversation is ${shown(theirs[place])} there and ${shown(ours[place])} here (${theirs.length} and ${ours.length} tokens). Serve the run's model, if necessary with --chat-template and the template in its folder.`,
+    `does not use the tokenizer or chat template of the run's model in ${textFolder}: token ${place} of a test conversation is ${shown(theirs[place])} on the server and ${shown(ours[place])} in the run (of ${theirs.length} and ${ours.length} tokens). Serve the run's model. If the server already does, start it with --chat-template and the template in the model's folder.`,
   );
 }
 

@@ -80,7 +80,11 @@ test('OnnxEngine leaves no tensor behind when the body throws', async () => {
 describe('The engine names', () => {
   test.each<[string, Parameters<Program['run']>[0], RegExp]>([
     ['a missing input', {}, /"x" is missing.* float32 \[3\]/],
-    ['both sizes of a wrong input', { x: new Float32Array(4) }, /float32 \[3\], 3 elements, got 4/],
+    [
+      'both sizes of a wrong input',
+      { x: new Float32Array(4) },
+      /float32 \[3\] with 3 elements, got 4/,
+    ],
     ['both types of a wrong input', { x: new Int32Array(3) }, /float32 \[3\], got a Int32Array/],
     ['an unknown input', { x: new Float32Array(3), z: new Float32Array(3) }, /"z".* are x\./],
   ])('%s', async (_, inputs, message) => {

@@ -134,7 +134,7 @@ describe.each(bothEngines)('A program, $kind', ({ open: openEngine }) => {
     test('refuses an input of another size than the run has', async () => {
       const open = await engine.compileSized(bodyAt, ['rows', 'columns']);
       await expect(open.run(inputsAt(2, 2), { sizes: { rows: 3, columns: 2 } })).rejects.toThrow(
-        'Tensor "x" must be float32 [3, 2], 6 elements, got 4',
+        'Tensor "x" must be float32 [3, 2] with 6 elements, got 4',
       );
       await open.dispose();
     });

@@ -212,9 +212,18 @@ test('a stream gives each thought between texts an item, and the items together 
 
 describe('A refusal names the place', () => {
   test.each<[object, string]>([
-    [{ input: [reference('rs_0123456789abcdef')] }, 'input[0]: "rs_0123456789abcdef" is not'],
-    [{ input: [user('a'), reference('x')] }, 'input[1]: "x" is not'],
-    [{ input: 'a', previous_response_id: 'resp_1' }, 'previous_response_id: "resp_1" is not'],
+    [
+      { input: [reference('rs_0123456789abcdef')] },
+      'input[0]: this server has no stored item with the id "rs_0123456789abcdef"',
+    ],
+    [
+      { input: [user('a'), reference('x')] },
+      'input[1]: this server has no stored item with the id "x"',
+    ],
+    [
+      { input: 'a', previous_response_id: 'resp_1' },
+      'previous_response_id: this server has no stored response with the id "resp_1"',
+    ],
     [{ input: [{ type: 'web_search_call' }] }, 'input[0]: an item of type "web_search_call"'],
     [{ input: ['a'] }, 'input[0]: is not an object'],
     [{ input: [userOf([{ type: 'input_image' }])] }, 'input[0].content: a part is not text'],

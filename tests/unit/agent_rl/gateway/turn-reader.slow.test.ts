@@ -108,7 +108,7 @@ test('a format of a plugin streams a turn only when it is whole if it does not n
 
 test('a format of a plugin fails the stream if it names something else, and the message says what to name', async () => {
   const streaming = streamed(new TurnReader(new React('Call: '), false), steps, [tool]);
-  await expect(streaming).rejects.toThrow(/list in opensCall/);
+  await expect(streaming).rejects.toThrow(/to opensCall of the tool-call format/);
 });
 
 test('a format of a plugin streams text before a call if it names how calls begin', async () => {

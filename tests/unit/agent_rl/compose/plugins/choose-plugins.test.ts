@@ -79,7 +79,9 @@ describe('Choosing plugins', () => {
     writeBelow(folder, 'base.yaml', 'plugins: [./own.ts, ./kept.ts]');
     const text = good.replace('type: calculator', 'type: own');
     const { message } = thrownBy(() => chosen(`extends: base.yaml\nplugins: [./kept.ts]\n${text}`));
-    expect(message).toMatch(/run-\d+\.yaml replaces the list of \S*base\.yaml, .*\.\/own\.ts/);
+    expect(message).toMatch(
+      /the list in \S*run-\d+\.yaml replaces the list in \S*base\.yaml, .*\.\/own\.ts/,
+    );
     const { message: whole } = thrownBy(() => chosen(`extends: base.yaml\n${text}`));
     expect(whole).not.toContain('replaces');
   });

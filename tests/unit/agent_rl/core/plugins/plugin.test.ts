@@ -33,7 +33,7 @@ describe('The registry of tools', () => {
     [{ parameters: { type: 'object', properties: { a: { type: 'strng' } } } }, 'not a usable JSON'],
     [{ parameters: { type: 'object', default: 1n } }, 'parameters: is not a usable JSON Schema'],
     [{ parameters: Type.Object({ 'a"}}\n': Type.String() }) }, 'a parameter named "a\\"}}\\n"'],
-    [{ name: 'echo it' }, 'name: got "echo it"; allowed: a name like word_count'],
+    [{ name: 'echo it' }, 'name: got "echo it"; allowed: a name such as word_count'],
     [{ name: 'echo\n' }, 'name: got "echo\\n"'],
     [{ name: '{{x}}' }, 'name: got "{{x}}"'],
     [{ description: undefined }, 'description: got nothing'],

@@ -46,13 +46,17 @@ const nested = (depth: number): unknown =>
 
 test.each([300, 100_000])('A value nested %i deep is refused', (depth) => {
   expect(pythonValueProblem(nested(depth))).toContain('more than 200 deep');
-  expect(pythonValueProblem({ $float: nested(depth) })).toContain("a float's repr is needed");
+  expect(pythonValueProblem({ $float: nested(depth) })).toContain(
+    "a float must be written as Python's repr writes it",
+  );
 });
 
 test('reading a million digits takes linear time', () => {
   // A pattern that could split the digits in two ways would take hours.
   const digits = '1'.repeat(1_000_000);
-  expect(pythonValueProblem({ $float: `${digits}x` })).toContain("a float's repr is needed");
+  expect(pythonValueProblem({ $float: `${digits}x` })).toContain(
+    "a float must be written as Python's repr writes it",
+  );
   expect(partsOf({ $int: digits })).toEqual({ type: 'int', digits });
 });
 
@@ -60,7 +64,7 @@ describe('A value that is not a Python value', () => {
   test.each<[unknown, string]>([
     [2 ** 53, '$int'],
     [{ $int: '1.5' }, 'digits are needed'],
-    [{ $float: 'one' }, "a float's repr is needed"],
+    [{ $float: 'one' }, "a float must be written as Python's repr writes it"],
     [{ $tupel: [] }, '"$tupel" is not a tag; tags are $int'],
     [{ $dict: [['a']] }, 'a pair of key and value'],
     [[{ $set: 3 }], 'a list is needed'],

@@ -82,7 +82,7 @@ describe('The generator handles unusable answers', () => {
   test.each<[ServerKind, string, DoubleAnswer, RegExp]>([
     ['vllm', 'no JSON', noJson, /it is nothing/],
     ['vllm', 'no ids', vllm({ token_ids: null }), /token_ids is null/],
-    ['vllm', 'no log-probabilities', vllm({ logprobs: null }), /logprobs null/],
+    ['vllm', 'no log-probabilities', vllm({ logprobs: null }), /logprobs is null/],
     ['vllm', 'too few', vllm({}, { token_logprobs: [-1] }), /6 ids but 1 log-probabilities/],
     ['vllm', 'other tokens', vllm({}, { tokens: six('token_id:6') }), /position 0 .* "token_id:6"/],
     ['vllm', 'an end before any token', vllm(empty, noLogProbs), /before the first token/],
@@ -189,7 +189,8 @@ const otherTemplate: OpenaiDoubleOptions = {
   instead: ({ path }) =>
     path === '/tokenize' ? { status: 200, json: { tokens: [1, 124, 9] } } : undefined,
 };
-const otherTokens = /tokenizer or chat template.*token 2 of a conversation is 9 there and 130 here/;
+const otherTokens =
+  /tokenizer or chat template.*token 2 of a test conversation is 9 on the server and 130 in the run/;
 const unknownRoute = /has no \/v1\/completions \(it answered 404: no\\x1b\[31m\)/;
 const refuses = (words: RegExp, ...asked: Parameters<typeof openedOpenai>) =>
   expectRejection(openedOpenai(...asked), 'CONFIG_INVALID', words);
@@ -283,7 +284,7 @@ describe('The opening accepts', () => {
     });
     const { warnings } = await opened([url]);
     expect(warnings[1]).toContain(
-      `(${route} answers 404), so the run cannot compare its tokenizer`,
+      `(${route} answers 404), so the run cannot check that the server uses the tokenizer`,
     );
   });
 

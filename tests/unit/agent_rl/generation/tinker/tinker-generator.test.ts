@@ -87,7 +87,7 @@ const sequence = (tokens: number[], values: number[]): Buffer => {
 test.each([
   ['ids beyond the vocabulary', sequence([5, 5000], [-1, -1]), 'tokens[1] is 5000'],
   ['log-probabilities without a value', sequence([5, 2], [-1, Number.NaN]), 'logProbs[1] is NaN'],
-  ['fewer tokens than were asked for', sequence([5, 6], [-1, -1]), '2 tokens of 6'],
+  ['fewer tokens than were asked for', sequence([5, 6], [-1, -1]), 'only 2 of 6 tokens'],
   ['fewer log-probabilities than tokens', sequence([5, 2], [-1]), 'logProbs has 1'],
   ['no sequence', Buffer.alloc(0), 'no sequence'],
   ['bytes that are no message', Buffer.from([0x0a, 0x7f]), 'unreadable answer'],

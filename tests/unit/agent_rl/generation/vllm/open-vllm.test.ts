@@ -44,7 +44,7 @@ describe('The opening refuses', () => {
       'with another template',
       answering('/render', 200, { token_ids: [1, 124, 9] }),
       {},
-      /tokenizer or chat template.*token 2 of a conversation is 9 there and 130 here/,
+      /tokenizer or chat template.*token 2 of a test conversation is 9 on the server and 130 in the run/,
     ],
     ['with a key', answering('', 401, { error: 'no' }), {}, /401: no\..*generator\.apiKeyEnv/],
   ])('a server: %s', async (_, options, settings, words) => {

@@ -65,7 +65,7 @@ describe('The generator handles unusable answers', () => {
   test.each<[string, DoubleAnswer, RegExp]>([
     ['no JSON', (response) => response.end('<html>'), /the answer is nothing/],
     ['an unknown id', drawn([5, 5, 1024]), /tokens\[2\] is 1024; .* from 0 to 1023/],
-    ['fewer tokens than it says', drawn([5]), /length after 1 of 6 tokens/],
+    ['fewer tokens than it says', drawn([5]), /length limit after only 1 of 6 tokens/],
     ['no number', drawn(fives, { logprobs: logProbs(fives, null) }), /logProbs\[0\] is null/],
     ['other tokens', drawn(fives, { logprobs: logProbs([6]) }), /log-probability at position 0/],
     ['a token behind a stop token', drawn([5, 7, 5, 5, 5, 5]), /continues after stop token 7/],

@@ -165,7 +165,7 @@ describe('A whole model', () => {
     expect(await generator.generate(request('one'))).toEqual(before);
     expect(warnings).toEqual([
       expect.stringMatching(
-        /sampled from weights default instead of .* sends it the weights again/,
+        /sampled from weights default instead of .* sends the weights to this server again/,
       ),
       expect.stringContaining('is back in use'),
     ]);
@@ -198,7 +198,7 @@ describe('An adapter', () => {
     const before = await generator.generate(request('one'));
     for (const name of double.models.keys()) if (name !== 'starter') double.models.delete(name);
     expect(await generator.generate(request('one'))).toEqual(before);
-    expect(warnings[0]).toMatch(/sends it the weights again/);
+    expect(warnings[0]).toMatch(/sends the weights to this server again/);
   });
 
   test('is refused when a whole model should be trained', async () => {
@@ -333,7 +333,7 @@ describe('The pool of several servers', () => {
     learned = 8;
     await startAnew();
     const told = (text: string) => () => warnings.filter((one) => one.includes(text)).length;
-    const doubted = told('the learner may have changed the weights');
+    const doubted = told('the learner may have changed its weights');
     await until(() => doubted() > 0);
     // It is checked again, without a line each time.
     await new Promise((resolve) => setTimeout(resolve, 2500));
