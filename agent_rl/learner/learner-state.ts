@@ -92,7 +92,7 @@ export async function readLearnerState(
       if (values?.length === length) return values;
       throw new AgentRlError(
         'CHECKPOINT_INVALID',
-        `${file.path} must hold "${name}" with ${length} values, but has ${values?.length ?? 'no such tensor'}.`,
+        `${file.path} must contain a tensor "${name}" with ${length} values. Values found: ${values?.length ?? 'none, since there is no such tensor'}.`,
       );
     };
     for (const moment of moments) {

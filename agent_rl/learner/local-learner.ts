@@ -272,7 +272,7 @@ export class LocalLearner implements Learner {
     if (publish !== undefined) return publish(new Map(Object.entries(this.#feeds)), version);
     throw new AgentRlError(
       'CONFIG_INVALID',
-      'No generator shares the memory of this learner. Publish its weights as files.',
+      'Weights cannot be published in memory, because no generator shares the memory of this learner. Publish the weights as files.',
     );
   }
 
@@ -370,7 +370,7 @@ function adaptedBy(config: ModelConfig, options: LocalLearnerOptions): Adapted |
   if (options.adapter !== undefined) return { ...options.adapter, adapter };
   throw new AgentRlError(
     'MODEL_INVALID',
-    'The learner is to train an adapter, but received neither its base model nor a seed.',
+    'The learner must train an adapter, but received neither the base model of the adapter nor a seed.',
   );
 }
 

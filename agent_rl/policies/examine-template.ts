@@ -156,7 +156,7 @@ class Examination {
     if (on('2000-01-01') === on('2001-02-03')) return;
     const { date } = this.#render;
     this.#notes.push(
-      `This chat template shows today's date. The run always gives it ${date ?? 'the default'} (policy.templateDate), so that results do not depend on the day.`,
+      `This chat template shows today's date. In this run it always shows ${date ?? 'its default date'} (policy.templateDate) instead, so that results do not depend on the day.`,
     );
   }
 
@@ -181,7 +181,7 @@ class Examination {
       const failure = this.#failure(() => this.#delta([result('4'), second]));
       if (failure === undefined) continue;
       this.#notes.push(
-        `This chat template cannot show a tool message followed by a ${second.role} message after one turn (${failure}). An episode with these messages fails.`,
+        `This chat template fails when a model turn is followed by a tool message and then by a ${second.role} message (${failure}). Episodes with these messages fail.`,
       );
     }
   }
@@ -225,7 +225,7 @@ class Examination {
       for (const { turn } of turns) template.turnText(turn, endOfTurn, options);
     });
     if (given !== undefined) {
-      return `This chat template formats assistant turns in your data differently from turns that the model generates (${given}) Training keeps generated turns unchanged. It cannot use conversations with assistant turns, such as data for agent-rl sft.`;
+      return `This chat template cannot be used for data with assistant turns, such as data for agent-rl sft, because it formats these turns differently from turns that the model generates. (${given}) Training on turns that the model generates is not affected.`;
     }
     const prompt = textOf(template.promptPieces(this.#opening, this.#tools, options));
     const ours = turns.reduce((text, { turn, said }) => {
@@ -304,8 +304,8 @@ function dependent(
   const whose = role === 'tool' ? "a tool's result" : 'the user';
   return new AgentRlError(
     'TOKENIZER_INVALID',
-    `This chat template writes a message of ${whose} after a model turn differently, depending on the earlier messages: ` +
-      `after a single question it writes ${excerpt(left)}, but ${what} ${excerpt(right)}. An episode only ever appends tokens, so neither text would be correct. ` +
-      'Use a template that writes a message without regard to earlier ones: it must not number messages or list the tools in the last message.',
+    `After a model turn, this chat template writes a message of ${whose} in different ways, depending on the earlier messages: ` +
+      `after a single question as ${excerpt(left)}, but ${what} as ${excerpt(right)}. An episode only appends text and never rewrites it, so neither text would always be correct. ` +
+      'Use a template that writes a message the same way after any earlier messages: it must not number messages or list the tools in the last message.',
   );
 }

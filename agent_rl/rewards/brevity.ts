@@ -4,7 +4,7 @@ import { costs, integer, most, within } from '../config/blocks/block.ts';
 import { type EpisodeView, reward } from '../core/plugins/reward.ts';
 
 const Settings = Type.Object({
-  freeTurns: integer('Number of turns without a cost', {
+  freeTurns: integer('Number of turns that cost nothing', {
     ...within(1, most.count, 1),
     idleWith: { perTurn: 0 },
   }),

@@ -36,7 +36,8 @@ export function wordF1(given: string, expected: string): number {
 /** The best F1 of the final message's words over the task's answers. Does not apply to a task without an answer. */
 export const f1 = reward({
   name: 'f1',
-  description: "F1 of the words of the final message against the task's answer, the best alias",
+  description:
+    "F1 score of the words in the final message, compared with whichever of the task's answer and its aliases fits best",
 })(({ task, messages }: EpisodeView): number | undefined => {
   const accepted = acceptedAnswers(task);
   if (accepted.length === 0) return undefined;

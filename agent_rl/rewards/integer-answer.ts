@@ -19,7 +19,8 @@ const Settings = Type.Object({
  */
 export const integerAnswer = reward({
   name: 'integer_answer',
-  description: '1 when the final message marks an integer within bounds, right or wrong',
+  description:
+    '1 when the final message marks an integer within bounds as its answer, even if the answer is wrong',
   settings: Settings,
   blind: true,
 })(({ messages }: EpisodeView, { from, to }: Static<typeof Settings>): number => {

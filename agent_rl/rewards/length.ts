@@ -6,7 +6,7 @@ import { type EpisodeView, reward } from '../core/plugins/reward.ts';
 import { finalAnswer } from './final-answer.ts';
 
 const Settings = Type.Object({
-  freeWords: integer('Number of words in the final message without a cost', {
+  freeWords: integer('Number of words that the final message may have at no cost', {
     ...within(0, most.count, 50),
     idleWith: { perWord: 0 },
   }),

@@ -18,8 +18,8 @@ test('The sandbox doctor starts and probes every level, and says what it stops',
   expect(auto).toBe(findings[available.indexOf(true)]?.tier);
   expect(lines.at(-1)).toMatch(
     auto === 'native:ns'
-      ? /selects native:ns on this machine, the strongest\.$/
-      : /selects \S+ on this machine, not native:ns/,
+      ? /selects native:ns, the strongest sandbox\.$/
+      : /selects \S+ instead of native:ns/,
   );
   for (const { tier, available: here, misses, probes, escaped, stops, doesNotStop } of findings) {
     expect({ stops, doesNotStop }).toEqual(tierFacts[tier]);

@@ -88,7 +88,7 @@ function learned(summary: JobResult): string {
   const change = `${differenceText(difference)} points of held-out success`;
   return low > 0
     ? `It learned: ${change}.`
-    : `This run does not show that the model learned (${change}). With this few iterations, that is not a criterion.`;
+    : `This run does not show that the model learned (${change}). This does not affect acceptance: the run has too few iterations to expect learning.`;
 }
 
 function measures({ summary, lines }: Found): Row[] {

@@ -68,13 +68,13 @@ export function criteria(
     },
     {
       name: 'gradients are finite and not all zero',
-      bound: 'every norm finite, half of the norms above 0',
+      bound: 'every norm is finite, and at least half of the norms are above 0',
       found: `${norms.length} norms, ${moved} above 0, the largest ${largest(norms).toPrecision(3)}`,
       met: norms.every(Number.isFinite) && moved >= iterations / 2,
     },
     {
       name: 'a stopped run resumes from its checkpoint',
-      bound: `two sessions, each iteration from 1 to ${iterations} once`,
+      bound: `two sessions that together complete each iteration from 1 to ${iterations} exactly once`,
       found: `${String(sessions)} sessions, iterations ${whole[0] ?? 'none'} to ${whole.at(-1) ?? 'none'}`,
       met:
         sessions === 2 &&

@@ -40,12 +40,12 @@ export async function aiSdkTools(
     if (typeof execute !== 'function')
       throw new AgentRlError(
         'PLUGIN_LOAD_FAILED',
-        `${owner} has no execute function, so a provider or client would run it. Training needs its results here: add an execute function.`,
+        `${owner} has no execute function, so a provider or client would run the tool. Training needs the results of the tool in this process: add an execute function.`,
       );
     if (typeof description !== 'string')
       throw new AgentRlError(
         'PLUGIN_LOAD_FAILED',
-        `${owner} has no description, which tells the model when to use it. Add one, as a string.`,
+        `${owner} has no description. Add one, as a string: it tells the model when to use the tool.`,
       );
     const schema = await schemaOf(inputSchema, owner);
     made.push(

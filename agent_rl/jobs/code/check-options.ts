@@ -144,7 +144,7 @@ function check(caller: string, given: Record<string, unknown>, allowed: Allowed)
 
 /** Why parts have no place beside an agent with a loop of its own. */
 const ofAgent = {
-  tools: 'which calls its own tools and would ignore these',
+  tools: 'which calls its own tools and would ignore the tools given here',
   environment: 'which serves as the environment itself',
   agents: 'which is a single agent; the option agents is for environments with several agents',
 };

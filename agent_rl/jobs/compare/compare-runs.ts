@@ -41,7 +41,7 @@ export async function compareRuns({ a, b, print }: CompareOptions): Promise<JobR
   if (differences.length === 0 && parting.compared === 0)
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `${one.folder.path} and ${other.folder.path} cannot be compared. They share no held-out task that both attempted before training or both after it, and they never trained on the same task at the same point. Compare runs on the same tasks. ${settings.length === 0 ? 'Their settings are the same.' : `They differ in ${settings.slice(0, 5).join('; ')}${settings.length > 5 ? `; and ${settings.length - 5} more` : ''}.`}`,
+      `${one.folder.path} and ${other.folder.path} cannot be compared: no held-out task was attempted by both runs before training, or by both after training, and at no point did both train on the same task. Compare runs on the same tasks. ${settings.length === 0 ? 'Their settings are the same.' : `Settings that differ: ${settings.slice(0, 5).join('; ')}${settings.length > 5 ? `; and ${settings.length - 5} more` : ''}.`}`,
     );
   const costs = [one, other].map(costsOf) as [Costs, Costs];
   const decode = decoding((await runTokenizer(one)) ?? (await runTokenizer(other)));
@@ -51,7 +51,7 @@ export async function compareRuns({ a, b, print }: CompareOptions): Promise<JobR
       `B: ${other.folder.path}`,
       ...(differences.length === 0
         ? [
-            'Held out: the runs share no task (attempted by both before training, or by both after).',
+            'Held out: no task was attempted by both runs before training, or by both after training.',
           ]
         : differences.flatMap(differenceLines)),
       ...(slicesKnown || differences.length === 0 ? [] : [unknownSlices]),
@@ -64,7 +64,7 @@ export async function compareRuns({ a, b, print }: CompareOptions): Promise<JobR
 }
 
 const unknownSlices =
-  '  Slices are unknown (no checkpoint with an evaluation before training), so the total contains all tasks.';
+  '  Slices are unknown, because no checkpoint contains an evaluation before training. The total therefore includes the tasks of slices.';
 
 async function heldOut(
   one: RecordedRun,

@@ -43,11 +43,11 @@ export function partingLines(parting: Parting, decode: Decode): string[] {
     otherProbabilities === undefined || otherProbabilities === first?.iteration
       ? []
       : [
-          `  From iteration ${otherProbabilities} on, the same tokens have different probabilities: the weights, or how they are computed, already differ.`,
+          `  From iteration ${otherProbabilities} on, the two runs give different probabilities to the same tokens: by then their weights, or their ways of computing, differ.`,
         ];
   if (first === undefined)
     return [
-      `Training: identical tokens in all ${countText(compared, 'episode')} of the ${countText(iterations, 'iteration')} that both have${alone}`,
+      `Training: identical tokens in all ${countText(compared, 'episode')} of the ${countText(iterations, 'iteration')} that both runs have${alone}`,
       ...weights,
     ];
   const { iteration, episode, taskId, token, source, turn } = first;

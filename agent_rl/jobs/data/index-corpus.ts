@@ -48,15 +48,15 @@ export async function indexCorpus(options: IndexOptions): Promise<JobResult> {
     signal,
   });
   const { counts, dense, approximate } = manifest;
-  const how = dense === null ? 'words' : `words and vectors of ${dense.embedder}`;
+  const how = dense === null ? 'by words' : `by words and by vectors of ${dense.embedder}`;
   print(
     built
-      ? `Indexed ${counts.documents} documents in ${counts.passages} passages by ${how} in ${watch.total.toFixed(1)} s: ${output}`
-      : `${output} already contains this index: ${counts.documents} documents in ${counts.passages} passages by ${how}.`,
+      ? `Indexed ${counts.documents} documents (${counts.passages} passages) in ${watch.total.toFixed(1)} s, for search ${how}: ${output}`
+      : `${output} already contains this index: ${counts.documents} documents (${counts.passages} passages), for search ${how}.`,
   );
   if (shortened !== undefined && shortened > 0)
     print(
-      `${shortened} of ${counts.passages} passages are longer than ${String(dense?.embedder)} can embed. The text past that limit is found by keyword search only. Use shorter passages (chunking.tokens, with the embedder's tokenizer).`,
+      `${shortened} of ${counts.passages} passages are longer than ${String(dense?.embedder)} can embed. The text past that limit is found by keyword search only. Make passages shorter: lower chunking.tokens, and set chunking.tokenizer to the embedder's tokenizer.`,
     );
   return {
     output,

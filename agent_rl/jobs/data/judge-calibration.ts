@@ -150,7 +150,7 @@ function calibrationText(
     `Reward ${reward} against ${n} labels (${failed} failed, ${notApplied} not applicable)`,
     `  accuracy            ${shown(accuracy)} (95 %: ${range(accuracy95)}); baseline, always the more frequent label: ${shown(majorityAccuracy)}`,
     `  correlation         ${shown(correlation)}${correlation95 === null ? '' : ` (95 %: ${range(correlation95)})`}`,
-    `  score minus label   ${shown(meanDifference)} on average, ${shown(meanAbsoluteDifference)} in absolute value`,
+    `  score minus label   ${shown(meanDifference)} on average, ${shown(meanAbsoluteDifference)} if the sign is ignored`,
   ].join('\n');
 }
 

@@ -54,7 +54,7 @@ export async function verifySearchTasks(
   for (const { taskId, problem } of failed) print(`FAIL ${taskId}: ${problem}`);
   const passed = tasks.length - failed.length;
   print(
-    `${passed} of ${tasks.length} tasks are sound: their documents contain the answer, queries find these documents, and no other split shares a question, document or text. With the question as the query, search finds the answer's document for ${byQuestion} of the tasks.`,
+    `${passed} of ${tasks.length} tasks are sound. A task is sound if its documents contain the answer, queries find these documents, and no other split has the same question, document or text. For ${byQuestion} of the tasks, the question itself is a query that finds the answer's document.`,
   );
   return {
     ok: failed.length === 0 && !signal.aborted,

@@ -100,7 +100,7 @@ async function sandboxFinding(): Promise<Finding> {
       const available = status === 'ok' && stdout.trim() === '42';
       const detail = available
         ? `${level}, Python ${python}`
-        : `a program ended as ${status}: ${message}`;
+        : `a test program ended with status ${status}: ${message}`;
       return { ...finding, available, detail, notes: sandboxNotes(sandbox) };
     } finally {
       await sandbox.close();

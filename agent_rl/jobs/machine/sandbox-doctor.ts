@@ -56,9 +56,9 @@ function conclusion(auto: SandboxTier | null, findings: readonly TierFinding[]):
     findings.findIndex(({ tier }) => tier === auto),
   );
   if (stronger.length === 0)
-    return `sandbox.type auto selects ${auto} on this machine, the strongest.`;
+    return `On this machine, sandbox.type auto selects ${auto}, the strongest sandbox.`;
   const reasons = [...new Set(stronger.map(({ detail }) => detail))];
-  return `sandbox.type auto selects ${auto} on this machine, not ${stronger.map(({ tier }) => tier).join(' or ')}: ${reasons.join(' ')}`;
+  return `On this machine, sandbox.type auto selects ${auto} instead of ${stronger.map(({ tier }) => tier).join(' or ')}: ${reasons.join(' ')}`;
 }
 
 async function examine(tier: SandboxTier, options: SandboxDoctorOptions): Promise<TierFinding> {

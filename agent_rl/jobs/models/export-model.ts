@@ -82,7 +82,7 @@ function encoderText(encoder: ExportedEncoder, from: string, to: string): string
   const { bytes, maxTokens, pooling } = encoder;
   const pooled = pooling ?? 'mean, cls or last_token (see its model card)';
   return [
-    `Exported ${from} to ${to}: ${mebibytes(bytes)}, embeds the first ${maxTokens} tokens of a text`,
+    `Exported ${from} to ${to}: ${mebibytes(bytes)}. The exported model embeds the first ${maxTokens} tokens of a text.`,
     `Use it as dense: {type: transformers, model: ${to}, pooling: ${pooled}}. Set queryPrefix and passagePrefix to "" unless this is an E5 model: the default prefixes are for E5.`,
   ].join('\n');
 }
@@ -108,6 +108,6 @@ function refuseAdapters(adapters: readonly string[], format: string): void {
   if (adapters.length === 0) return;
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `--format ${format} takes no adapters. Add them first: agent-rl model merge-lora.`,
+    `--format ${format} does not export adapters. Merge them into the model first: agent-rl model merge-lora.`,
   );
 }

@@ -51,7 +51,7 @@ export async function mergeLora(options: MergeLoraOptions): Promise<JobResult> {
   if (dequantized)
     print(`The weights of ${base} are in four bits; they are converted to floats for the merge.`);
   print(
-    `${merged} matrices of ${base} merged with ${adapters.join(', ')} as ${dtype}: ${outputPath}`,
+    `Merged ${adapters.join(', ')} into ${merged} matrices of ${base}, stored as ${dtype}: ${outputPath}`,
   );
   return {
     output: outputPath,

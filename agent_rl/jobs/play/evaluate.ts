@@ -54,7 +54,9 @@ function showResult(result: Evaluation, { run, split, adapters, print, signal }:
   if (signal.aborted) print('  Interrupted: these results cover the attempts made so far.');
   print(`  total (without slices): ${rateText(result)}`);
   if (result.failed)
-    print(`  total if failed attempts count as wrong, or as right: ${worstCaseText(result)}`);
+    print(
+      `  range of the total (all failed attempts counted as wrong, to all counted as right): ${worstCaseText(result)}`,
+    );
   for (const [name, rate] of Object.entries(result.groups)) print(`  ${name}: ${rateText(rate)}`);
   showChosen(result, print);
   print(`  ${intervalNote}`);

@@ -122,7 +122,7 @@ async function openModel(options: ServeModelOptions, opened: Cleanup) {
   if (generating !== 'engine')
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `generator.type: "${generating}" has no effect here, because the server itself generates. Remove it, or use --set generator.type=engine.`,
+      `generator.type: "${generating}" has no effect here, because the server generates the tokens itself. Remove the setting, or use --set generator.type=engine.`,
     );
   const engine = opened.add(
     await openEngine(config, model, {

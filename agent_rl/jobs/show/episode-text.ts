@@ -66,7 +66,9 @@ function inGroup({ groupReward }: EpisodeRecord): string[] {
   if (groupReward === null) return [];
   const { manager, reward, components = {} } = groupReward;
   const of = Object.keys(components).length === 0 ? '' : `, from ${numbers(components)}`;
-  return [`  reward within its group: ${reward ?? 'no reward'}, by reward manager ${manager}${of}`];
+  return [
+    `  reward within its group: ${reward ?? 'no reward'}, computed by reward manager ${manager}${of}`,
+  ];
 }
 
 /** What an agent with a loop of its own asked of the model, and its turns where they branch. */
@@ -81,7 +83,7 @@ function asked({ episode, learned }: RecordedPart): string[] {
 
 function trouble({ problem, failedAttempts, cutTokens, toolCalls }: EpisodeRecord) {
   const ofTools = toolCalls.flatMap(({ problem: why }) => why ?? []);
-  const cut = `  cut to fit rollout.maxEpisodeTokens: ${countText(cutTokens, 'token')} of its input`;
+  const cut = `  ${countText(cutTokens, 'token')} of the input cut to fit rollout.maxEpisodeTokens`;
   return [
     ...(problem === null ? [] : [`  problem: ${problem}`]),
     ...failedAttempts.map((attempt) => `  an earlier attempt failed: ${attempt.problem}`),

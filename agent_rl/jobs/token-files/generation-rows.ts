@@ -56,7 +56,7 @@ export function readGenerationRow(options: GenerationRowOptions): ReadRow<Genera
       return undefined;
     }
     if (given && fields['tools'] !== undefined) {
-      report('tools', 'has no effect on ids, which are continued unchanged. Remove it.');
+      report('tools', 'has no effect on ids, because ids are continued unchanged. Remove tools.');
     }
     const conversation = given ? undefined : conversationOf(fields, report);
     const ids = given
@@ -68,7 +68,7 @@ export function readGenerationRow(options: GenerationRowOptions): ReadRow<Genera
       const which = given ? 'ids' : 'messages';
       report(
         which,
-        `has ${ids.length} tokens, which leaves no room to generate in the model's ${maxPositions} positions. Shorten it.`,
+        `has ${ids.length} tokens, which leaves no room to generate: the model has ${maxPositions} positions in all. Shorten ${which}.`,
       );
     }
     return { ...id, ids: Array.from(ids), ...(conversation && { conversation }) };

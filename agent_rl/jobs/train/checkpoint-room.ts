@@ -53,7 +53,7 @@ export function roomText(
   free: number,
   folder: string,
 ): string[] {
-  const several = `, ${mebibytes(kept)} kept, ${mebibytes(most)} while one is written`;
+  const several = `, ${mebibytes(kept)} for those that are kept, ${mebibytes(most)} while another is written`;
   const text = `about ${mebibytes(each)} each${most === each ? '' : several}`;
   const line = `  checkpoints   ${text}`;
   if (most <= free) return [line];

@@ -21,7 +21,7 @@ const Settings = Type.Object({
   ...tinkerSettings,
   reduction: Type.Enum(['detect', 'sum', 'sequence-mean'], {
     description:
-      'Which loss the service differentiates: the sum over tokens, or the mean over sequences of their means. detect finds out with a temporary model',
+      'How the service adds up the loss. sum: over all tokens. sequence-mean: averaged over the tokens of each sequence, then over the sequences. detect: finds out which by means of a temporary model',
     default: 'detect',
   }),
   fewShapes: Type.Boolean({
@@ -36,7 +36,7 @@ type Settings = Static<typeof Settings>;
 export const tinkerLearner = learner({
   name: 'tinker',
   description:
-    'Trains an adapter (model.lora) of the model at a service with the Tinker protocol, such as SkyRL.',
+    'Trains an adapter (model.lora) on a service that offers the Tinker protocol, such as SkyRL.',
   settings: Settings,
   elsewhere: true,
 })(async (settings: Settings, host) => {
@@ -78,16 +78,25 @@ function requireLearnable({
   serviceLoss(loss);
   if (maxGradNorm !== Infinity) throw refusedClipping(maxGradNorm);
   if (adapter === undefined)
-    throw refused('The whole model', 'it trains only adapters. Configure one with model.lora');
+    throw refused(
+      'The whole model',
+      'the service trains only adapters. Configure an adapter with model.lora',
+    );
   if (changesWeights)
     throw refused(
       'A model with model.adapters or model.quantize',
-      'it has its own copy of the model. Remove these settings',
+      'the service has its own copy of the model. Remove these settings',
     );
   if (adapter.dropout > 0)
-    throw refused('model.lora.dropout', 'its adapters have no dropout. Set it to 0');
+    throw refused(
+      'model.lora.dropout',
+      'adapters of the service have no dropout. Set model.lora.dropout to 0',
+    );
   if (adapter.rankStabilised)
-    throw refused('model.lora.rankStabilised', 'it scales by alpha / rank. Set it to false');
+    throw refused(
+      'model.lora.rankStabilised',
+      'the service scales adapters by alpha / rank. Set model.lora.rankStabilised to false',
+    );
   return adapter;
 }
 
@@ -149,7 +158,7 @@ async function findReduction(model: TrainedModel): Promise<Reduction> {
   }
   throw refused(
     'The loss of this run',
-    `the gradient norm of the same tokens depends on how they are divided into sequences, both as a sum over tokens and as a mean over sequences (${tried.join('; ')}). Use another service`,
+    `for the same tokens, the gradient norm changes with how the tokens are divided into sequences, whether the loss is taken as a sum over tokens or as a mean over sequences (${tried.join('; ')}). Use another service`,
   );
 }
 
@@ -164,6 +173,6 @@ async function normOf(
   if (norm !== undefined) return norm;
   throw refused(
     'The loss of this run',
-    'it does not report gradient norms, so agent_rl cannot detect its reduction. Set learner.reduction to sum, as in the protocol, or to sequence-mean if its documentation says so',
+    'the service does not report gradient norms, so agent_rl cannot detect how the service adds up the loss. Set learner.reduction to sum, as in the protocol, or to sequence-mean if the documentation of the service says so',
   );
 }

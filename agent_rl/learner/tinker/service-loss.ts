@@ -41,14 +41,14 @@ export function serviceLoss(loss: LossSpec): ServiceLoss {
       if (loss.settings['dualClip'] !== undefined)
         throw refused(
           'algorithm.loss.dualClip',
-          'its clipped loss has no dual clip. Remove the setting',
+          'the clipped loss of the service has no dual clip. Remove the setting',
         );
       return { name: 'ppo', config: ratioBounds(settingsOf(loss)) };
     }
   }
   throw refused(
     `algorithm.loss ${loss.type}`,
-    'it supports only its built-in losses. Use clipped, cispo or reinforce',
+    'the service supports only its built-in losses. Use clipped, cispo or reinforce',
   );
 }
 
@@ -56,10 +56,13 @@ function refuseTerms({ kl, entropyBonus = 0, temperature }: PolicyLossSpec): voi
   if (kl.kind !== 'none')
     throw refused(
       `algorithm.kl ${kl.kind} in the loss`,
-      'its losses have no such term. Set algorithm.kl.in to reward, or algorithm.kl.kind to none',
+      'the losses of the service have no KL term. Set algorithm.kl.in to reward, or algorithm.kl.kind to none',
     );
   if (entropyBonus !== 0)
-    throw refused('algorithm.entropyBonus', 'its losses have no such term. Set it to 0');
+    throw refused(
+      'algorithm.entropyBonus',
+      'the losses of the service have no entropy term. Set algorithm.entropyBonus to 0',
+    );
   if (temperature !== 1)
     throw refused(
       `policy.sampling.temperature ${temperature}`,

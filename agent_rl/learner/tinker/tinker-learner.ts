@@ -181,7 +181,7 @@ export class TinkerLearner implements Learner {
     if (target.kind === 'memory')
       throw new AgentRlError(
         'CONFIG_INVALID',
-        'No generator shares the memory of a Tinker service.',
+        'Weights cannot be published in memory, because no generator shares the memory of a Tinker service.',
       );
     if (target.kind === 'folder') {
       await this.#writeAdapter(target.folder);
@@ -264,7 +264,10 @@ const withoutAdvantages = (datum: TrainDatum): TrainDatum => ({
 });
 
 export const refusedClipping = (norm: number): AgentRlError =>
-  refused(`train.maxGradNorm ${norm}`, 'it may not clip gradients itself. Set it to 0');
+  refused(
+    `train.maxGradNorm ${norm}`,
+    'the service might not clip gradients. Set train.maxGradNorm to 0',
+  );
 
 async function readState(folder: string): Promise<{ state: string; steps: number }> {
   const file = join(folder, stateFile);

@@ -108,7 +108,7 @@ export class TrainedModel {
     const isWhole = logProbs.length === data.length;
     if (isWhole && logProbs.every((row, i) => row.length === data[i]!.tokens.length)) return output;
     throw client.failure(
-      `returned log-probabilities for ${logProbs.length} of ${data.length} sequences, or of wrong lengths`,
+      `returned log-probabilities for ${logProbs.length} of ${data.length} sequences, or not one for each token`,
     );
   }
 

@@ -23,7 +23,10 @@ export function exportAnswers(page: Document): Answers {
   const load = async (request: string): Promise<unknown> => {
     if (!held.has(request)) await loadScript(page, exportName(request));
     if (held.has(request)) return held.get(request);
-    throw new RequestFailed(404, `The export's file for ${request} contains a different answer.`);
+    throw new RequestFailed(
+      404,
+      `The file of the export for ${request} contains the answer to another request.`,
+    );
   };
   return {
     live: false,

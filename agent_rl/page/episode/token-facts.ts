@@ -24,7 +24,7 @@ export function tokenFacts(
       ? ([
           ['log p when sampled', withProbability(logProbs[at])],
           ['log p in training', withProbability(learned?.logProbs[at])],
-          ...optional('log p in the last pass', learned?.lastLogProbs),
+          ...optional('log p in the last training pass', learned?.lastLogProbs),
           ...optional('log p of the old policy', learned?.oldLogProbs),
           ...optional('log p of the reference', learned?.refLogProbs),
           ['ratio', learned ? value(learned.ratios) : notRecorded],

@@ -55,7 +55,7 @@ const episodeColumns: readonly Column<EpisodeRow>[] = [
   {
     key: 'advantage',
     title: 'advantage',
-    hint: 'how the reward compares with its group: an update makes the tokens of better episodes more likely',
+    hint: 'how much better the reward is than the rewards of its group: an update makes the tokens of better episodes more likely',
     isNumber: true,
     show: ({ advantage }) => rewardText(advantage),
   },

@@ -100,7 +100,7 @@ const number = (value: number): string => value.toLocaleString('en');
 /** Which episodes are shown, of how many; during a search, how far it got. */
 function statusOf({ rows, matching, total, search, index }: EpisodePage, offset: number): string {
   if (search)
-    return `${number(rows.length)} found in ${number(search.searched)} of ${number(search.of)} episodes (${bytesText(search.bytes)} read)`;
+    return `${number(rows.length)} found; searched ${number(search.searched)} of ${number(search.of)} episodes (${bytesText(search.bytes)})`;
   const all = countText(total, 'episode');
   const of = matching === total ? all : `${number(matching)} that match, of ${all}`;
   return `${rangeText(offset, rows)} of ${of}${index.ready ? '' : '; still reading more'}`;

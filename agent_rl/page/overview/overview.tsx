@@ -105,7 +105,7 @@ function Slices({ current, isAlone, runs, look }: SlicesProps) {
       {chart.lines.length > 1 && (
         <ChartFigure
           chart={chart}
-          meaning="Share of this run's training episodes that solved their task, by slice, with Wilson 95 % intervals that treat attempts as independent"
+          meaning="For each slice, the share of this run's training episodes that solved their task, with Wilson 95 % intervals as if attempts were independent"
           look={look}
         />
       )}

@@ -47,7 +47,7 @@ function scoreInObject(answer: string): number {
     throw wrong(answer, 'expected an object with only reason and score');
   const { score } = value;
   if (typeof score === 'number' && Number.isFinite(score)) return score;
-  throw wrong(answer, `its score is ${showValue(score, 40)} and not a number`);
+  throw wrong(answer, `expected a finite number as its score, got ${showValue(score, 40)}`);
 }
 
 const wrong = (answer: string, why: string): Error =>

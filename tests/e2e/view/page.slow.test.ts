@@ -199,7 +199,7 @@ const title =
     await page.keyboard.press('/');
     expect(await page.evaluate('document.activeElement.id')).toBe('episode-search');
     await page.keyboard.type('print');
-    await page.getByText(/found in \d+ of \d+ episodes/).waitFor();
+    await page.getByText(/found; searched \d+ of \d+ episodes/).waitFor();
     await page.keyboard.press('Escape');
     await page.keyboard.press('Enter');
     const heading = page.locator('.episode-head h2');

@@ -70,7 +70,7 @@ async function filesOf(options: PrepareDataOptions): Promise<readonly string[]> 
   const { hub, cacheDir, signal, print } = options;
   const found = findSource(options.source);
   if (found.kind === 'files') return found.files;
-  print(`${found.dataset}: a dataset of ${hub.hubUrl}, ${hub.revision}.`);
+  print(`${found.dataset} is a dataset at ${hub.hubUrl}, revision ${hub.revision}.`);
   return fetchHubDataset(found.dataset, {
     ...hub,
     cacheDir,
@@ -83,7 +83,7 @@ async function filesOf(options: PrepareDataOptions): Promise<readonly string[]> 
 function checkFormat(format: SourceFormat, { crawl, columns }: PrepareDataOptions): void {
   const problem =
     format === 'urls' && crawl === undefined
-      ? 'A list of URLs has no texts. Fetch them with --crawl --contact MAIL.'
+      ? 'A list of URLs does not contain the texts of the pages. Fetch the texts with --crawl --contact MAIL.'
       : format === 'hotpotqa' && crawl !== undefined
         ? 'HotpotQA contains its texts and no URLs. Remove --crawl.'
         : format === 'records' && Object.keys(columns).length === 0

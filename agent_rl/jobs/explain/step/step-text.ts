@@ -125,10 +125,10 @@ const figures: readonly (readonly [name: MetricName, words: string])[] = [
   ['parity/maxAbsLogProbGap', 'largest gap between generator and learner, nats'],
   ['sent/ratio', 'mean ratio of new to old probability'],
   ['sent/ratioTail', 'share of tokens with ratio above 2 or below 1/2'],
-  ['sent/clipFraction', 'share clipped'],
-  ['sent/guarded', 'share without gradient: ratio too extreme'],
+  ['sent/clipFraction', 'share of tokens clipped'],
+  ['sent/guarded', 'share of tokens without gradient: extreme ratio'],
   ['sent/kl', 'KL to the reference, nats'],
-  ['correction/maskedShare', 'share left out by the correction'],
+  ['correction/maskedShare', 'share of tokens left out by the correction'],
   ['rollout/entropyEstimate', 'entropy of sampled tokens, nats per token'],
 ];
 

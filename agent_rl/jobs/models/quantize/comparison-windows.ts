@@ -31,7 +31,7 @@ export async function comparisonWindows(
   if (!Number.isInteger(textTokens) || textTokens < 2) {
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `--text-tokens must be a whole number, at least 2, got ${textTokens}.`,
+      `--text-tokens must be a whole number of at least 2, got ${textTokens}.`,
     );
   }
   const tokenizer = await Tokenizer.fromFolder(model);
@@ -47,7 +47,7 @@ export async function comparisonWindows(
   if (most >= vocabSize) {
     throw new AgentRlError(
       'TOKENIZER_INVALID',
-      `The tokenizer in ${model} produces id ${most}, but the model has embeddings for ${vocabSize} tokens only. Use the tokenizer of this model.`,
+      `The tokenizer in ${model} produces id ${most}, but the model has embeddings for only ${vocabSize} tokens. Use the tokenizer of this model.`,
     );
   }
   const count = Math.floor(ids.length / length);

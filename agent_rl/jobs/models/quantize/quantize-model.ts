@@ -106,7 +106,7 @@ function newAdapter({ lora }: QuantizeOptions): Adapter | undefined {
   if (!Number.isInteger(rank) || rank < 1 || !(alpha > 0)) {
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `--lora-rank must be a whole number, at least 0, and --lora-alpha above 0, got ${rank} and ${alpha}.`,
+      `--lora-rank must be a whole number of at least 0, and --lora-alpha must be above 0, but they are ${rank} and ${alpha}.`,
     );
   }
   const name = 'default';

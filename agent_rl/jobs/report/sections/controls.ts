@@ -41,7 +41,7 @@ export function readControls(file: string): Controls {
 
 function seedOf(value: unknown): SeedOfControls {
   if (!isRecord(value) || typeof value['seed'] !== 'number' || !isRecord(value['controls']))
-    throw new Error('one of its seeds has no "seed" or no "controls"');
+    throw new Error('an entry of "seeds" lacks "seed" or "controls"');
   const controls = Object.entries(value['controls']).map(([name, one]) => [name, resultOf(one)]);
   return { seed: value['seed'], controls: Object.fromEntries(controls) };
 }
@@ -49,13 +49,13 @@ function seedOf(value: unknown): SeedOfControls {
 function resultOf(value: unknown): ControlResult | null {
   if (value === null) return null;
   if (!isRecord(value) || !isRecord(value['after']))
-    throw new Error('one of its controls has no "after"');
+    throw new Error('an entry of "controls" lacks "after"');
   const { after } = value as unknown as ControlResult;
   return { after };
 }
 
 const noControls =
-  'This report has no controls, so the result is not compared with more supervised training, rejection sampling, shuffled rewards or a lookup table without a model. To run them: "npm run bench:controls" in a checkout, then --controls FILE.';
+  'This report has no controls: it does not compare the result with more supervised training, rejection sampling, shuffled rewards or a lookup table that uses no model. To run these controls, use "npm run bench:controls" in a checkout, then make the report with --controls FILE.';
 
 const titleOf = (name: string): string => {
   const words = name.replaceAll('-', ' ');

@@ -14,7 +14,11 @@ export function countsSection(runs: readonly ReportedRun[]): Section[] {
       const meanings: Readonly<Record<string, string>> = runs.length === 1 ? useMeanings : {};
       return sharesOf(summary?.ledger, meanings);
     }),
-    ...byRun(runs, 'Counts of the environment, mean per attempt', environmentCounts),
+    ...byRun(
+      runs,
+      'Numbers that the environment reports, averaged over attempts',
+      environmentCounts,
+    ),
   ];
   return blocks.length === 0 ? [] : [{ title: 'Outcomes and tokens', blocks }];
 }

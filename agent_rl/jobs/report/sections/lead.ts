@@ -81,7 +81,8 @@ function recordedText({ evaluations }: ReportedRun): string[] {
       judged === 0
         ? 'none judged'
         : `${counted(successes)} of ${counted(judged)} = ${percentText(successes / judged)}`;
-    const failed = unjudged === 0 ? '' : `, plus ${counted(unjudged)} that failed in the system`;
+    const failed =
+      unjudged === 0 ? '' : `, plus ${counted(unjudged)} that failed because of the system`;
     return `${rate}${failed}, ${whenText[when] ?? when} (iteration ${iteration})`;
   });
   return [

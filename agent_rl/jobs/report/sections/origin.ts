@@ -18,7 +18,7 @@ export function originSection(runs: readonly ReportedRun[]): Section {
     blocks: [
       text('To run it again:'),
       { kind: 'lines', lines: runs.map(commandOf) },
-      text('Settings that have no default or differ from it:'),
+      text('Settings that have no default, or that differ from their default:'),
       ...byRun(runs, 'Setting', changedSettings),
       ...byRun(runs, 'Versions and machine', machineFacts),
       ...byRun(runs, 'SHA-256', hashFacts),

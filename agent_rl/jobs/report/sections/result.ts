@@ -51,7 +51,14 @@ function failureRows(run: ReportedRun, named: boolean): string[][] {
   if ([before, after].every((one) => (one?.systemFailures ?? 0) === 0)) return [];
   const which = named ? [run.folder.name, String(run.settings.at('run.seed'))] : [];
   const cells = [before, after].map((one) => (one ? worstCaseText(one) : '-'));
-  return [['All, if failed episodes counted as wrong, or as right', ...which, ...cells, '-']];
+  return [
+    [
+      'All, as a range (failed episodes counted as wrong, to counted as right)',
+      ...which,
+      ...cells,
+      '-',
+    ],
+  ];
 }
 
 function rowsOf(

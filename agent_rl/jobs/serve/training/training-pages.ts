@@ -51,7 +51,7 @@ export function trainingPages(parts: TrainingParts): { pages: readonly Page[]; c
         if (version !== undefined && !isWanted)
           throw new Refusal(
             409,
-            `This server samples from ${given === undefined ? 'its initial weights' : `version ${given.version} of a training run's weights`}, not from your version ${version}.`,
+            `This server samples from ${given === undefined ? 'its initial weights' : `version ${given.version} of a training run's weights`}, not from version ${version} of your weights.`,
             [],
             otherWeights,
           );
@@ -105,7 +105,7 @@ const at = (path: string): RegExp => new RegExp(`^${path}$`);
 const notReplaced = (): Refusal =>
   new Refusal(
     403,
-    'This server does not accept weights. Start it with --accept-weights to train with it.',
+    'This server does not accept weights. To train with this server, start it with --accept-weights.',
   );
 
 /** Weights that cannot be used are the client's mistake, said without the folder that they lie in here. */

@@ -66,7 +66,7 @@ function promptsTooLong(
   const skip = dataset.tooLong === 'refuse' ? ', or skip them with dataset.tooLong: skip' : '';
   return new AgentRlError(
     'DATASET_INVALID',
-    `${long.length} of ${all} prompts leave no room to answer in rollout.maxEpisodeTokens = ${rollout.maxEpisodeTokens}: ${firstOf(namesOf(long))}.${why} Raise it (with policy.maxContextTokens and algorithm.microBatchTokens), shorten or remove the tasks${skip}.`,
+    `${long.length} of ${all} prompts leave no room to answer in rollout.maxEpisodeTokens = ${rollout.maxEpisodeTokens}: ${firstOf(namesOf(long))}.${why} Raise rollout.maxEpisodeTokens (with policy.maxContextTokens and algorithm.microBatchTokens), shorten or remove the tasks${skip}.`,
   );
 }
 

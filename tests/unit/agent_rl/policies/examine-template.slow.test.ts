@@ -60,7 +60,7 @@ describe('A template that renders earlier turns differently', () => {
       "assistant\\n<think>\\n' }}{%- endif",
     );
     const { notes } = examined(modelWithTemplate(opening), new PlainFormat(), true);
-    expect(notes.join('\n')).toMatch(/It cannot use conversations with assistant turns/);
+    expect(notes.join('\n')).toMatch(/cannot be used for data with assistant turns/);
   });
 });
 
@@ -73,7 +73,7 @@ describe('A template to which no text can be appended', () => {
     [
       'numbers messages',
       ["message.role + '\\n'", "message.role + ' ' + loop.index | string + '\\n'"],
-      /after a single question it writes "3", but in the first turn "4"/,
+      /after a single question as "3", but in the first turn as "4"/,
     ],
     [
       'shows tools in the last message',

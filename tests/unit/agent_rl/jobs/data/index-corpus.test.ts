@@ -65,7 +65,7 @@ describe('agent-rl data index', () => {
     const output = join(folder, 'index-of-passages');
     expect(await index(prepared, '--output', output)).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('2 documents in 2 passages'),
+      stdout: expect.stringContaining('2 documents (2 passages)'),
     });
     const cut = await index(prepared, '--output', `${output}-cut`, '--set', 'chunking.tokens=8');
     expect(cut.code).toBe(2);

@@ -221,7 +221,7 @@ test('an embedding model becomes a folder for dense without adapters, and what t
   expect(said.join('\n')).toContain('embeds the first 10 tokens');
   expect(said.join('\n')).toContain(`{type: transformers, model: ${onnx}, pooling: mean}`);
   const adapted = exportModel({ ...given, onnx: join(folder, 'adapted'), adapters: ['some'] });
-  await expectRejection(adapted, 'CONFIG_INVALID', '--format embedder takes no adapters');
+  await expectRejection(adapted, 'CONFIG_INVALID', '--format embedder does not export adapters');
 });
 
 test.each([

@@ -112,7 +112,7 @@ describe('agent-rl runs show', () => {
   reward 0.50, completed, 1 turn, 3 tokens sampled, seed 7
   reward is the sum of solved 0.5
   judged by environment sums, short 1 x 0
-  reward within its group: 0.25, by reward manager ranking, from weightedSum 0.5
+  reward within its group: 0.25, computed by reward manager ranking, from weightedSum 0.5
 [user]
   What is 1 + 1?
 [assistant, thinking]

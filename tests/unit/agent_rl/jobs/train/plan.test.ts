@@ -130,7 +130,8 @@ describe('The plan', () => {
       planned({ text: `${settings}checkpoint: {${checkpoint}}\n`, of: { bytesForCheckpoints } })
         .text;
     // 524,288 parameters and two moments of each, in 4 bytes: 6 MiB. Three are there while the third is written.
-    const room = '  checkpoints   about 6 MiB each, 12 MiB kept, 18 MiB while one is written';
+    const room =
+      '  checkpoints   about 6 MiB each, 12 MiB for those that are kept, 18 MiB while another is written';
     const enough = text(18 * mebibyte, 'every: 2, keepLast: 2');
     expect(enough).toContain(room);
     expect(enough).not.toContain('warning');
