@@ -7,7 +7,11 @@ import type { Task } from '../core/tasks/task.ts';
 import { largest } from '../core/long-lists.ts';
 
 const Settings = Type.Object({
-  over: choice('Which search of an episode gives the reward', ['best', 'last'], 'best'),
+  over: choice(
+    'Which search of the episode counts: the one with the best result, or the last',
+    ['best', 'last'],
+    'best',
+  ),
 });
 
 /**
@@ -16,7 +20,8 @@ const Settings = Type.Object({
  */
 export const mrr = reward({
   name: 'mrr',
-  description: 'Reciprocal rank of the first hit from a document that supports the answer',
+  description:
+    '1 divided by the rank of the first search hit from a document that supports the answer',
   settings: Settings,
 })(({ task, turns }: EpisodeView, { over }: Static<typeof Settings>): number | undefined => {
   const relevant = relevantDocuments(task);

@@ -17,7 +17,8 @@ const Settings = Type.Object({
 /** Minus the cost of an episode's searches: per call and by length of the results. */
 export const searchCost = reward({
   name: 'search_cost',
-  description: 'Cost of searches, per call and by length of their results',
+  description:
+    'Cost of searches: an amount per call, plus an amount per 1,000 characters of results',
   settings: Settings,
   blind: true,
 })((

@@ -12,7 +12,10 @@ const Settings = Type.Object({
     ...within(0, most.count, 1),
     idleWith: { perCall: 0 },
   }),
-  perCall: costs('Cost of each call above freeCalls, and of each call below minCalls', 0.1),
+  perCall: costs(
+    'Cost of each call beyond freeCalls, and of each call that is missing to reach minCalls',
+    0.1,
+  ),
   maxCost: costLimit('Maximum cost'),
 });
 
@@ -22,7 +25,7 @@ const Settings = Type.Object({
  */
 export const toolCalls = reward({
   name: 'tool_calls',
-  description: 'Cost of each tool call above a free number, and of each call below a minimum',
+  description: 'Cost of making too many or too few tool calls',
   settings: Settings,
   blind: true,
 })((

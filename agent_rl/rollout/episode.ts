@@ -141,7 +141,7 @@ export class Episode {
     if (log.transcript === undefined) {
       if (this.#isOneOfSeveral && log.messages.length === 0)
         throw new PluginError(
-          `${this.#environmentName} sent no message to ${agent} before its turn.`,
+          `${this.#environmentName} sent no message to ${agent} before the first turn of this agent.`,
         );
       log.transcript = policy.begin(log.messages, toolRunner.specs);
       checkPromptFits(log.transcript.length, limits.maxEpisodeTokens);

@@ -23,7 +23,7 @@ export async function playOutside(
   { request, log, timed, signal }: Outside,
 ): Promise<EpisodeEnd> {
   if (agent === undefined || gateway === undefined)
-    throw new Error('An external agent needs an agent and a gateway.');
+    throw new Error('An episode of an external agent needs both the agent and a gateway.');
   const { task, seed, key } = request;
   const door = gateway.enter(request, log, signal);
   const { fetch, baseURL, apiKey } = door;

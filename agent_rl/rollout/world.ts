@@ -83,7 +83,7 @@ export function worldOfSeveral(
   const names = agents.map(({ name }) => name);
   const known = (place: string, name: unknown): void => {
     if (typeof name !== 'string' || !names.includes(name))
-      throw wrong(place, name, `one of its agents: ${names.join(', ')}`);
+      throw wrong(place, name, `one of the agents of the environment: ${names.join(', ')}`);
   };
   const toAgents = (place: string, value: unknown): void => {
     if (!isRecord(value)) throw wrong(place, value, 'messages by agent');

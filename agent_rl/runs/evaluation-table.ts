@@ -42,7 +42,11 @@ export function atKTable({ passAtK, avgAtK, intervalsAtK, perTask }: Evaluation)
   const counted = perTask.filter(({ ofSlice }) => !ofSlice);
   const broken = counted.filter(({ failed }) => failed > 0).length;
   const table = tableText([
-    ['attempts', 'pass@k: at least one of k succeeds', 'avg@k: mean success of the first k'],
+    [
+      'attempts',
+      'pass@k: at least one of k attempts succeeds',
+      'avg@k: mean success of the first k attempts',
+    ],
     ...counts.map((k) => [
       `k = ${k}`,
       shareText(passAtK[k] ?? Number.NaN, intervalsAtK[k]?.pass),
@@ -54,7 +58,7 @@ export function atKTable({ passAtK, avgAtK, intervalsAtK, perTask }: Evaluation)
     ...(broken === 0
       ? []
       : [
-          `  pass@k and avg@k leave out ${broken} of ${counted.length} tasks with a failed attempt`,
+          `  pass@k and avg@k leave out ${broken} of ${counted.length} tasks, because an attempt at them failed`,
         ]),
   ];
 }

@@ -100,7 +100,7 @@ export class OpenRun {
     this.log.info(`Resuming ${this.folder.path} from ${checkpoint ?? 'its start'}`);
     for (const note of notes) this.log.warn(note);
     const changed = rewriteRunConfig(this.folder, config);
-    for (const change of changed) this.log.info(`Changed from this resume on: ${change}`);
+    for (const change of changed) this.log.info(`Setting changed by this resume: ${change}`);
     this.machines = recordMachine(this.folder, sources.machine);
     recordProvenance(this.folder, origins, sources.machine);
     return changed;

@@ -71,7 +71,7 @@ export async function whereToResume(
   const notes = await checkInputs(folder, request.sources, request.allowOtherMachine);
   if (holdsCheckpoints(folder.checkpoints) || !hasInputs(folder))
     return { checkpoint: await newestCheckpoint(folder.checkpoints, request.print), notes };
-  const anew = `${path} has no checkpoint yet: it starts again from its start model, and its records are discarded.`;
+  const anew = `${path} has no checkpoint yet: the run starts again from its start model, and what it has recorded is discarded.`;
   return { checkpoint: undefined, notes: [...notes, anew] };
 }
 

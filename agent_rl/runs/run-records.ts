@@ -86,7 +86,7 @@ export class RunRecords {
 export const lostText = (problem: unknown): string =>
   `${
     problem === undefined
-      ? 'The failure came between an update and its record, so no checkpoint was written'
+      ? 'The run failed after an update but before the update was recorded, so no checkpoint was written'
       : `No checkpoint could be written after the failure: ${messageOf(problem)}`
   }. Progress since the newest checkpoint is lost; a resume repeats it.`;
 

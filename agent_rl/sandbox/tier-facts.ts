@@ -28,19 +28,22 @@ export const tierFacts: Readonly<Record<SandboxTier, TierFacts>> = {
       'bugs of the Linux kernel in the system calls that the sandbox allows',
       'side channels: timing, caches, machine load, file locks in the libraries',
       'finding out whether a path exists, its size and age, and where a symbolic link points',
-      'exceeding the folder quota for up to 50 ms: the quota is checked 20 times a second',
-      'without root, using up the threads of other runs for up to 50 ms: threads are counted 20 times a second',
-      'keeping up to 0.4 GiB of disk occupied while it runs, in files that it deleted but holds open',
+      'exceeding the folder quota for up to 50 ms, because the quota is checked 20 times a second',
+      'without root, taking threads from other runs for up to 50 ms, because threads are counted 20 times a second',
+      'keeping up to 0.4 GiB of disk occupied while it runs, by deleting files that it still holds open',
     ],
   },
   remote: {
     stops: ['what the server stops'],
-    doesNotStop: ['what the server does not stop', 'anyone who can read or change the connection'],
+    doesNotStop: [
+      'what the server does not stop',
+      'anyone who can read or change the traffic to the server',
+    ],
   },
   pyodide: {
     stops: [...everyTier, 'system calls of any kind'],
     doesNotStop: [
-      "bugs in V8's WebAssembly: Node.js does not consider realms or permission flags a security boundary",
+      "bugs in V8's WebAssembly: after one, only realms and permission flags remain, which Node.js does not consider a security boundary",
       'side channels: timing, caches, machine load',
     ],
   },

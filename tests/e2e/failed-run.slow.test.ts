@@ -96,7 +96,7 @@ test('a run killed before its first checkpoint starts over with --resume and end
   succeeded(await resume('killed'));
   const log = readFileSync(join(run('killed'), 'run.log'), 'utf8');
   expect(log).toContain('from its start');
-  expect(log).toContain('has no checkpoint yet: it starts again from its start model');
+  expect(log).toContain('has no checkpoint yet: the run starts again from its start model');
   ofWhole('killed');
 });
 

@@ -257,7 +257,7 @@ describe('A resume', () => {
     expect(existsSync(join(run, 'run.lock'))).toBe(false);
     const log = readFileSync(join(run, 'run.log'), 'utf8');
     expect(log).toContain('.partial: the process that was writing it was killed');
-    expect(log).toContain('Changed from this resume on: train.iterations: 2 -> 3');
+    expect(log).toContain('Setting changed by this resume: train.iterations: 2 -> 3');
     expect(readJson(run, 'summary.json')['iterations']).toBe(3);
   });
 

@@ -138,7 +138,7 @@ const provocations: Readonly<Record<string, () => Promise<string>>> = {
     shown(() => openEmbedder({ type: 'transformers', model: join(folder, 'no-model') })),
   'ROLLOUTS_FAILED:': withoutRoom,
   'Only … % of episodes call a tool': () => warnings({ 'rollout/toolCallRate': 0 }),
-  '… % of episodes are cut off': () => warnings({ 'outcome/truncated-tokens': 80 }),
+  '… % of … episodes are cut off': () => warnings({ 'outcome/truncated-tokens': 80 }),
   'MODEL_INVALID:': () => shown(() => modelFolder(config('model: {path: nowhere/at-all}').config)),
   'DEVICE_UNAVAILABLE:': () => shown(() => openEngine({ device: 'tensorflow', threads: 1 })),
   '… calls in … episodes were malformed': () => warnings({ 'rollout/malformedCalls': 300 }),

@@ -119,7 +119,10 @@ const refused: readonly [unknown, RegExp][] = [
   [{ kind: 'judge', code, tests: null }, /^tests must be an object, got null$/],
   [judge({ stetup: '' }), /^tests has the unknown field "stetup"/],
   ...each(judge, ['statements', undefined, 'assert 1'], /^tests\.statements must be/),
-  [judge({ statements: ['1', 1] }), /^tests.statements must be a list of strings, got 1 at 1$/],
+  [
+    judge({ statements: ['1', 1] }),
+    /^tests.statements must be a list of strings, got 1 at index 1$/,
+  ],
   [judge({ classes: 5 }), /^tests.classes must be a list of strings, got 5$/],
   [judge({ names: 'f' }), /^tests\.names must be a list of strings/],
   [judge({ setup: 1 }), /^tests\.setup must be a string, got 1$/],

@@ -12,7 +12,7 @@ import { ModelJudgeSettings } from './settings.ts';
  */
 @reward({
   name: 'model_judge',
-  description: 'Score of the episode from 0 to 1 by a model behind an OpenAI-compatible server',
+  description: 'Score from 0 to 1 that a model on an OpenAI-compatible server gives the episode',
   settings: ModelJudgeSettings,
   blind: (settings) => !partsOf((settings as ModelJudgeSettings).template).has('reference'),
   open: async (settings, { environment }) =>

@@ -32,15 +32,21 @@ export const ModelJudgeSettings = Type.Object({
     'Template of the user message. Placeholders: {task}, {reference}, {conversation}, {answer} (the final message). If it has {reference}, tasks without a reference answer are not judged',
     { minLength: 1, default: defaultTemplate },
   ),
-  lowest: number('Lowest score, which becomes 0', within(-mostScore, mostScore, 0)),
-  highest: number('Highest score, which becomes 1', within(-mostScore, mostScore, 10)),
+  lowest: number(
+    'Lowest score that the judge may give; it becomes a reward of 0',
+    within(-mostScore, mostScore, 0),
+  ),
+  highest: number(
+    'Highest score that the judge may give; it becomes a reward of 1',
+    within(-mostScore, mostScore, 10),
+  ),
   reply: choice(
     "Form of the judge's answer: a JSON object enforced by the server, a JSON object by instruction, or a bare number",
     ['json_schema', 'json', 'number'],
     'json_schema',
   ),
   temperature: number('Sampling temperature of the judge', within(0, 10, 0)),
-  maxTokens: integer('Token limit of its answer', within(1, 1e6, 512)),
+  maxTokens: integer("Token limit of the judge's answer", within(1, 1e6, 512)),
   maxChars: integer(
     'Character limit of the conversation or the answer in the prompt; the middle of longer texts is omitted',
     within(200, 1e7, 20_000),
@@ -50,7 +56,7 @@ export const ModelJudgeSettings = Type.Object({
     description: 'Further request parameters, such as seed',
   }),
   ...webProperties,
-  timeoutS: number('Time limit of one attempt', within(0.01, 600, 60)),
+  timeoutS: number('Time limit of one attempt to ask the judge', within(0.01, 600, 60)),
   deadlineS: number(
     'Seconds for all attempts and the pauses between them; waiting for the rate limit does not count. rollout.deadlines.gradingS limits all rewards of an episode together',
     within(0.01, 3600, 100),

@@ -50,6 +50,6 @@ function expected(answer: string, { taskId }: Task): Answer {
   const found = readLabel(answer);
   if (found !== undefined) return found;
   throw new Error(
-    `Task ${taskId}: its answer ${JSON.stringify(answer.slice(-80))} is not a single number or expression that can be compared. Fix it, or use exact_match.`,
+    `Task ${taskId}: its answer ${JSON.stringify(answer.slice(-80))} is not a single number or expression that can be compared. Correct the answer, or use exact_match.`,
   );
 }

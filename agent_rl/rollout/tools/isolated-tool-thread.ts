@@ -10,7 +10,8 @@ import type { IsolatedCall, IsolatedStart } from './isolated-tool.ts';
  * calls one after another. Never aborts a call: the other side ends the thread.
  */
 
-const missing = () => 'the thread of an isolated tool only receives its settings';
+const missing = () =>
+  'the thread of an isolated tool receives nothing but the settings of the tool';
 
 await serveRpc(async ({ name, settings, url, hooks }: IsolatedStart) => {
   registerHooks(hooks);

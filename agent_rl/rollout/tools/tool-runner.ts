@@ -155,7 +155,7 @@ export class ToolRunner {
       return { timed: await isolated.call(sent, { seconds, signal }) };
     }
     const tool = options.tools.get(spec.name);
-    if (tool === undefined) throw new Error('the episode was created without it');
+    if (tool === undefined) throw new Error('the episode was created without this tool');
     const random = new KeyedRng(...randomPath);
     let blockedS = 0;
     const answer = async (until: AbortSignal): Promise<ToolResult> => {
@@ -169,7 +169,7 @@ export class ToolRunner {
     const timed = await withDeadline(answer, { seconds, signal });
     if (blockedS <= seconds) return { timed };
     // Everything else in the process was blocked, including the tool's deadline.
-    const problem = `Tool "${spec.name}" blocked the whole run for ${blockedS.toFixed(1)} s, past its deadline of ${seconds} s. Set isolated: import.meta.url in its spec, so that its calls run in a thread that can be terminated.`;
+    const problem = `Tool "${spec.name}" blocked the whole run for ${blockedS.toFixed(1)} s, although its deadline is ${seconds} s. Set isolated: import.meta.url in the spec of the tool. Its calls then run in a thread that can be terminated.`;
     return { timed: 'timeout', problem };
   }
 

@@ -160,7 +160,7 @@ const labels: Readonly<Record<string, string>> = {
   'rollout/lengthMax': 'longest',
   'sent/kl': 'tokens in the update',
   'rollout/klMean': 'all sampled tokens',
-  'sent/guarded': 'out of range, no gradient',
+  'sent/guarded': 'ratio too large to train on',
   'parity/maxAbsLogProbGap': 'largest',
   'parity/meanAbsLogProbGap': 'mean',
   'group/zeroVariance': 'equal rewards',

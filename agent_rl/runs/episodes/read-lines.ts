@@ -55,6 +55,6 @@ export async function* readLines<Parsed>(
 const lineProblem = (place: string, cause: unknown): AgentRlError =>
   new AgentRlError(
     'DATASET_INVALID',
-    `${place} cannot be read: ${messageOf(cause)}. Restore the line: line numbers matter.`,
+    `${place} cannot be read: ${messageOf(cause)}. Restore the line instead of deleting it, because the lines after it must keep their numbers.`,
     { cause },
   );

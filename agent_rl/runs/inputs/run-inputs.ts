@@ -142,7 +142,7 @@ export async function checkInputs(
   const file = inputsFile(folder);
   if (!existsSync(file)) {
     return [
-      `${folder.path} has no inputs.json, so the tasks, start model and engine threads cannot be compared with those at its start.`,
+      `${folder.path} has no inputs.json, so the tasks, start model and engine threads cannot be compared with those that the run began with.`,
     ];
   }
   const before = storedInputs(file);
@@ -204,7 +204,7 @@ function storedInputs(file: string): RunInputs {
   } catch (cause) {
     throw new AgentRlError(
       'CHECKPOINT_INVALID',
-      `${file} cannot be read: ${messageOf(cause)}. Restore it, or delete it to resume without this check.`,
+      `${file} cannot be read: ${messageOf(cause)}. Restore the file, or delete it to resume without this check.`,
       { cause },
     );
   }

@@ -98,6 +98,6 @@ export function checkSummary(
   const key = instancePath.slice(1).replaceAll('/', '.');
   throw new AgentRlError(
     'CHECKPOINT_INVALID',
-    `${file} cannot be read: ${key} ${message}, and is ${(JSON.stringify(data) ?? 'absent').slice(0, 100)}. Restore it as the run wrote it.`,
+    `${file} cannot be read: ${key} ${message}, but it is ${(JSON.stringify(data) ?? 'absent').slice(0, 100)}. Restore the file that the run wrote.`,
   );
 }

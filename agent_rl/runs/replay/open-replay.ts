@@ -18,7 +18,7 @@ const ReplaySettings = Type.Object({
 export const replayGenerator = generator({
   name: 'replay',
   description:
-    'Replays the tokens of a recorded run instead of sampling: to repeat the run, or to train on its first episodes with other rewards or another learner.',
+    'Replays the tokens of a recorded run instead of sampling new ones. Use it to repeat the run, or to train on the first episodes of the run with other rewards or another learner.',
   settings: ReplaySettings,
 })(async ({ run }: Static<typeof ReplaySettings>, { maxContextTokens, warn }) => {
   warn(

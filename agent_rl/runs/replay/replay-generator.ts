@@ -43,9 +43,10 @@ export class ReplayGenerator implements Generator {
     const where = `turn ${turn} of ${taskId}, sample ${sample}, seed ${seed}`;
     if (found.why === 'failed')
       throw new AgentRlError('GENERATION_FAILED', `${run} recorded a failure at ${where}.`);
+    const version = this.#version === undefined ? 'any version' : `version ${this.#version}`;
     throw new AgentRlError(
       'RECORD_MISS',
-      `${run} has no tokens for ${where}, weights of version ${this.#version ?? 'any'}: ${reasons[found.why]}. Replay with the model, tasks, seed and settings of that run.`,
+      `${run} has no tokens for ${where} with ${version} of the weights: ${reasons[found.why]}. Replay with the model, tasks, seed and settings of that run.`,
     );
   }
 

@@ -36,7 +36,7 @@ export const unreadCalls: Check = {
       tries: [
         `choose the call format that the model writes: ${settings.now('policy.toolCallFormat')}, ${settings.now('policy.type')}`,
         `raise ${settings.now('policy.maxTurnTokens')} if calls are cut off`,
-        `show the format ${prompt}, or train the model on calls with agent-rl sft first`,
+        `show the format of a call ${prompt}, or train the model on calls with agent-rl sft first`,
       ],
       example: unseen ? 'unread' : 'malformed',
     };
@@ -77,7 +77,7 @@ export const rejectedCalls: Check = {
       says,
       tries: [
         `add the tool: ${settings.now('tools')}`,
-        `give its name ${prompt}, or train the model on calls with agent-rl sft first`,
+        `give the exact names of the tools ${prompt}, or train the model on calls with agent-rl sft first`,
       ],
       example: 'rejected',
     };
@@ -101,7 +101,10 @@ export const noCalls: Check = {
     return {
       verdict,
       says: `only ${says}`,
-      tries: [`ask for the tool ${prompt}`, 'train the model on calls with agent-rl sft first'],
+      tries: [
+        `ask the model to call the tool ${prompt}`,
+        'train the model on calls with agent-rl sft first',
+      ],
       example: 'without call',
     };
   },
@@ -130,10 +133,10 @@ function toolAvoided({ settings, series }: RunEvidence): Answer | undefined {
     says: `the policy learns to avoid its tools: the share of episodes with a call went from ${percentText(calls.early)} to ${percentText(calls.late)} (rollout/toolCallRate), and success from ${percentText(success?.early ?? 0)} to ${percentText(success?.late ?? 0)}`,
     evidence: costs.map(
       ({ name, was, is }) =>
-        `${name} cost ${shortNumber(-was)} per episode at the start and ${shortNumber(Math.max(0, -is))} at the end (reward/${name}): the policy avoids this cost by not calling`,
+        `${name} lowered the reward by ${shortNumber(-was)} per episode at the start and by ${shortNumber(Math.max(0, -is))} at the end (reward/${name}): the policy avoids this cost by not calling`,
     ),
     tries: [
-      `remove the cost of calls when the answer is wrong: ${settings.now('rollout.invalidCallPenalty')}, ${settings.now('rewards')}`,
+      `charge nothing for calls in episodes with a wrong answer: ${settings.now('rollout.invalidCallPenalty')}, ${settings.now('rewards')}`,
       'start from a policy that succeeds more often: agent-rl sft, with train.until',
     ],
     example: 'without call',
@@ -179,7 +182,7 @@ export const truncated: Check = {
     const tokens = outcomes.get('truncated-tokens') ?? 0;
     const turns = outcomes.get('truncated-turns') ?? 0;
     const share = (tokens + turns) / all;
-    const says = `${percentText(share)} of ${unitOf(episodes)}s are cut off: ${tokens} at the token limit and ${turns} at the turn limit, of ${all} (outcome/truncated-*)`;
+    const says = `${percentText(share)} of ${countText(all, unitOf(episodes))} are cut off: ${tokens} at the token limit and ${turns} at the turn limit (outcome/truncated-*)`;
     // The shipped jobs begin with a quarter.
     const verdict = verdictOf(share, { wrong: 0.6, suspicious: 0.35 });
     if (verdict === 'ok') return ok(says);
@@ -187,7 +190,7 @@ export const truncated: Check = {
       verdict,
       says,
       evidence: [
-        `mean ${(series.mean('rollout/lengthMean') ?? 0).toFixed()}, maximum ${largest(series.values('rollout/lengthMax'), 0)} sampled tokens (rollout/lengthMean, lengthMax)`,
+        `sampled tokens per episode: ${(series.mean('rollout/lengthMean') ?? 0).toFixed()} on average, ${largest(series.values('rollout/lengthMax'), 0)} in the longest (rollout/lengthMean, lengthMax)`,
       ],
       tries: [
         tokens >= turns

@@ -12,7 +12,7 @@ export const groups: Check = {
     if (count === 0) return unknown('no groups are recorded');
     const equal = series.total('group/zeroVariance');
     const [right, wrong] = [series.total('group/allRight'), series.total('group/allWrong')];
-    const seen = `${percentText(equal / count)} of ${countText(count, 'group')} have equal rewards (group/zeroVariance), all right: ${right}, all wrong: ${wrong}`;
+    const seen = `${percentText(equal / count)} of ${countText(count, 'group')} have equal rewards (group/zeroVariance); all episodes are right in ${right} and wrong in ${wrong}`;
     // Solved tasks end in groups that are all right: 0.8 is where the shipped jobs end.
     if ((series.late('rollout/successRate') ?? 0) >= 0.8 && right >= wrong)
       return ok(`${seen}; the tasks are solved`);
@@ -53,7 +53,7 @@ export const fewTasks: Check = {
     if (verdict === 'ok') return ok(says);
     return {
       verdict,
-      says: `${says}: the policy can memorise their answers`,
+      says: `${says}: the policy can memorise the answers`,
       tries: [
         `use more different tasks: ${settings.now('datasets')}, ${settings.now('dataset.trainSplit')}, ${settings.now('dataset.maxSamples')}`,
       ],
@@ -73,7 +73,7 @@ export const oneSided: Check = {
   look: ({ settings, episodes }) => {
     if (episodes === undefined) return unknown('no training episode is recorded');
     const learning = [...episodes.agents].filter(([, { learns }]) => learns);
-    if (episodes.agents.size < 2) return ok('an episode has one agent');
+    if (episodes.agents.size < 2) return ok('each episode has only one agent');
     // Agents that work together win and lose together.
     const best = largest([...episodes.agents.values()].map(rateOf));
     const found = learning.find(
@@ -103,6 +103,6 @@ function advice({ equal, right, wrong }: Record<'equal' | 'right' | 'wrong', num
   if (right + wrong < 0.5 * equal)
     return 'check the reward: it does not distinguish episodes that solve their task from others';
   return right >= wrong
-    ? 'use harder tasks: these are solved'
+    ? 'use harder tasks, because the policy already solves these'
     : 'use easier tasks, or train with agent-rl sft first';
 }

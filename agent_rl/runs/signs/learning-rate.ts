@@ -43,10 +43,10 @@ export const learningRate: Check = {
     if (most < 1e-7)
       return {
         verdict: 'suspicious',
-        says: `the learning rate is ${shortNumber(most)} at most, a tenth of the usual rate even for the largest models`,
+        says: `the learning rate never exceeds ${shortNumber(most)}, less than a tenth of what is usual even for the largest models`,
         tries,
       };
-    return ok(`the learning rate is ${shortNumber(most)} at most (train/learningRate)`);
+    return ok(`the highest learning rate is ${shortNumber(most)} (train/learningRate)`);
   },
 };
 
@@ -91,7 +91,7 @@ function stepSize({ settings, series, trainedParameters }: RunEvidence): Answer 
       verdict: 'wrong',
       says: `steps are too small: ${rate}, so all ${countText(steps, 'step')} of the run together move a weight by at most ${shortNumber(100 * way)} % of its size`,
       evidence,
-      tries: [`raise ${settings.now('train.learningRate')}, tenfold at first`],
+      tries: [`raise ${settings.now('train.learningRate')} to ten times its value`],
     };
   return undefined;
 }
@@ -109,7 +109,7 @@ export const gradient: Check = {
     if (wild)
       return { verdict: 'wrong', says: 'the loss or the gradient is NaN or infinite', tries };
     const median = series.median('train/gradNorm') ?? 0;
-    const says = `its median norm is ${shortNumber(median)} (train/gradNorm)`;
+    const says = `the median norm of the gradient is ${shortNumber(median)} (train/gradNorm)`;
     return tooLarge(evidence, median) ?? tooSmall(evidence, median) ?? ok(says);
   },
 };
@@ -121,7 +121,7 @@ function tooLarge({ settings, series }: RunEvidence, median: number): Answer | u
   const clipped = series.values('train/gradNorm').filter((norm) => norm > bound).length;
   return {
     verdict: 'suspicious',
-    says: `the gradient is clipped to a tenth or less: its median norm is ${shortNumber(median)}`,
+    says: `most gradients are clipped to less than a tenth of their size: their median norm is ${shortNumber(median)} (train/gradNorm)`,
     evidence: [`clipped in ${clipped} of ${series.values('train/gradNorm').length} updates`],
     tries: [`raise ${settings.now('train.maxGradNorm')}, or check the scale of rewards`],
   };

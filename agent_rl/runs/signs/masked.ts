@@ -58,7 +58,7 @@ function maskReasons({ settings, series, episodes }: RunEvidence): Reason[] {
       ? []
       : [
           {
-            seen: `${countText(leftOut, 'episode')} to which the reward manager gave no reward (group/leftOut)`,
+            seen: `the reward manager gave no reward to ${countText(leftOut, 'episode')} (group/leftOut)`,
             tries: [`see why: ${settings.now('rewardManager.type')}`],
           },
         ]),

@@ -22,8 +22,8 @@ export const kl: Check = {
     if (held === undefined || against === undefined) return unknown('no KL term was measured');
     const ratio = against === 0 ? (held > 0 ? Infinity : 0) : held / against;
     const says = isInReward
-      ? `the KL penalty is ${shortNumber(held)}, the reward spread ${shortNumber(against)} (rollout/klPenaltyMean, rewardStd)`
-      : `the KL term has strength ${shortNumber(held)}, the advantages ${shortNumber(against)} (weight x sqrt(2 sent/kl), sent/advantageStd)`;
+      ? `the KL penalty is ${shortNumber(held)}, while the standard deviation of rewards is ${shortNumber(against)} (rollout/klPenaltyMean, rewardStd)`
+      : `the strength of the KL term is ${shortNumber(held)}, while the standard deviation of advantages is ${shortNumber(against)} (weight x sqrt(2 x sent/kl), sent/advantageStd)`;
     // As strong as the rewards it stands still; a third already sets how far it goes.
     if (ratio < 1 / 3) return ok(says);
     return {
@@ -137,7 +137,7 @@ export const lengths: Check = {
       says: `episodes get ${is > was ? 'longer' : 'shorter'} without more success: ${says}`,
       tries: [
         is > was
-          ? `penalise length: ${settings.now('algorithm.overlong.share')}, rewards: length; ${settings.now('algorithm.aggregation')}`
+          ? `penalise length with ${settings.now('algorithm.overlong.share')} or the reward length, or change ${settings.now('algorithm.aggregation')}`
           : 'read an episode: a reward may favour ending early',
       ],
       example: 'scored',
@@ -156,13 +156,15 @@ export const ratios: Check = {
     const tail = series.late('sent/ratioTail');
     const guarded = series.late('sent/guarded') ?? 0;
     if (clipped === undefined && tail === undefined) return unknown('no update was made');
-    const says = `tokens whose probability doubled or halved: ${shown(tail)} (sent/ratioTail), clipped: ${shown(clipped)} (sent/clipFraction)`;
+    const says = `share of tokens whose probability doubled or halved: ${shown(tail)} (sent/ratioTail); share of tokens that were clipped: ${shown(clipped)} (sent/clipFraction)`;
     // PPO's papers clip a few tokens in a hundred; a fifth is lost to the update.
     if ((tail ?? 0) < 0.02 && (clipped ?? 0) < 0.2 && guarded === 0) return ok(says);
     return {
       verdict: 'suspicious',
       says,
-      evidence: [`${percentText(guarded)} of tokens differ too much to train on (sent/guarded)`],
+      evidence: [
+        `${percentText(guarded)} of tokens are not trained on, because their probability changed too much (sent/guarded)`,
+      ],
       tries: [
         `lower ${settings.now('train.learningRate')}, ${settings.now('algorithm.epochs')} or ${settings.now('algorithm.updatesPerBatch')}; ${settings.now('algorithm.correction.type')}`,
       ],

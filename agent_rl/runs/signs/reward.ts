@@ -32,7 +32,7 @@ export const constantReward: Check = {
     if (unsolved) return ok('no episode is solved; see below');
     return {
       verdict: 'wrong',
-      says: `every reward is ${shortNumber(reward.most)}, in all ${scored} ${unit}s: there is nothing to compare within groups`,
+      says: `all ${scored} ${unit}s have the reward ${shortNumber(reward.most)}, so there is nothing to compare within groups`,
       evidence: [
         `the policy gave ${countText(different, 'different answer')} to ${countText(tasks, 'task')} and solved ${solved} of ${scored} ${unit}s`,
         ...solvedAll(episodes),
@@ -49,8 +49,10 @@ export const constantReward: Check = {
 const spreadText = ({ least, most }: Spread): string =>
   `rewards range from ${shortNumber(least)} to ${shortNumber(most)}`;
 
-const solvedAll = ({ solvedWithoutCall, scored }: EpisodeTally): string[] =>
-  solvedWithoutCall === 0 ? [] : [`${solvedWithoutCall} of ${scored} solved without a tool call`];
+const solvedAll = ({ solvedWithoutCall, scored, unit }: EpisodeTally): string[] =>
+  solvedWithoutCall === 0
+    ? []
+    : [`${solvedWithoutCall} of ${scored} ${unit}s were solved without a tool call`];
 
 export const neverSolved: Check = {
   name: 'never-solved',
@@ -72,7 +74,9 @@ export const neverSolved: Check = {
         tries: ['fix the findings above, and start again from the model before training'],
       };
     if (solved)
-      return ok(`${percentText(late)} of episodes in the last quarter (rollout/successRate)`);
+      return ok(
+        `${percentText(late)} of episodes in the last quarter solved their task (rollout/successRate)`,
+      );
     const paid = episodes !== undefined && !isConstant(episodes.reward);
     return {
       // Other rewards may lead to it.
@@ -104,7 +108,7 @@ export const success: Check = {
     const paid = is >= was;
     return {
       verdict: 'wrong',
-      says: `success fell: from ${percentText(early)} in the first quarter to ${percentText(late)} in the last (rollout/successRate)${paid ? ', but the reward did not fall: it rewards something else' : ''}`,
+      says: `success fell: from ${percentText(early)} in the first quarter to ${percentText(late)} in the last (rollout/successRate)${paid ? ', but the reward did not fall, so it rewards something other than success' : ''}`,
       evidence: [
         `reward ${shortNumber(was)} at the start, ${shortNumber(is)} at the end (rollout/rewardMean)`,
       ],
@@ -162,7 +166,7 @@ export const paidForNothing: Check = {
     const tools = hasTools && settings.list('environment').length < 2;
     const [was = 0, is = 0] = series.ends('rollout/successWithoutCalls');
     const withoutCall = tools && solved >= leastSolved ? solvedWithoutCall / solved : 0;
-    const says = `${silent} of ${scored} ${unit}s are rewarded without text or calls${tools ? `; ${percentText(withoutCall)} of ${solved} solved episodes called no tool` : ''}`;
+    const says = `${silent} of ${scored} ${unit}s are rewarded although the model wrote no text and called no tool${tools ? `; ${percentText(withoutCall)} of ${solved} solved episodes called no tool` : ''}`;
     // Words guessed right now and then are no news; one success in four is a way of its own.
     const rising = tools && is >= was + 0.1;
     const verdict =

@@ -5,14 +5,14 @@ import { type Check, ok, unknown, verdictOf } from './check.ts';
 /** Whether the run was meant to learn at all. */
 export const control: Check = {
   name: 'control',
-  asks: 'Is it meant to learn?',
+  asks: 'Is the run meant to learn?',
   look: ({ settings }) => {
     const value = settings.at('train.control') ?? 'none';
     if (value === 'none') return ok('the run is not a control (train.control)');
     return {
       verdict: 'wrong',
       says: 'the run is a control: its rewards are unrelated to its episodes',
-      evidence: [`${settings.now('train.control')}: rewards do not belong to their episodes`],
+      evidence: [settings.now('train.control')],
       tries: [`set ${settings.now('train.control')} to none`],
     };
   },
@@ -56,7 +56,7 @@ export const parity: Check = {
       );
     const most = largest(gaps);
     const bound = settings.number('train.parityBound.max', 1e-3);
-    const says = `generator and learner differ by ${shortNumber(most)} nats at most (parity/maxAbsLogProbGap)`;
+    const says = `generator and learner differ by at most ${shortNumber(most)} nats (parity/maxAbsLogProbGap)`;
     // Rounding alone stays three orders under the default bound of 1e-3 on the CPU, two on CUDA.
     const verdict = verdictOf(most / bound, { wrong: 1, suspicious: 0.5 });
     if (verdict === 'ok') return ok(says);
@@ -83,7 +83,7 @@ export const slowTools: Check = {
     if (collect <= 0.5 || tools <= 4 * sampling) return ok(says);
     return {
       verdict: 'suspicious',
-      says: `${says} and episodes wait for tools four times as long as they sample (seconds/tools, seconds/generation)`,
+      says: `${says}, and episodes wait for tools over four times as long as they sample (seconds/tools, seconds/generation)`,
       tries: [
         `raise ${settings.now('rollout.workers')}; where programs run, raise ${settings.now('sandbox.workers')} or lower ${settings.now('sandbox.wallS')}`,
       ],

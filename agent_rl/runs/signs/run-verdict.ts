@@ -16,7 +16,7 @@ export function runVerdict(evidence: RunEvidence, findings: readonly Finding[]):
   if (is !== 'worse' && length < leastIterations)
     return {
       is,
-      says: `${says} ${countText(length, 'iteration')} ${length === 1 ? 'is' : 'are'} too few to tell whether it learns.`,
+      says: `${says} ${countText(length, 'iteration')} ${length === 1 ? 'is' : 'are'} too few to tell whether the run learns.`,
     };
   const cause = findings.find(isTrouble);
   return {

@@ -70,7 +70,7 @@ export const notTimedByCaller = around(notTimed);
 
 /** Shows in a profile when the sandbox works. It stands behind the queue, so waiting for a free worker does not count. */
 export const shownInProfile = around((next) =>
-  spanned({ track: 'sandbox', name: 'program or end of a session' }, next),
+  spanned({ track: 'sandbox', name: 'running a program or ending a session' }, next),
 );
 
 /**

@@ -202,7 +202,7 @@ export const missingProtections = ({ level, fixedAddresses, walls }: Hello): San
 const addresses = {
   kind: 'addresses',
   message:
-    'memory addresses of objects differ from run to run, because this container does not allow fixing them',
+    'memory addresses of objects differ from run to run, because this container does not allow the sandbox to fix them',
 } as const;
 
 const threads = {

@@ -94,7 +94,7 @@ export class NativeSession implements SandboxSession {
     } catch (error) {
       signal?.throwIfAborted();
       // Its variables are gone, so the program cannot be run again.
-      const lost = 'the session was lost with its supervisor, and its variables are gone: ';
+      const lost = 'the variables of the session are lost, because its supervisor process ended: ';
       return this.#ended('sandbox_error', `${this.#started ? lost : ''}${messageOf(error)}`);
     } finally {
       signal?.removeEventListener('abort', stop);

@@ -10,16 +10,16 @@ export const kernelProbes: EscapeProbes = {
   exec: 'import os\nos.execv("/bin/sh", ["sh", "-c", "echo x > " + WITNESS_FILE])',
   'a secret file': 'if CANARY in open(SECRET_FILE).read(): escaped()',
   'a file of the machine': 'if "root:" in open("/etc/passwd").read(): escaped()',
-  'a list of its folders': 'import os\nif os.listdir("/"): escaped()',
+  'a list of the folders of the machine': 'import os\nif os.listdir("/"): escaped()',
   'a file written outside': 'open(WITNESS_FILE, "w").write("x")',
-  'a file cut': 'import os\nos.truncate(SECRET_FILE, 1 << 20)\nescaped()',
-  'a file emptied by reading':
+  'a file cut or lengthened': 'import os\nos.truncate(SECRET_FILE, 1 << 20)\nescaped()',
+  'a file emptied by opening it to read':
     'import os\nos.open(SECRET_FILE, os.O_RDONLY | os.O_TRUNC)\nescaped()',
   'a watch of folders': `${libc}if libc.inotify_init() >= 0: escaped()`,
   '/proc': 'if open("/proc/self/environ").read(): escaped()',
   'the trainer listed': 'import os\nif os.listdir("/proc/%d" % TRAINER): escaped()',
   'a signal to the trainer': 'import os\nos.kill(TRAINER, 0)\nescaped()',
-  'a signal to its parent': 'import os\nos.kill(os.getppid() or 1, 0)\nescaped()',
+  'a signal to the parent process': 'import os\nos.kill(os.getppid() or 1, 0)\nescaped()',
   'tracing the trainer': `${libc}if libc.ptrace(0x4206, TRAINER, 0, 0) == 0: escaped()`,
   'the memory of the trainer': `${libc}buffer = ctypes.create_string_buffer(8)
 class Part(ctypes.Structure): _fields_ = [("base", ctypes.c_void_p), ("length", ctypes.c_size_t)]

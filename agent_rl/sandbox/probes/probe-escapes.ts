@@ -85,7 +85,7 @@ export async function tryProbes(
     const result = await run(probeProgram(probes, bait));
     if (!result.stdout.includes('ALL PROBES TRIED')) {
       throw new Error(
-        `its escape probes ended by ${result.status}: ${result.message ?? lastLine(result.stderr)}`,
+        `its escape probes ended with status ${result.status}: ${result.message ?? lastLine(result.stderr)}`,
       );
     }
     const seen = connections > 0 ? ['a connection to the host'] : [];

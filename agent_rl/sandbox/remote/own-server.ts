@@ -65,7 +65,7 @@ export class OwnServer implements RemoteServer {
     const now = factsOf(checked.value);
     return isDeepStrictEqual(now, this.facts)
       ? undefined
-      : `it offered ${factsText(this.facts)} and now offers ${factsText(now)}`;
+      : `it offered ${factsText(this.facts)} at the start of the run, but now offers ${factsText(now)}`;
   }
 
   readonly execute: RemoteServer['execute'] = async (request, signal) => {

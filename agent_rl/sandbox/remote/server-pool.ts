@@ -89,7 +89,7 @@ export class SandboxPool extends ServerPool<SandboxServer> {
     const what =
       change === 'back'
         ? 'is back in use.'
-        : `is out of use until it answers as at the start of the run: ${problem}`;
+        : `is out of use until it answers again as it did at the start of the run: ${problem}`;
     this.onIncident({ kind: 'server', message: `The sandbox server ${url} ${what}` });
   }
 }

@@ -27,7 +27,7 @@ function textsProblem(name: string, value: unknown): Problem {
   // A hole in the list is not a string either, and only iteration meets it.
   for (const [i, item] of value.entries()) {
     if (typeof item !== 'string') {
-      return `${name} must be a list of strings, got ${seen(item)} at ${i}`;
+      return `${name} must be a list of strings, got ${seen(item)} at index ${i}`;
     }
   }
   return undefined;

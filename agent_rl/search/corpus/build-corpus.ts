@@ -221,7 +221,10 @@ async function addAll(writer: PassageTableWriter, options: FillOptions) {
 }
 
 const twice = (what: string): AgentRlError =>
-  new AgentRlError('DATASET_INVALID', `${what} occurs twice in the input. Keep one.`);
+  new AgentRlError(
+    'DATASET_INVALID',
+    `${what} occurs twice in the input. Keep only one of the two.`,
+  );
 
 function itemReader(chunk: Chunker) {
   const documents = new Set<string>();
@@ -239,7 +242,8 @@ function itemReader(chunk: Chunker) {
     const { documentId: id, start, text } = item.passage;
     for (const holder of item.passage.alsoIn ?? []) holders.add(holder);
     const place = JSON.stringify([id, start]);
-    if (whole.has(id)) throw twice(`The document ${JSON.stringify(id)}, whole and in passages,`);
+    if (whole.has(id))
+      throw twice(`As a whole and as passages, the document ${JSON.stringify(id)}`);
     if (places.has(place)) throw twice(`The passage of ${JSON.stringify(id)} at ${start}`);
     documents.add(id);
     places.add(place);

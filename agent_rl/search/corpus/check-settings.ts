@@ -22,7 +22,7 @@ export function settingsProblem(settings: Settings): string | undefined {
   if (overlap !== undefined) return overlap;
   const { language = 'English', removeStopWords = true } = text;
   return removeStopWords && withoutStopWords.has(language)
-    ? `text.removeStopWords: there is no list of stop words for ${language}. Set it to false.`
+    ? `text.removeStopWords: there is no list of stop words for ${language}. Set removeStopWords to false.`
     : undefined;
 }
 

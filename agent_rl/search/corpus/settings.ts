@@ -65,7 +65,7 @@ export const FusionSettings = Type.Union(
       of: Type.Optional(
         Type.Enum(['ranks', 'scores'], {
           description:
-            'What the weights multiply. ranks: 1 / rank. scores: the scores of each list, scaled to [0, 1]. ranks by default',
+            'What is multiplied by the weights. ranks: 1 / the rank of each hit. scores: the score of each hit, scaled to [0, 1] within its list. The default is ranks',
         }),
       ),
       denseWeight: number('Weight of the vector search', within(0, most.count)),

@@ -45,5 +45,5 @@ export class Budget {
 const spent = (limit: string, calls: number): AgentRlError =>
   new AgentRlError(
     'WEB_BUDGET_SPENT',
-    `The web budget is spent after ${calls} calls (${limit}). Raise it, or record a cassette: its answers cost nothing.`,
+    `The web budget is spent after ${calls} calls (${limit}). Raise the budget, or record a cassette: recorded answers cost nothing.`,
   );

@@ -100,7 +100,7 @@ native('A supervisor that dies', () => {
 native('A session whose supervisor dies', () => {
   const lost = {
     status: 'sandbox_error',
-    message: expect.stringMatching(/session was lost with its supervisor.*ended with SIGKILL/),
+    message: expect.stringMatching(/session are lost, because its supervisor.*ended with SIGKILL/),
     stdout: '',
     alive: false,
   };

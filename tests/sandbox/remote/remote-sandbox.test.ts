@@ -280,7 +280,10 @@ describe('The remote sandbox with several servers', () => {
   test('does not use a server that came back as another one', async () => {
     const { a, sandbox, reported, incidents } = await pair();
     a.state.facts = { python: '3.12' };
-    await reported('server', 'native:ns with Python 3.11 and now offers native:ns with Python 3.12');
+    await reported(
+      'server',
+      'native:ns with Python 3.11 at the start of the run, but now offers native:ns with Python 3.12',
+    );
     expect(await sandbox.execute(run)).toMatchObject({ stdout: 'b' });
     expect(incidents.map(({ kind }) => kind)).toEqual(['server']);
   });

@@ -149,7 +149,7 @@ export class EpisodeIndex {
     const record = learnedOf(bytes.toString());
     const episode = this.#byId.get(partText(record));
     if (episode?.row.taskId !== record.taskId)
-      throw new Error(`train.jsonl has no episode ${partText(record)} of ${record.taskId}`);
+      throw new Error(`train.jsonl has no episode ${partText(record)} of task ${record.taskId}`);
     episode.row.use = record.use;
     episode.row.advantage = record.advantage;
     episode.learned = { offset, bytes: bytes.length };

@@ -105,7 +105,8 @@ function apply(text: string, [name, find, replace, matches]: Patch): string {
 export function patchGlue(source: string): string {
   const patched = gluePatches.reduce(apply, source);
   const doors = countOf(patched, door);
-  if (doors !== doorCount) throw mismatch('doors from Python to JavaScript', doors, doorCount);
+  if (doors !== doorCount)
+    throw mismatch('ways for Python code to reach JavaScript', doors, doorCount);
   const flagged = patched.replaceAll(door, (head) => `${head}__doors.used=true;`);
   return `(__doors=>{"use strict";${importGuard}${flagged}})`;
 }

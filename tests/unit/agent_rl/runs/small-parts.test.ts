@@ -92,7 +92,9 @@ test('pass@k and avg@k stand side by side, with what they leave out', () => {
     ['k = 1', '25.0 % [0.0, 50.0]', '0.0 % [0.0, 56.1]'],
     ['k = 2', '50.0 % [10.0, 100.0]', '25.0 % [0.0, 50.0]'],
   ]);
-  expect(table.at(-1)).toBe('  pass@k and avg@k leave out 1 of 3 tasks with a failed attempt');
+  expect(table.at(-1)).toBe(
+    '  pass@k and avg@k leave out 1 of 3 tasks, because an attempt at them failed',
+  );
 });
 
 const judged = played({ taskId: 'sum-1', outcome: 'wrong-answer' });

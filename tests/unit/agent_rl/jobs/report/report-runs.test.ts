@@ -161,7 +161,7 @@ describe('The report of a run', () => {
       'a summary of another shape',
       { runs: [writeRun(folder, 'odd', { summary: { eval: { before: 5 }, warnings: [] } })] },
       'CHECKPOINT_INVALID',
-      /summary\.json cannot be read: eval\.before must be object, and is 5\./,
+      /summary\.json cannot be read: eval\.before must be object, but it is 5\./,
     ],
   ])('refuses %s', async (_, options, code, message) => {
     await expectRejection(writtenReport({ runs: [run], ...options }), code, message);

@@ -55,7 +55,7 @@ describe('The diagnosis of a run', () => {
     ['parity: suspicious', { 'parity/maxAbsLogProbGap': 6e-4 }, /0\.0006 nats/],
     ['learning-rate: wrong', { 'train/learningRate': 0 }, /is 0/],
     ['learning-rate: suspicious', { 'train/learningRate': 1e-9 }, /1e-9/],
-    ['gradient: suspicious', { 'train/gradNorm': 11 }, /clipped to a tenth/],
+    ['gradient: suspicious', { 'train/gradNorm': 11 }, /clipped to less than a tenth/],
     // 5e-5 / sqrt(1e6) = 5e-8, under ten times eps.
     ['gradient: suspicious', { 'train/gradNorm': 5e-5 }, /5e-8 per weight/],
     ['masked: suspicious', { 'ledger/masked': 4000 }, /28\.6 %/],
@@ -100,7 +100,7 @@ describe('The diagnosis of a run', () => {
 
   test.each<[string, NonNullable<Sketch['episodes']>, RegExp]>([
     ['unread-calls: wrong', { unread: 70 }, /70\.0 % .* looks like a call/],
-    ['constant-reward: wrong', { reward: constant(0.5) }, /0\.5, in all 100 episodes/],
+    ['constant-reward: wrong', { reward: constant(0.5) }, /all 100 episodes have the reward 0\.5/],
     ['constant-part: suspicious', { scores: new Map([['format', constant(0)]]) }, /never earned/],
     ['paid-for-nothing: wrong', { paidForNothing: 30 }, /30 of 100/],
     ['paid-for-nothing: wrong', { unit: 'part', paidForNothing: 50 }, /^50 of 100 parts are/],
@@ -138,10 +138,10 @@ describe('The diagnosis of a run', () => {
     // 2 x sqrt(2 x 0.5) = 2 against a spread of 1.
     [
       'kl: wrong',
-      /KL term has strength 2, the advantages 1/,
+      /KL term is 2, while the standard deviation of advantages is 1/,
       { config: klOf(2), metrics: { 'sent/kl': 0.5 } },
     ],
-    ['kl: suspicious', /the KL penalty is 0\.25, the reward spread 0\.5/, pulled],
+    ['kl: suspicious', /the KL penalty is 0\.25, while .* rewards is 0\.5/, pulled],
     ['entropy: suspicious', /is not falling: .* from 40\.0 % to 40\.0 %/, stuck],
     // Weights of 100 / sqrt(1e6) = 0.1: a step of 0.01 is a tenth of them.
     [

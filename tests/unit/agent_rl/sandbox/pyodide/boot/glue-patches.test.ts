@@ -26,7 +26,10 @@ test('Glue that does not match the patches exactly is refused by the patch that 
   for (const [changed, problem] of [
     [`${glue}import('x')`, '"dynamic imports" matched 16 times, expected 15'],
     [glue.replace('getHeapMax=()=>4294901760', 'x'), '"memory limit" matched 0 times'],
-    [glue.replace('function raw_call_js(', 'function other('), 'doors from Python to JavaScript'],
+    [
+      glue.replace('function raw_call_js(', 'function other('),
+      'ways for Python code to reach JavaScript',
+    ],
   ] as const)
     expect(() => patchGlue(changed)).toThrow(problem);
   expect(() => patchLoader(`${loader}import('x')`)).toThrow('"dynamic imports" matched 14 times');
