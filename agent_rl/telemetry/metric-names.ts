@@ -19,7 +19,10 @@ export const metricNames = {
   'rollout/scored': metric('episodes', 'Episodes that have a reward'),
   'rollout/failed': metric('episodes', 'Episodes with a failure of the system or of a tool'),
   'rollout/failedShare': metric('1', 'Share of episodes with a failure of the system or of a tool'),
-  'rollout/penalised': metric('episodes', 'Episodes with failures.penalty instead of their reward'),
+  'rollout/penalised': metric(
+    'episodes',
+    'Episodes that got failures.penalty in place of a reward',
+  ),
   'rollout/retries': metric('1', 'Retries of calls and episodes'),
   'rollout/retriedTokens': metric(
     'tokens',
@@ -52,7 +55,7 @@ export const metricNames = {
   ),
   'rollout/klMean': metric(
     'nats',
-    'Mean over sampled tokens of the KL estimate that is subtracted from rewards (algorithm.kl.in: reward)',
+    'KL estimate that is subtracted from rewards, averaged over sampled tokens (algorithm.kl.in: reward)',
   ),
   'rollout/klPenaltyMean': metric('reward', 'Mean KL penalty per episode'),
   'rollout/sampledTokens': metric('tokens', 'Tokens sampled by the policy'),
@@ -65,20 +68,26 @@ export const metricNames = {
   'rollout/lengthMax': metric('tokens', 'Maximum sampled tokens of an episode'),
   'rollout/entropyEstimate': metric(
     'nats',
-    'Mean of -log p over all sampled tokens, including episodes without advantage or reward: an unbiased estimate of the entropy of the sampling distribution',
+    'Unbiased estimate of the entropy of the sampling distribution: -log p averaged over all sampled tokens, including those of episodes without advantage or reward',
   ),
   'rollout/repetition': metric(
     '1',
     'Share of sampled 4-grams that repeat an earlier one in the same turn',
   ),
   'reward/*': metric('reward', 'Mean of one part of the reward, times its weight'),
-  'score/*': metric('reward', 'Mean of one reward before weighting, where it applies'),
+  'score/*': metric(
+    'reward',
+    'One reward before weighting, averaged over the episodes that it applies to',
+  ),
   'scoreApplies/*': metric('1', 'Share of scored episodes that a reward applies to'),
   'combine/weight/*': metric('1', 'Mean weight that the reward manager gives a reward'),
-  'agentReward/*': metric('reward', 'Mean reward of one of several agents'),
-  'agentSuccess/*': metric('1', 'Share of scored episodes that one of several agents solved'),
+  'agentReward/*': metric('reward', 'Mean reward of one agent, where an episode has several'),
+  'agentSuccess/*': metric(
+    '1',
+    'Share of scored episodes that one agent solved, where an episode has several',
+  ),
   'outcome/*': metric('episodes', 'Episodes by outcome, for each trained agent'),
-  'environment/*': metric('1', 'Mean of a number reported by the environment'),
+  'environment/*': metric('1', 'A number that the environment reports, averaged over episodes'),
   'answer/undecided': metric(
     'episodes',
     'Scored episodes that count as wrong because their answer could not be parsed or compared',
@@ -103,7 +112,7 @@ export const metricNames = {
     '1',
     'Share of turns whose answer reached the agent; only for agents that run their own loop, like the other requests/ metrics',
   ),
-  'gateway/replayed': metric('requests', 'Repeated requests answered from the record'),
+  'gateway/replayed': metric('requests', 'Repeated requests that got the recorded answer again'),
   'gateway/sequences': metric('sequences', 'Mean sequences per episode'),
   'gateway/drift/*': metric('turns', 'Model turns that clients changed, by kind of change'),
   'gateway/ignored/*': metric('requests', 'Requests with a field that had no effect'),
@@ -119,7 +128,7 @@ export const metricNames = {
     '1',
     'Share of tokens whose ratio is above 2 or below 1/2 before the last pass of the update',
   ),
-  'sent/oldPolicyKl': metric('nats', 'Mean of log old policy - log policy'),
+  'sent/oldPolicyKl': metric('nats', 'Mean of log(old probability) - log(new probability)'),
   'sent/guarded': metric(
     '1',
     'Share of tokens without gradient because their ratio would overflow',
@@ -128,7 +137,7 @@ export const metricNames = {
   'correction/factorMean': metric('1', 'Mean factor of algorithm.correction per trained token'),
   'correction/maskedShare': metric('1', 'Share of trained tokens whose correction factor is 0'),
   'sent/dualClipFraction': metric('1', 'Share of tokens whose loss was bounded by the dual clip'),
-  'sent/*': metric('1', 'Mean of another number that the loss measures'),
+  'sent/*': metric('1', 'Any other number that the loss measures, averaged over tokens'),
   'sent/advantageMean': metric('1', 'Mean advantage'),
   'sent/advantageStd': metric('1', 'Standard deviation of the advantages'),
   'train/gradNorm': metric('1', 'Global norm of the gradient before clipping'),
@@ -139,9 +148,9 @@ export const metricNames = {
   'train/microBatches': metric('batches', 'Forward and backward passes'),
   'train/computedPerToken': metric(
     '1',
-    'Computed tokens divided by sequence tokens in the update: padding raises it, shared prefixes (train.prefixTrees) lower it',
+    'Tokens that the update computed, divided by the tokens of its sequences. Padding raises the value; shared prefixes (train.prefixTrees) lower it',
   ),
-  'train/accuracy': metric('1', 'Share of trained tokens that were the most likely token (sft)'),
+  'train/accuracy': metric('1', 'Share of trained tokens that the model rated most likely (sft)'),
   'parity/maxAbsLogProbGap': metric('nats', 'Largest |log p(rollout) - log p(train)| of a token'),
   'parity/meanAbsLogProbGap': metric('nats', 'Mean |log p(rollout) - log p(train)|'),
   'eval/tasks': metric('tasks', 'Held-out tasks attempted'),
@@ -150,37 +159,37 @@ export const metricNames = {
   'eval/successRate': metric('1', 'Share of attempts that solved their task'),
   'eval/intervalLow': metric(
     '1',
-    'Lower end of the 95 % interval of the rate, by cluster bootstrap',
+    'Lower end of the 95 % interval of eval/successRate, by cluster bootstrap',
   ),
   'eval/intervalHigh': metric(
     '1',
-    'Upper end of the 95 % interval of the rate, by cluster bootstrap',
+    'Upper end of the 95 % interval of eval/successRate, by cluster bootstrap',
   ),
   'eval/wilsonLow': metric(
     '1',
-    'Lower end of the Wilson 95 % interval, as if attempts were independent',
+    'Lower end of the Wilson 95 % interval of eval/successRate, as if attempts were independent',
   ),
   'eval/wilsonHigh': metric(
     '1',
-    'Upper end of the Wilson 95 % interval, as if attempts were independent',
+    'Upper end of the Wilson 95 % interval of eval/successRate, as if attempts were independent',
   ),
   'eval/failedShare': metric(
     '1',
-    'Share of attempts lost to system failures, which the rate leaves out',
+    'Share of attempts lost to system failures; eval/successRate leaves them out',
   ),
-  'eval/worstCaseLow': metric('1', 'The rate if all lost attempts counted as wrong'),
-  'eval/worstCaseHigh': metric('1', 'The rate if all lost attempts counted as right'),
+  'eval/worstCaseLow': metric('1', 'The success rate if all lost attempts counted as wrong'),
+  'eval/worstCaseHigh': metric('1', 'The success rate if all lost attempts counted as right'),
   'eval/difference': metric(
     '1',
-    'Change in the rate since before training, over tasks scored in both',
+    'Change in the success rate since before training, over the tasks scored at both times',
   ),
   'eval/differenceLow': metric(
     '1',
-    'Lower end of the 95 % interval of this change, by paired cluster bootstrap',
+    'Lower end of the 95 % interval of eval/difference, by paired cluster bootstrap',
   ),
   'eval/differenceHigh': metric(
     '1',
-    'Upper end of the 95 % interval of this change, by paired cluster bootstrap',
+    'Upper end of the 95 % interval of eval/difference, by paired cluster bootstrap',
   ),
   'eval/rewardMean': metric('reward', 'Mean reward of attempts'),
   'eval/strategySuccessRate': metric(
@@ -189,18 +198,24 @@ export const metricNames = {
   ),
   'eval/strategyIntervalLow': metric(
     '1',
-    'Lower end of the 95 % interval of this share, by cluster bootstrap',
+    'Lower end of the 95 % interval of eval/strategySuccessRate, by cluster bootstrap',
   ),
   'eval/strategyIntervalHigh': metric(
     '1',
-    'Upper end of the 95 % interval of this share, by cluster bootstrap',
+    'Upper end of the 95 % interval of eval/strategySuccessRate, by cluster bootstrap',
   ),
-  'eval/score/*': metric('reward', 'Mean of one reward before weighting, where it applies'),
+  'eval/score/*': metric(
+    'reward',
+    'One reward before weighting, averaged over the episodes that it applies to',
+  ),
   'eval/group/*': metric(
     '1',
-    'Success rate of one group of held-out tasks, or of one of several agents',
+    'Success rate on one group of held-out tasks, or of one agent where an episode has several',
   ),
-  'eval/environment/*': metric('1', 'Mean per attempt of a number reported by the environment'),
+  'eval/environment/*': metric(
+    '1',
+    'A number that the environment reports, averaged over attempts',
+  ),
   'selection/tasks': metric(
     'tasks',
     'Selection tasks, which choose the best checkpoint (checkpoint.keepBest)',
@@ -212,11 +227,11 @@ export const metricNames = {
   ),
   'selection/intervalLow': metric(
     '1',
-    'Lower end of the 95 % interval of this share, by cluster bootstrap',
+    'Lower end of the 95 % interval of selection/successRate, by cluster bootstrap',
   ),
   'selection/intervalHigh': metric(
     '1',
-    'Upper end of the 95 % interval of this share, by cluster bootstrap',
+    'Upper end of the 95 % interval of selection/successRate, by cluster bootstrap',
   ),
   'selection/failedShare': metric(
     '1',

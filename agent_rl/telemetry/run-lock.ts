@@ -181,7 +181,7 @@ function untouched(
 ): string | undefined {
   const ageS = age(file);
   if (ageS <= staleAfterS) return undefined;
-  return `process ${pid} on ${host} has not renewed it for ${Math.round(ageS / 60)} min`;
+  return `process ${pid} on ${host} has not renewed its lock for ${Math.round(ageS / 60)} min`;
 }
 
 /** Seconds since a file was written, by the clock of its disk: that of another machine may be wrong. */

@@ -122,6 +122,6 @@ function chosen(offered: readonly string[], asked: string | undefined, block: st
   if (asked !== undefined && offered.includes(asked)) return asked;
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `${block}.model ${asked === undefined ? 'is required' : `"${asked}" does not exist`}: the service has ${offered.slice(0, 40).join(', ') || 'no models'}. Choose the model of the run.`,
+    `${block}.model ${asked === undefined ? 'is required' : `"${asked}" does not exist`}: the service has ${offered.slice(0, 40).join(', ') || 'no models'}. Set ${block}.model to the name that the service uses for the model in model.path.`,
   );
 }

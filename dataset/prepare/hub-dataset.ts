@@ -78,7 +78,7 @@ function chooseFiles(
   const configs = [...new Set(tables.map(({ path }) => path.split('/').at(-3) ?? ''))];
   if (tables.length === 0) {
     throw invalid(
-      `has no Parquet or JSONL file at revision ${revision}, only ${entries.length} other files. Choose another --revision: ${parquetRevision} is a conversion by the hub.`,
+      `has no Parquet or JSONL file at revision ${revision}, only ${entries.length} other files. Choose another --revision, such as ${parquetRevision}, where the hub keeps its own conversion to Parquet.`,
     );
   }
   if (revision !== parquetRevision) return tables;

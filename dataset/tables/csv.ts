@@ -44,7 +44,7 @@ function recordAt(text: string, delimiter: string, cursor: Cursor): string[] | s
     plainCell.lastIndex = cursor.at;
     cursor.at += plainCell.exec(text)?.[0].length ?? 0;
     endsLine(text, cursor);
-    return 'has text after a closing quote. Double a quote inside a quoted cell.';
+    return 'has text after a closing quote. Write a quote inside a quoted cell as two quotes.';
   }
 }
 

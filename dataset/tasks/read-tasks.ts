@@ -55,7 +55,7 @@ export async function readTasks<Row extends Task>(
   const places = new Map<string, string>();
   const tasks = await readRows(file, {
     name: 'tasks',
-    remedy: `In this format each ${rowUnit(file)} has ${needs}. If the file has another format, set it (datasets[].format, or --format of data verify), or convert the file with agent-rl data prepare.`,
+    remedy: `In this format each ${rowUnit(file)} has ${needs}. If the file has another format, name that format (datasets[].format, or --format of data verify), or convert the file with agent-rl data prepare.`,
     reader: () => {
       const readRow = reader(file);
       return (value, line) => {

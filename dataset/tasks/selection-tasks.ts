@@ -31,7 +31,7 @@ export function chooseSelection(
   const sizes = sets.map(({ tasks }) => tasks.length).join(' and ');
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `eval.selectionTasks is ${count}, but there are only ${sizes} training tasks, so no task of a data set would be left for training. Lower it, or set checkpoint.keepBest to false.`,
+    `eval.selectionTasks is ${count}, but there are only ${sizes} training tasks, so no task of a data set would be left for training. Lower eval.selectionTasks, or set checkpoint.keepBest to false.`,
   );
 }
 

@@ -138,7 +138,7 @@ export function rejectLeaks(trained: readonly Task[], held: readonly Task[]): vo
   const more = leaks.length > mostLeaksShown ? ', …' : '';
   throw new AgentRlError(
     'DATASET_INVALID',
-    `${leaks.length} of ${held.length} held-out tasks are also training tasks: ${leaks.slice(0, mostLeaksShown).join(', ')}${more}. Remove them from one split.`,
+    `${leaks.length} of ${held.length} held-out tasks are also training tasks: ${leaks.slice(0, mostLeaksShown).join(', ')}${more}. Remove these tasks from one of the two splits.`,
   );
 }
 

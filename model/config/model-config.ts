@@ -173,7 +173,9 @@ function unsupportedFeatures(raw: Json, { family, layers }: ModelConfig): string
   const seen = (name: string): string => `${name} is ${JSON.stringify(raw[name])}`;
   if (raw['use_moe'] === true || Number(raw['num_local_experts'] ?? 0) > 1) {
     const flag = raw['use_moe'] === true ? 'use_moe' : 'num_local_experts';
-    problems.push(`${seen(flag)}: it is a mixture of experts; only dense models are supported.`);
+    problems.push(
+      `${seen(flag)}: the model is a mixture of experts; only dense models are supported.`,
+    );
   }
   if (hasSlidingWindow(raw, layers)) {
     problems.push('it uses sliding-window attention; only full attention is supported.');

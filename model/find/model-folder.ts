@@ -16,7 +16,7 @@ import { type HubModel, hubModelOf } from './hub/hub-cache.ts';
 
 const remedies = {
   config:
-    'Set --model to a Hugging Face model folder or to a model of the hub as org/name. If it names a run, train that run first.',
+    'Set --model to a Hugging Face model folder or to a model of the hub as org/name. If you meant a checkpoint of a run, train that run first.',
   command: 'Give a Hugging Face model folder, or a model of the hub as org/name.',
   folder: 'Give a Hugging Face model folder or a checkpoint.',
 } as const;
@@ -37,7 +37,7 @@ export function modelFolder(
   if (run !== undefined) {
     throw new AgentRlError(
       'MODEL_INVALID',
-      `"${name}" is the folder of a run, not of a model. Give one of its checkpoints (${join(name, 'checkpoints', 'step-N')}), or give the run to a command that takes one: agent-rl eval, chat or export ${name}.`,
+      `"${name}" is the folder of a run, not of a model. Give one of its checkpoints (${join(name, 'checkpoints', 'step-N')}), or use a command that takes a run: agent-rl eval, chat or export ${name}.`,
     );
   }
   const hub =
@@ -57,7 +57,7 @@ function insideText(name: string, places: readonly string[]): string {
       .filter((inside) => holdsModel(join(place, inside)))
       .map((inside) => join(name, inside)),
   );
-  return models.length === 0 ? '' : ` Models in it: ${[...new Set(models)].join(', ')}.`;
+  return models.length === 0 ? '' : ` Models in this folder: ${[...new Set(models)].join(', ')}.`;
 }
 
 const isFolder = (place: string): boolean =>
@@ -124,7 +124,7 @@ export async function localModel(model: NamedModel): Promise<string> {
   if (revision !== undefined) {
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `--revision is ${JSON.stringify(revision)}, but ${JSON.stringify(name)} is not a model of the hub, and only those have revisions. Remove --revision, or give the model as org/name.`,
+      `--revision is ${JSON.stringify(revision)}, but ${JSON.stringify(name)} is not a model of the hub, and only models of the hub have revisions. Remove --revision, or give the model as org/name.`,
     );
   }
   const folder = modelFolder({ model: { path: name } }, 'command');

@@ -31,9 +31,9 @@ export function ggufConfig(file: GgufFile): ModelConfig {
   const rope = { theta: ropeTheta, dimensions: headDim };
   const ropeScaling = scalingOf(file, fields, rope);
   if (fields.count('rope.dimension_count', headDim) !== headDim)
-    fields.problems.push(`${family}.rope.dimension_count is not the ${headDim} of a head`);
+    fields.problems.push(`${family}.rope.dimension_count is not ${headDim}, the size of a head`);
   if (fields.has('expert_count'))
-    fields.problems.push(`${family}.expert_count: it is a mixture of experts`);
+    fields.problems.push(`${family}.expert_count: the model is a mixture of experts`);
   if (fields.has('attention.sliding_window'))
     fields.problems.push(`${family}.attention.sliding_window: only full attention is supported`);
   const vocabSize = shapeOf('token_embd.weight')?.[0];

@@ -105,7 +105,7 @@ function requireLayout(
     const { name, position } = tensor;
     const begins = `tensor "${name}" begins at byte ${position} of the file`;
     if (position + bytesOf(tensor) > size)
-      throw invalid(path, `tensor "${name}" ends after the ${size} bytes of the file`);
+      throw invalid(path, `tensor "${name}" ends beyond the file, which has ${size} bytes`);
     if (position % Number(alignment) !== 0)
       throw invalid(path, `${begins}; expected a multiple of ${String(alignment)}`);
     const reached = before === undefined ? 0 : before.position + bytesOf(before);

@@ -108,7 +108,8 @@ export async function adapterFolders(
   for (const name of names) {
     const folder = adapterFolder(name, note);
     const { under } = await readAdapterConfig(folder, 'any');
-    for (const one of under) folders.add(adapterFolder(one, ` ${folder} was trained on it.`));
+    for (const one of under)
+      folders.add(adapterFolder(one, ` The adapter in ${folder} was trained on top of it.`));
     folders.add(folder);
   }
   return [...folders];

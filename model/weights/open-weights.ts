@@ -109,7 +109,7 @@ async function readIndex(index: string): Promise<ReadonlyMap<string, string>> {
     if (typeof shard === 'string' && path.basename(shard) === shard) shardOf.set(name, shard);
   }
   if (shardOf.size === 0 || shardOf.size !== Object.keys(map).length) {
-    throw invalid(index, 'weight_map must give each tensor the name of a file in its folder');
+    throw invalid(index, 'weight_map must name, for each tensor, a file in the same folder');
   }
   return shardOf;
 }

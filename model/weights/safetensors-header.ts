@@ -93,9 +93,11 @@ function checkLayout(entries: readonly TensorEntry[], dataBytes: number, file: s
     if (end > dataBytes)
       throw invalid(file, `${tensor} ends at ${ofData(end)}; the file is cut short`);
     if (start !== reached) {
-      const fault = start < reached ? 'overlaps the tensor before it' : 'leaves a hole before it';
-      const where = `starts at byte ${start} of the data and ${fault}, which ends at ${reached}`;
-      throw invalid(file, `${tensor} ${where}`);
+      const fault =
+        start < reached
+          ? `overlaps the tensor before it, which ends at ${reached}`
+          : `leaves the bytes from ${reached} on unused`;
+      throw invalid(file, `${tensor} starts at byte ${start} of the data and ${fault}`);
     }
     reached = end;
   }

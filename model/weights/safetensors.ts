@@ -58,7 +58,10 @@ export class SafetensorsFile implements WeightsFile {
       const values = await readFloatsAt(this.handle, position, count, dtype);
       if (values !== undefined) return values;
     }
-    throw invalid(this.path, `tensor "${entry.name}" ends before its ${end - start} bytes do`);
+    throw invalid(
+      this.path,
+      `the file ends within the ${end - start} bytes of tensor "${entry.name}"`,
+    );
   }
 
   /** A tensor of weights. @throws AgentRlError `MODEL_INVALID` when it holds bytes. */
@@ -161,7 +164,7 @@ export async function writeAside(path: string, chunks: Iterable<Uint8Array>): Pr
 async function headerLength(handle: FileHandle, size: number, path: string): Promise<number> {
   const prefix = Buffer.alloc(8);
   if ((await readInto(handle, 0, prefix)) < 8) {
-    const expected = 'a safetensors file has at least 8, which give the length of its header';
+    const expected = 'a safetensors file begins with 8 that give the length of its header';
     throw invalid(path, `it has ${size} bytes; ${expected}`);
   }
   const length = prefix.readBigUInt64LE();

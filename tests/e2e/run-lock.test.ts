@@ -68,13 +68,13 @@ describe('The lock of a run', () => {
       'a machine that gave no sign of life',
       started(7, 'boot 1', 'other'),
       6,
-      /process 7 on other has not renewed it for 6 min/,
+      /process 7 on other has not renewed its lock for 6 min/,
     ],
     [
       'a process that no system tells of, untouched',
       started(process.ppid, null),
       6,
-      /has not renewed it for 6 min/,
+      /has not renewed its lock for 6 min/,
     ],
   ])('is replaced with a note when %s left it behind', (_, text, minutes, why) => {
     const folder = lockedFolder(text, minutes);

@@ -109,7 +109,7 @@ const providers: Readonly<Record<string, Provider>> = {
         pagesOf(listOf(answer, 'results'), textIn('content')),
         firstAnswer(fields(answer)['answers']),
       ),
-    hints: { 403: 'json must be among search.formats in its settings.yml' },
+    hints: { 403: 'settings.yml of the SearXNG server must list json under search.formats' },
   },
   // Microsoft Web IQ, the successor of Bing's search API.
   web_iq: {

@@ -37,7 +37,7 @@ export function rateLimitOf(
   if (limit.startsPerMinute !== startsPerMinute) {
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `rateLimitPerMin is ${startsPerMinute} here and ${limit.startsPerMinute} elsewhere for the same key at ${origin}. Use the same value for both.`,
+      `Two tools use the same key at ${origin}, but rateLimitPerMin is ${limit.startsPerMinute} in one and ${startsPerMinute} in the other. Set the same value in both.`,
     );
   }
   limits.set(name, limit);

@@ -42,7 +42,7 @@ export const webProperties = {
     Type.Object(
       {
         mode: choice(
-          'record: answers come from the file, and missing ones from the network, which are recorded. replay: answers come only from the file. off: no file is used',
+          'Where answers come from. record: from the file; if the file has no answer, from the network, and that answer is recorded. replay: only from the file. off: only from the network',
           ['off', 'record', 'replay'],
           'record',
         ),
@@ -74,7 +74,7 @@ export const webProperties = {
       },
       {
         description:
-          'Limits on network calls for one session of a run, which lasts until the run ends or is interrupted',
+          'Limits on the network calls of one session of a run. A session lasts until the run ends or is interrupted',
       },
     ),
   ),
@@ -95,7 +95,7 @@ export const WebSearchSettings = Type.Object(
     apiKeyEnv: variable('Environment variable that holds the key'),
     apiKeyHeader: Type.Optional(
       text(
-        "Header that carries the key alone, if the server does not take the key in the provider's usual way",
+        "Name of a header that holds only the key, for a server that does not take the key in the provider's usual way",
         {
           pattern: '^[A-Za-z0-9-]+$',
         },
@@ -114,6 +114,8 @@ export type WebSearchSettings = Static<typeof WebSearchSettings>;
 /** @throws Error for a limit that could never be reached. */
 export function checkBudget(budget: CommonWebSettings['budget']): void {
   if (budget?.maxCost !== undefined && budget.costPerCall === 0) {
-    throw new Error('budget.maxCost has no effect without budget.costPerCall. Set it above 0.');
+    throw new Error(
+      'budget.maxCost has no effect without budget.costPerCall. Set budget.costPerCall above 0.',
+    );
   }
 }

@@ -96,7 +96,8 @@ export class WebAccess {
     const client = this.#client;
     const seconds = this.#deadlineS;
     const live = async (until: AbortSignal): Promise<Answer> => {
-      if (client === undefined) throw new Error('A replay has no way to the network.');
+      if (client === undefined)
+        throw new Error('The network cannot be used while a cassette is replayed.');
       // However many requests it takes.
       const late = new WebFailure('timeout', `no answer within ${seconds} s`);
       const limits = { seconds, signal: until, late };

@@ -46,7 +46,7 @@ export function checkWebSearch(settings: WebSearchSettings): void {
   }
   if (apiKeyHeader !== undefined && apiKeyEnv === undefined) {
     throw new Error(
-      'web.apiKeyHeader has no effect without web.apiKeyEnv. Set web.apiKeyEnv, or remove it.',
+      'web.apiKeyHeader has no effect without web.apiKeyEnv. Set web.apiKeyEnv, or remove web.apiKeyHeader.',
     );
   }
   for (const name of provider.own) {
@@ -61,7 +61,7 @@ function checkEndpoint(endpoint: string): void {
   if (url === null) throw new Error(`web.endpoint ${JSON.stringify(endpoint)} is not a URL.`);
   if (url.username !== '' || url.password !== '') {
     throw new Error(
-      'web.endpoint must not contain a password. Put the key in a variable and name it in web.apiKeyEnv.',
+      'web.endpoint must not contain a password. Put the key in an environment variable, and set web.apiKeyEnv to the name of that variable.',
     );
   }
 }

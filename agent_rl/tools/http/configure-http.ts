@@ -20,7 +20,9 @@ export function configureHttp(settings: HttpSettings): ToolFace {
   checkHeaders(settings);
   checkBudget(settings.budget);
   if (settings.method === 'GET' && settings.body !== undefined) {
-    throw new Error('body: is only sent with POST. Use method: POST, or query: instead of body:.');
+    throw new Error(
+      'body: is only sent with POST. Set method to POST, or use query instead of body.',
+    );
   }
   const schema = schemaOf(settings);
   try {
@@ -52,7 +54,7 @@ function checkUrl({ url, allowHosts }: HttpSettings): void {
   const [, authority = ''] = /^https?:\/\/([^/?#]*)/.exec(url) ?? [];
   if (authority.includes('@')) {
     throw new Error(
-      'url: must not contain a password. Use headers: with the name of an environment variable.',
+      'url: must not contain a password. Put the password in an environment variable, and write ${NAME} for that variable in headers.',
     );
   }
   if (placeholdersOf(authority).length > 0 && allowHosts.length === 0) {

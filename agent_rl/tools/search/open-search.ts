@@ -64,6 +64,6 @@ export async function buildMissingIndex({
     output: path,
     settings: dense === undefined ? {} : { dense },
     version: packageVersion(),
-    advice: `To search the existing index, remove corpus.documents. To index these documents, delete the folder and run again, or replace it with agent-rl data index ${input} --output ${path} --rebuild${vectors}`,
+    advice: `To search the existing index, remove corpus.documents. To index these documents, delete the folder and run again, or rebuild the index with agent-rl data index ${input} --output ${path} --rebuild${vectors}`,
   });
 }

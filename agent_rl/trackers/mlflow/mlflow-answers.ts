@@ -28,7 +28,7 @@ function remedyOf(answer: HttpAnswer): string {
   if (status === 401 || status === 403)
     return 'Set tokenEnv, or username and passwordEnv, for a user with write access';
   if (codeOf(answer) === undefined)
-    return 'Is that an MLflow server? Set url to the address of its start page';
+    return 'The server may not be MLflow. Set url to the address of the start page of MLflow';
   return status >= 500 ? "See the server's log" : 'Fix the problem that the message names';
 }
 

@@ -145,7 +145,7 @@ export class MlflowClient {
     } catch (thrown) {
       if (!(thrown instanceof NoAnswer)) throw thrown;
       throw new Error(
-        `MLflow: ${thrown.message}. Start it there (mlflow server), or set url to its address`,
+        `MLflow: ${thrown.message}. Start MLflow at that address (mlflow server), or set url to the address where MLflow runs`,
         { cause: thrown },
       );
     }

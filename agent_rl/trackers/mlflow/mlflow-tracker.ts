@@ -131,7 +131,7 @@ export class MlflowTracker implements Tracker {
     const { from = -1 } = run;
     if (last > from)
       this.#notes.push(
-        `MLflow keeps the first recorded metrics up to iteration ${last}, although the run repeats iterations from ${from + 1} on`,
+        `the run repeats iterations from ${from + 1} on, but MLflow keeps the metrics recorded first, up to iteration ${last}`,
       );
     return opened;
   }

@@ -22,6 +22,6 @@ export function requireWandb(python: string, env: NodeJS.ProcessEnv): void {
       : `${python} does not start: ${error.message}`;
   throw new AgentRlError(
     'PLUGIN_LOAD_FAILED',
-    `The tracker wandb runs W&B's SDK in Python, but ${problem}. Install it there (${python} -m pip install wandb), or set python in the tracker's settings to a Python that has it.`,
+    `The tracker wandb runs W&B's SDK in Python, but ${problem}. Install wandb (${python} -m pip install wandb), or set python in the tracker's settings to a Python that has it.`,
   );
 }

@@ -95,7 +95,7 @@ const mostRounds = 1000;
 const neverEnds = (name: string): AgentRlError =>
   new AgentRlError(
     'PLUGIN_LOAD_FAILED',
-    `The selection "${name}" resampled groups ${mostRounds} times in one iteration. Let it accept a group after some rounds.`,
+    `The selection "${name}" resampled groups ${mostRounds} times in one iteration. Let the selection accept a group after some rounds.`,
   );
 
 /** The decision of a selection on a group. @throws AgentRlError `PLUGIN_LOAD_FAILED` for an invalid decision */

@@ -29,7 +29,7 @@ export async function withKlRewards(
     const [policy, frozen] = [policies[index], references[index]];
     if (policy === undefined || frozen === undefined)
       throw new Error(
-        `The learner scored ${policies.length} of ${data.length} sequences, and the reference model ${references.length}.`,
+        `Of ${data.length} sequences, the learner scored ${policies.length} and the reference model scored ${references.length}.`,
       );
     of.set(part, (of.get(part) ?? 0) + episodeKl({ policy, reference: frozen }, mask, kind));
   }

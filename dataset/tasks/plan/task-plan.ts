@@ -92,7 +92,7 @@ export function drawsOf(state: unknown, { sizes }: Pick<TaskPlan, 'sizes'>): num
   if (same && Number.isSafeInteger(draws) && draws >= 0) return draws;
   throw new AgentRlError(
     'CHECKPOINT_INVALID',
-    `The run drew ${draws} times from ${inWords(before)}, but the config now has ${inWords(sizes)}. Resume with the data sets and the maxSamples of the start of the run.`,
+    `The run has drawn ${draws} times from ${inWords(before)}, but the config now has ${inWords(sizes)}. Resume with the data sets and the maxSamples that the run was started with.`,
   );
 }
 

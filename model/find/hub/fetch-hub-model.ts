@@ -195,7 +195,7 @@ function tokenOf(environment: NodeJS.ProcessEnv): string | undefined {
   if (/^hf_[\w.-]+$/.test(token)) return token;
   throw new AgentRlError(
     'SOURCE_UNAVAILABLE',
-    'HF_TOKEN is not an access token of the hub: these begin with hf_. Correct HF_TOKEN, or unset it.',
+    'HF_TOKEN is not an access token of the hub: access tokens begin with hf_. Correct HF_TOKEN, or unset it.',
   );
 }
 
@@ -233,7 +233,7 @@ function reasonOf({ accessToken, model, hubUrl }: HubRequest, cause: unknown): s
         ? 'The model does not exist or is private: check the name, or set HF_TOKEN to a token with access to it.'
         : 'The hub does not accept the token in HF_TOKEN, or the token has no access to the model.',
     'status 403': `The model's owner grants access on request: accept the conditions on ${hubUrl}/${model.name} and set HF_TOKEN.`,
-    'status 404': 'Check its name and model.revision.',
+    'status 404': 'Check the name of the model and model.revision.',
   };
   const resume =
     'The files downloaded so far are kept: try again to resume, or give the path of a model folder.';

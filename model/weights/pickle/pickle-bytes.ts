@@ -4,7 +4,7 @@ import { AgentRlError } from '../../../agent_rl/core/errors.ts';
 export function refused(file: string, what: string): AgentRlError {
   return new AgentRlError(
     'MODEL_INVALID',
-    `${file}: its pickle holds ${what}. In a .pth file, only plain tensors are supported. Nothing in it was run, but other programs may run it: load it there only if you trust it, or get the weights as .safetensors.`,
+    `${file}: its pickle holds ${what}. In a .pth file, only plain tensors are supported. Nothing in the pickle was run, but other programs may run what it contains: load the file elsewhere only if you trust its source, or get the weights as .safetensors.`,
   );
 }
 
@@ -81,7 +81,7 @@ export class PickleBytes {
     if (length > this.bytes.length - start) {
       throw refused(
         this.file,
-        `${length} bytes from byte ${start} on, but only ${this.bytes.length} in all: it is cut short or damaged`,
+        `a value of ${length} bytes that begins at byte ${start}, but only ${this.bytes.length} bytes in total, so it is cut short or damaged`,
       );
     }
     this.#at += length;

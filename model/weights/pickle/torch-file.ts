@@ -72,7 +72,7 @@ export class TorchFile implements WeightsFile {
       count === 0 ? 0 : shape.reduce((sum, size, i) => sum + (size - 1) * strides[i]!, 1);
     const from = position + offset * bytesOf[storage.dtype];
     const values = await readFloatsAt(this.handle, from, span, storage.dtype);
-    if (values === undefined) throw invalid(this.path, `tensor "${name}" ends before its bytes do`);
+    if (values === undefined) throw invalid(this.path, `the file ends within tensor "${name}"`);
     return isContiguous(tensor) ? values : gathered(values, tensor, count);
   }
 
@@ -97,7 +97,9 @@ class ZipReader extends RandomAccessReader {
     const [buffer, offset, length, position, callback] = given;
     const bytesRead = async (): Promise<number> => {
       if (position + length > this.size)
-        throw new Error(`it points to byte ${position + length}, but the file has ${this.size}`);
+        throw new Error(
+          `it points to byte ${position + length}, but the file has only ${this.size} bytes`,
+        );
       return (await this.handle.read(buffer, { offset, length, position })).bytesRead;
     };
     callbackify(bytesRead)(callback);

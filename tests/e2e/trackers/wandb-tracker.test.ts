@@ -187,7 +187,7 @@ withPython('with a Python', () => {
       const { code, message } = thrownBy(() => trackerWith({ python: isolated }));
       expect(code).toBe('PLUGIN_LOAD_FAILED');
       expect(message).toContain(
-        `${isolated} does not have the package wandb. Install it there (${isolated} -m pip install wandb)`,
+        `${isolated} does not have the package wandb. Install wandb (${isolated} -m pip install wandb)`,
       );
     } finally {
       process.env['PYTHONPATH'] = join(packageRoot(), 'tests', 'support', 'wandb', 'package');

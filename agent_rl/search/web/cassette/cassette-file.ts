@@ -129,7 +129,8 @@ function problemOf(line: unknown, { scope, isAnswer }: ReadCassetteOptions): str
   if (schema !== RecordedAnswer) return undefined;
   const { at, answer, key, request, scope: own } = line as Static<typeof RecordedAnswer>;
   if (Number.isNaN(Date.parse(at))) return '"at" is not a time';
-  if (own === scope && !isAnswer(answer)) return `"answer" is not a valid answer of ${scope}`;
+  if (own === scope && !isAnswer(answer))
+    return `"answer" is not an answer that the tool ${scope} could have received`;
   // The key is that of the request as it was made; what was taken out of it is not known here.
   const known = JSON.stringify(request).includes('[redacted]') || requestKey(request) === key;
   return known ? undefined : '"key" does not match its "request"';

@@ -169,6 +169,6 @@ function missing(request: CanonicalRequest, path: string): AgentRlError {
   const shown = asked.length > 300 ? `${asked.slice(0, 297)}...` : asked;
   return new AgentRlError(
     'CASSETTE_MISS',
-    `mode: replay, but ${path} contains no answer to ${shown}. Record it with mode: record, or replay with the settings, seed and weights of the recording.`,
+    `mode: replay, but ${path} contains no answer to ${shown}. Record the answer with mode: record, or replay with the settings, seed and weights of the recording.`,
   );
 }

@@ -104,7 +104,9 @@ describe('chooseSelection', () => {
     const problem = 'eval.selectionTasks is 30, but there are only 30 and 1 training tasks';
     const few = [setOf('a', 30), setOf('b', 1)];
     expect(() => chooseSelection(few, { count: 30, seed: 1 })).toThrow(problem);
-    expect(() => chooseSelection([setOf('a', 3)], { count: 64, seed: 1 })).toThrow('Lower it');
+    expect(() => chooseSelection([setOf('a', 3)], { count: 64, seed: 1 })).toThrow(
+      'Lower eval.selectionTasks',
+    );
   });
 });
 

@@ -291,7 +291,7 @@ describe('An adapter on an adapter', () => {
 
   test('is refused if the adapter under it is missing or recorded wrongly', async () => {
     const over = await writeOver([join(folder, 'gone')]);
-    const missing = `${join(folder, 'gone')} does not exist. ${over} was trained on it.`;
+    const missing = `${join(folder, 'gone')} does not exist. The adapter in ${over} was trained on top of it.`;
     for (const opening of [modelLayers({ folder: over }), adapterFolders([over])])
       await expect(opening).rejects.toMatchObject(errorOf('MODEL_INVALID', missing));
     writeBelow(over, 'trained-over.json', '{"adapters": "own"}');

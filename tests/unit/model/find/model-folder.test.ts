@@ -91,7 +91,7 @@ test('a name that is no model is refused with what it may be', async () => {
   // The policy minimind takes no model of the hub.
   const other = /"org\/name" holds no model.*policy\.type to huggingface/;
   expect(await named('org/name', 'minimind')).toThrow(other);
-  const several = /^"model" holds no model: .* Models in it: (.*, )?model\/starter,/;
+  const several = /^"model" holds no model: .* Models in this folder: (.*, )?model\/starter,/;
   expect(() => modelFolder({ model: { path: 'model' } })).toThrow(several);
   const path = join(tmpdir(), 'nowhere', 'model');
   const only = `"${path}" holds no model: there is no config.json and no adapter_config.json in ${path}.`;

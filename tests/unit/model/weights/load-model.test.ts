@@ -167,7 +167,7 @@ describe('A folder that is not a model', () => {
     ['a tensor in no shard', indexOf({ absent: 1, b: 2 }), /"absent" .* no shard holds it/],
     ['weights of bytes', holding('model.norm.weight', new Uint8Array(12)), /holds bytes \(U8\)/],
     ['experts', holding(`${experts}.0.up_proj.weight`, new Float32Array(1)), /mixture of experts/],
-    ['an index that points elsewhere', elsewhere, /the name of a file in its folder/],
+    ['an index that points elsewhere', elsewhere, /a file in the same folder/],
   ])('is refused for %s', async (_, damage, message) => {
     await save();
     await damage();

@@ -66,7 +66,7 @@ describe('The state of a run', () => {
     utimesSync(lock, longAgo, longAgo);
     expect(runState(folder, undefined)).toEqual({
       state: 'interrupted',
-      stateWhy: 'process 1 on elsewhere has not renewed it for 10 min',
+      stateWhy: 'process 1 on elsewhere has not renewed its lock for 10 min',
     });
   });
 

@@ -74,7 +74,7 @@ describe('A rate limit', () => {
     const { code, message } = thrownBy(() => rateLimitOf({ origin, secret: 'one' }, 9));
     expect(code).toBe('CONFIG_INVALID');
     expect(message).not.toContain('one ');
-    expect(message).toContain('is 9 here and 8 elsewhere');
+    expect(message).toContain('is 8 in one and 9 in the other');
   });
 });
 

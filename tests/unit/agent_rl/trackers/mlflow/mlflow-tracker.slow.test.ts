@@ -124,7 +124,7 @@ test('a resumed run continues the same MLflow run and records nothing twice', as
   expect(run?.params.get('run.seed')).toBe('1');
   expect(run?.params.get('added')).toBe('true');
   expect(run?.info['status']).toBe('FINISHED');
-  expect(notes.join(' ')).toMatch(/MLflow keeps the first recorded metrics up to iteration 2/);
+  expect(notes.join(' ')).toMatch(/MLflow keeps the metrics recorded first, up to iteration 2/);
   expect(notes.join(' ')).toMatch(/run\.seed has changed/);
 });
 
