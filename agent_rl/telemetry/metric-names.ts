@@ -19,10 +19,7 @@ export const metricNames = {
   'rollout/scored': metric('episodes', 'Episodes that have a reward'),
   'rollout/failed': metric('episodes', 'Episodes with a failure of the system or of a tool'),
   'rollout/failedShare': metric('1', 'Share of episodes with a failure of the system or of a tool'),
-  'rollout/penalised': metric(
-    'episodes',
-    'Episodes that got failures.penalty in place of a reward',
-  ),
+  'rollout/penalised': metric('episodes', 'Episodes that got failures.penalty instead of a reward'),
   'rollout/retries': metric('1', 'Retries of calls and episodes'),
   'rollout/retriedTokens': metric(
     'tokens',
@@ -68,7 +65,7 @@ export const metricNames = {
   'rollout/lengthMax': metric('tokens', 'Maximum sampled tokens of an episode'),
   'rollout/entropyEstimate': metric(
     'nats',
-    'Unbiased estimate of the entropy of the sampling distribution: -log p averaged over all sampled tokens, including those of episodes without advantage or reward',
+    'Unbiased estimate of the entropy of the sampling distribution: -log p averaged over all sampled tokens, also in episodes without advantage or reward',
   ),
   'rollout/repetition': metric(
     '1',

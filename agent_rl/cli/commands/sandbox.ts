@@ -32,7 +32,7 @@ const serve = command({
     ],
     [
       '--host 0.0.0.0 --type native --workers 8',
-      'Listen on all addresses, with the native sandbox',
+      'Listen on all addresses, and run programs in the native sandbox',
     ],
   ],
   flags: {

@@ -53,7 +53,7 @@ export function requireAbilities(
   const tool = wants.tools.find(keepsVariables);
   if (unsupported.includes('sessions') && tool !== undefined) {
     throw unable(
-      `The sandbox ${level} does not keep variables between programs, which session: true of the tool ${tool.entry.spec.name} needs.`,
+      `The tool ${tool.entry.spec.name} has session: true, which needs a sandbox that keeps variables between programs. The sandbox ${level} does not keep them.`,
     );
   }
 }

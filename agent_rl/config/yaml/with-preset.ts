@@ -72,5 +72,5 @@ function overruledBy(
   const { source, line } = placeOf(places, pointer).value;
   if (source === place.value.source || line === undefined) return undefined;
   const path = pointer.slice(1).replaceAll('/', '.');
-  return `${source}:${line} ${path}: ${showValue(written)} overrides ${showValue(value)}, the value for algorithm.name ${name} (${place.value.source}). Remove this setting if it was meant for another algorithm.`;
+  return `${source}:${line} ${path}: is ${showValue(written)}, but the algorithm ${name} (${place.value.source}) uses ${showValue(value)}. Your value is used. If you set it for another algorithm, remove it.`;
 }

@@ -60,7 +60,7 @@ export class Recordings {
     if (growth !== undefined) return growth;
     throw new AgentRlError(
       'NOT_TRACEABLE',
-      `A dimension (${number} at ${JSON.stringify(first)}) must grow linearly with each size of the program, or with the product of two sizes.`,
+      `A tensor has a dimension of ${number} at the input sizes ${JSON.stringify(first)}. A dimension must be a linear function of each input size, or of the product of two.`,
     );
   }
 }

@@ -164,7 +164,7 @@ class TinkerGenerator implements Generator {
     } catch (cause) {
       throw client.failure(`returned an unreadable answer to asample (${messageOf(cause)})`, cause);
     }
-    throw client.failure('returned no sequence for asample');
+    throw client.failure('returned no sequence for a sampling request (asample)');
   }
 }
 

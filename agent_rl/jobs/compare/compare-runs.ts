@@ -51,7 +51,7 @@ export async function compareRuns({ a, b, print }: CompareOptions): Promise<JobR
       `B: ${other.folder.path}`,
       ...(differences.length === 0
         ? [
-            'Held out: no task was attempted by both runs before training, or by both after training.',
+            'The held-out results cannot be compared: the two runs have no held-out task in common, neither before nor after training.',
           ]
         : differences.flatMap(differenceLines)),
       ...(slicesKnown || differences.length === 0 ? [] : [unknownSlices]),

@@ -52,7 +52,7 @@ export function partingLines(parting: Parting, decode: Decode): string[] {
     ];
   const { iteration, episode, taskId, token, source, turn } = first;
   return [
-    `Training diverges in iteration ${iteration}${alone}`,
+    `The two trainings first differ in iteration ${iteration}${alone}`,
     ...weights,
     `  ${episode} of ${taskId}: token ${token}, ${source === 'sampled' ? `sampled in turn ${turn}` : `from the ${source}, after turn ${turn}`}`,
     `    both ${JSON.stringify(decode(first.before))}`,

@@ -35,7 +35,7 @@ export async function indexCorpus(options: IndexOptions): Promise<JobResult> {
   if (settings.chunking !== undefined && !source.hasDocuments) {
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `chunking: no effect on ${source.files.join(', ')} of ${input}, which contains ready-made passages. Remove the setting, or index a file of documents.`,
+      `The setting chunking has no effect: ${source.files.join(', ')} of ${input} already contains passages. Remove chunking, or index a file of whole documents.`,
     );
   }
   const watch = new Stopwatch();

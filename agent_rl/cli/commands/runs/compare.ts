@@ -8,7 +8,7 @@ export const compare = command({
   examples: [
     [
       'runs/workspace_grpo-seed1 runs/workspace_grpo-seed2',
-      'Show how far the success rates differ (with an interval), which settings differ, and the first token that differs',
+      'Show the difference in success, the settings that differ and the first token that differs',
     ],
   ],
   positionals: {

@@ -79,10 +79,10 @@ test('--set of another type keeps the settings of other --set flags, and --set o
 test('a warning with both places is given if a preset and its overrides come from different places', () => {
   const bound = readSaying('{loss: {clipLow: 0.2}}', 'algorithm.name=gspo');
   expect(bound.algorithm.loss).toMatchObject({ type: 'gspo', clipLow: 0.2 });
-  const said = /run\.yaml:4 algorithm\.loss\.clipLow: 0\.2 .*\(--set algorithm\.name=gspo\)/;
+  const said = /run\.yaml:4 algorithm\.loss\.clipLow: is 0\.2, .*\(--set algorithm\.name=gspo\)/;
   expect(bound.warnings).toEqual([expect.stringMatching(said)]);
   const type = readSaying('{loss: {type: clipped}}', 'algorithm.name=gspo');
-  const other = /algorithm\.loss\.type: "clipped" .*"gspo"/;
+  const other = /algorithm\.loss\.type: is "clipped", .* uses "gspo"/;
   expect(type.warnings).toEqual([expect.stringMatching(other)]);
   expect(readSaying('{name: gspo, loss: {clipLow: 0.2}}').warnings).toEqual([]);
 });

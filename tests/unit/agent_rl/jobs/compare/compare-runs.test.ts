@@ -104,7 +104,7 @@ describe('The comparison of training', () => {
     const parted = { ...episode, ...token, a: [11, 12], b: [99, 12] };
     expect(result['parting']).toMatchObject({ compared: 3, unpaired: 0, first: parted });
     expect(text).toContain(
-      'Training diverges in iteration 2\n  train/2/0/0/1 of a: token 3, sampled in turn 1',
+      'The two trainings first differ in iteration 2\n  train/2/0/0/1 of a: token 3, sampled in turn 1',
     );
   });
 
@@ -115,7 +115,9 @@ describe('The comparison of training', () => {
     const counts = { iterations: 2, compared: 2, unpaired: 0, otherProbabilities: 2 };
     expect(result['parting']).toEqual(counts);
     expect(text).toContain('identical tokens in all 2 episodes of the 2 iterations');
-    expect(text).toContain('From iteration 2 on, the same tokens have different probabilities');
+    expect(text).toContain(
+      'From iteration 2 on, the two runs give different probabilities to the same tokens',
+    );
   });
 
   test('names the end of an episode that is shorter', async () => {

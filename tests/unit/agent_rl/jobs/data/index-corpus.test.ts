@@ -69,7 +69,7 @@ describe('agent-rl data index', () => {
     });
     const cut = await index(prepared, '--output', `${output}-cut`, '--set', 'chunking.tokens=8');
     expect(cut.code).toBe(2);
-    expect(cut.stderr).toMatch(/CONFIG_INVALID.*chunking: no effect on .*chunks\.jsonl/s);
+    expect(cut.stderr).toMatch(/CONFIG_INVALID.*chunking has no effect: .*chunks\.jsonl/s);
     const hit = await firstHit(output, 'old harbour');
     expect(hit).toMatchObject({ documentId: 'a', alsoIn: ['b'], ...place });
   });

@@ -68,12 +68,12 @@ describe('A rate limit', () => {
 
   test('applies per key, whichever tool uses it', () => {
     const origin = 'https://a.example';
-    const first = rateLimitOf({ origin, secret: 'one' }, 8);
-    expect(rateLimitOf({ origin, secret: 'one' }, 8)).toBe(first);
+    const first = rateLimitOf({ origin, secret: 'key-1' }, 8);
+    expect(rateLimitOf({ origin, secret: 'key-1' }, 8)).toBe(first);
     expect(rateLimitOf({ origin, secret: 'two' }, 8)).not.toBe(first);
-    const { code, message } = thrownBy(() => rateLimitOf({ origin, secret: 'one' }, 9));
+    const { code, message } = thrownBy(() => rateLimitOf({ origin, secret: 'key-1' }, 9));
     expect(code).toBe('CONFIG_INVALID');
-    expect(message).not.toContain('one ');
+    expect(message).not.toContain('key-1');
     expect(message).toContain('is 8 in one and 9 in the other');
   });
 });

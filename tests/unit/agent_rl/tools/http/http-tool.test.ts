@@ -174,7 +174,7 @@ describe('The description of an http tool', () => {
     ['a password', { url: 'http://me:pw@a.example/{city}' }, /must not contain a password/],
     ['a value that no header may hold', { headers: { 'X-A': 'ü ✓' } }, /header X-A holds "✓"/],
     ['an own header', { headers: { 'Content-Length': '3' } }, /Content-Length is set by the conn/],
-    ['a body without POST', { body: {} }, /Use method: POST/],
+    ['a body without POST', { body: {} }, /Set method to POST/],
     ['money without a price', { budget: { maxCost: 1 } }, /budget\.costPerCall/],
   ])('is refused at the start with %s', (_name, more, message) => {
     expect(() => configureHttp(settingsOf(more))).toThrow(message);

@@ -245,7 +245,7 @@ describe('A model that the hub does not return', () => {
     ['is private', () => closed, [], /status 401.*private.*set HF_TOKEN/],
     ['is private, and the token wrong', () => closed, [{ HF_TOKEN: 'hf_other' }], /401.*HF_TOKEN/],
     ['is gated', () => json({ error: '' }, 403), [], /403.*conditions on .*\/org\/name/],
-    ['is unknown', nothing, [{}, 'org/other'], /status 404.*name and model\.revision/],
+    ['is unknown', nothing, [{}, 'org/other'], /status 404.*name of the model/],
     ['has no such revision', nothing, [{}, 'org/name', 'v2'], /status 404.*model\.revision/],
     ['is out of reach', nothing, [{ HF_ENDPOINT: 'http://127.0.0.1:9' }], /127\.0\.0\.1:9 did not/],
   ])('%s', async (_, answer, asked, message) => {
