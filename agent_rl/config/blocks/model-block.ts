@@ -49,7 +49,7 @@ export const ModelBlock = block(
       'none',
     ),
     quantizeBlockSize: integer(
-      'Weights that share one scale when quantised: a power of two that divides the input width of every linear layer',
+      'Number of weights that share one scale when quantised. It must be a power of two and divide the input width of every linear layer',
       within(16, 65_536, 64),
     ),
     lora: Type.Optional(LoraBlock),

@@ -73,8 +73,14 @@ export const TrainBlock = block(
       'Final learning rate of the cosine, as a fraction of the peak',
       within(0, 1, 0.1),
     ),
-    beta1: moment(0.9, "AdamW's decay of the mean gradient"),
-    beta2: moment(0.95, "AdamW's decay of the mean squared gradient"),
+    beta1: moment(
+      0.9,
+      "AdamW's beta1: how much of its running mean of the gradient each step keeps",
+    ),
+    beta2: moment(
+      0.95,
+      "AdamW's beta2: how much of its running mean of the squared gradient each step keeps",
+    ),
     eps: number('Epsilon of AdamW', above(0, 1, 1e-8)),
     weightDecay: number(
       "AdamW's decoupled weight decay; norms and biases do not decay",

@@ -48,6 +48,6 @@ export function checkExternal({ agent, command, isolation }: Partial<ExternalSet
     throw new Error('has both agent and command. Keep one.');
   if (command !== undefined && isolation === 'worker')
     throw new Error(
-      'isolation: worker does not apply to a command, which is always a process. Remove isolation.',
+      'A command always runs as its own process, so isolation cannot be worker. Remove the setting isolation.',
     );
 }

@@ -46,7 +46,7 @@ export class ReplayGenerator implements Generator {
     const version = this.#version === undefined ? 'any version' : `version ${this.#version}`;
     throw new AgentRlError(
       'RECORD_MISS',
-      `${run} has no tokens for ${where} with ${version} of the weights: ${reasons[found.why]}. Replay with the model, tasks, seed and settings of that run.`,
+      `The recorded run ${run} has no tokens of ${where} that ${version} of the weights sampled: ${reasons[found.why]}. Replay with the model, tasks, seed and settings of the recorded run.`,
     );
   }
 

@@ -65,7 +65,7 @@ export const FusionSettings = Type.Union(
       of: Type.Optional(
         Type.Enum(['ranks', 'scores'], {
           description:
-            'What is multiplied by the weights. ranks: 1 / the rank of each hit. scores: the score of each hit, scaled to [0, 1] within its list. The default is ranks',
+            'How a hit counts when lists of results are merged; the value is multiplied by the weight of its list. ranks (the default): 1 / its rank. scores: its score, scaled to [0, 1] within its list',
         }),
       ),
       denseWeight: number('Weight of the vector search', within(0, most.count)),
