@@ -98,7 +98,7 @@ describe('An error of an external agent', () => {
 test.each([
   [{}, 'Add agent: FILE'],
   [{ agent: 'a.ts', command: ['b'] }, 'both agent and command'],
-  [{ command: ['b'], isolation: 'worker' }, 'isolation: worker'],
+  [{ command: ['b'], isolation: 'worker' }, 'isolation cannot be worker'],
 ] as const)('the settings %j are refused', (settings, problem) => {
   const configure = environments.specOf(ExternalEnv)?.configure;
   expect(() => configure?.(settings)).toThrow(problem);
