@@ -172,6 +172,13 @@ describe('A learner with prefix trees', () => {
     expect(await gradients(whole, { ...options, prefixTrees: true }, data)).toEqual(apart);
   });
 
+  test('keeps the bits of each sequence alone where dropout is keyed by sequences', async () => {
+    const dropping = tiny.withTinyAdapter(whole, { ...tinyAdapter, dropout: 0.25 });
+    const options = { loss: policy({}) };
+    const apart = await gradients(dropping, { ...options, prefixTrees: false }, groups(1));
+    expect(await gradients(dropping, { ...options, prefixTrees: true }, groups(1))).toEqual(apart);
+  });
+
   test('uses one program for all sizes of micro-batches', async () => {
     const counting = new CountingEngine({ device: 'cpu', threads: 1 });
     const sizes = new Set<number | undefined>();
