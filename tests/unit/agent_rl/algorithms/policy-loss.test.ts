@@ -78,11 +78,11 @@ describe('policyLoss', () => {
   test('counts the weight of clipped tokens, not their number', () => {
     const logProbs = [Math.log(1.5), 0, Math.log(1.5)];
     const advantages = [1, 1, -1];
-    const row = { logProbs, oldLogProbs: [0, 0, 0], advantages, weights: [0.25, 0.5, 0.25] };
+    const row = { logProbs, oldLogProbs: [0, 0, 0], advantages, weights: [0.25, 0.5, 0.15] };
     const { sums } = evaluate(row, plain);
     expect(sums['clipFraction']).toBeCloseTo(0.25, 6);
-    expect(sums['ratio']).toBeCloseTo(0.25 * 1.5 + 0.5 + 0.25 * 1.5, 6);
-    expect(sums['oldPolicyKl']).toBeCloseTo(-0.5 * Math.log(1.5), 6);
+    expect(sums['ratio']).toBeCloseTo(0.25 * 1.5 + 0.5 + 0.15 * 1.5, 6);
+    expect(sums['oldPolicyKl']).toBeCloseTo(-0.4 * Math.log(1.5), 6);
     expect(sums['guarded']).toBe(0);
     expect(sums).not.toHaveProperty('kl');
   });
