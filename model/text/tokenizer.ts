@@ -35,6 +35,8 @@ export class Tokenizer {
   readonly #lengths = new Map<number, number>();
   /** Its vocabulary writes bytes as characters of their own. */
   readonly #isByteLevel: boolean;
+  /** Bytes without a token, which are left out of texts. */
+  readonly #lacking: ReadonlySet<number>;
   /** One more than the highest id, added tokens included. */
   readonly vocabularySize: number;
   /** No token has more characters, and no text fewer tokens than it has of these; Infinity where that cannot be said. */
@@ -56,17 +58,19 @@ export class Tokenizer {
     this.namedTokens = namedTokensOf(config);
     this.#isByteLevel = JSON.stringify(json['decoder'] ?? null).includes('"ByteLevel"');
     try {
-      this.#template = asInRust(json);
-      this.#plain = asInRust(withoutControls(json, controls));
+      this.#lacking = lackingBytes(json);
+      this.#template = asInRust(json, this.#lacking);
+      this.#plain = asInRust(withoutControls(json, controls), this.#lacking);
       this.#known = new Set(
         [...this.#template.get_vocab()].flatMap(([token, id]) => (token === undefined ? [] : [id])),
       );
       let size = 0;
       for (const id of this.#known) size = Math.max(size, id + 1);
       this.vocabularySize = size;
-      this.mostCharsOfToken = keepsCharacters(json)
-        ? longestOf(this.#template) * (isRecord(json['normalizer']) ? mostComposed : 1)
-        : Infinity;
+      this.mostCharsOfToken =
+        this.#lacking.size === 0 && keepsCharacters(json)
+          ? longestOf(this.#template) * (isRecord(json['normalizer']) ? mostComposed : 1)
+          : Infinity;
     } catch (cause) {
       const problem = `it is not a usable tokenizer (${messageOf(cause)})`;
       throw invalid(source, problem, cause);
@@ -125,7 +129,9 @@ export class Tokenizer {
   /** How many bytes of a text, as it is once it is normalised, are to be in tokens. */
   bytesIn(text: string): number {
     const normalize = this.#plain.normalizer as ((text: string) => string) | null;
-    return Buffer.byteLength(normalize?.(wellFormed(text)) ?? text);
+    const bytes = Buffer.from(normalize?.(wellFormed(text)) ?? text);
+    if (this.#lacking.size === 0) return bytes.length;
+    return bytes.filter((byte) => !this.#lacking.has(byte)).length;
   }
 
   /** How many bytes a token stands for. */
@@ -239,30 +245,48 @@ function keepsCharacters({ normalizer, pre_tokenizer: before, model }: Tokenizer
 /** Bytes that are in no UTF-8. */
 const isUnused = (byte: number): boolean => byte === 0xc0 || byte === 0xc1 || byte > 0xf4;
 
-/** Refuses a model that lacks characters: Rust pairs what stands on either side of them, or makes one of several. */
-function refuseUnknown(model: Json, pretokenizers: readonly Json[]): void {
+/**
+ * The bytes that a byte-level vocabulary lacks, which Rust leaves out: SmolLM2's has no token for some control characters.
+ *
+ * @throws Error where Rust would put an unknown token for characters, and pair what stands on either side of them, or make one of several
+ */
+function lackingBytes({ model, pre_tokenizer: before }: TokenizerJson): ReadonlySet<number> {
+  const pretokenizers = preTokenizerSteps(before);
   const tokens = Object.keys(model['vocab'] as Json);
-  const hasBytes = (bytesOf: (token: string) => readonly number[] | undefined): boolean => {
+  const lacking = (bytesOf: (token: string) => readonly number[] | undefined): Set<number> => {
     const bytes = new Set(tokens.map(bytesOf).flatMap((of) => (of?.length === 1 ? of : [])));
-    return Array.from({ length: 256 }, (_, byte) => byte).every(
-      (byte) => isUnused(byte) || bytes.has(byte),
-    );
+    const all = Array.from({ length: 256 }, (_, byte) => byte);
+    return new Set(all.filter((byte) => !isUnused(byte) && !bytes.has(byte)));
   };
-  if (model['byte_fallback'] === true && hasBytes(byteOfFallback)) return;
+  const hasUnknown = (model['unk_token'] ?? null) !== null;
+  if (model['byte_fallback'] === true && lacking(byteOfFallback).size === 0) return new Set();
   if (pretokenizers.some(({ type }) => type === 'ByteLevel')) {
-    if (!hasBytes((token) => (token.length === 1 ? bytesOfToken(token) : undefined)))
-      throw new Error('its vocabulary lacks bytes');
-  } else if ((model['unk_token'] ?? null) === null)
+    const bytes = lacking((token) => (token.length === 1 ? bytesOfToken(token) : undefined));
+    if (bytes.size > 0 && (hasUnknown || model['byte_fallback'] === true))
+      throw new Error('its vocabulary lacks bytes, and has another token for them');
+    return bytes;
+  }
+  if (!hasUnknown)
     throw new Error('it has neither bytes nor an unk_token for text outside its vocabulary');
-  else if (model['fuse_unk'] === true && pretokenizers.length > 0)
+  if (model['fuse_unk'] === true && pretokenizers.length > 0)
     throw new Error('fuse_unk together with a pre_tokenizer is not supported');
+  return new Set();
+}
+
+/** Pieces of text, written as bytes, without those that have no token. */
+function withoutBytes(cut: (text: string) => string[], lacking: ReadonlySet<number>) {
+  if (lacking.size === 0) return cut;
+  const isKept = (sign: string): boolean => !lacking.has(bytesOfToken(sign)?.[0] ?? -1);
+  return (text: string): string[] =>
+    cut(text)
+      .map((piece) => [...piece].filter(isKept).join(''))
+      .filter((piece) => piece !== '');
 }
 
 /** The tokenizer of the JavaScript library, which gives the ids that Rust's gives. */
-function asInRust(json: TokenizerJson): HuggingFaceTokenizer {
+function asInRust(json: TokenizerJson, lacking: ReadonlySet<number>): HuggingFaceTokenizer {
   const normalizers = normalizerSteps(json['normalizer']);
   const pretokenizers = preTokenizerSteps(json['pre_tokenizer']);
-  refuseUnknown(json.model, pretokenizers);
   const built = new HuggingFaceTokenizer(
     {
       ...json,
@@ -274,7 +298,10 @@ function asInRust(json: TokenizerJson): HuggingFaceTokenizer {
   const changes = built.normalizer as { normalizers: BuiltChange[] };
   built.normalizer = normalizers.length > 0 ? normalizing(normalizers, changes.normalizers) : null;
   const cuts = built.pre_tokenizer as { tokenizers: BuiltStep[] };
-  built.pre_tokenizer = pretokenizers.length > 0 ? cutting(pretokenizers, cuts.tokenizers) : null;
+  built.pre_tokenizer =
+    pretokenizers.length > 0
+      ? withoutBytes(cutting(pretokenizers, cuts.tokenizers), lacking)
+      : null;
   return built;
 }
 

@@ -223,7 +223,30 @@ test('an added token has the id that Rust gives it, whatever its file says', asy
   expect(ours.idOf('ken')).toBe((model['vocab'] as Json)['ken']);
 });
 
-const lacking = Object.entries(model['vocab'] as Json).filter(([token]) => token !== '!');
+/** Tokens and merges without these characters, each of which stands for a byte. */
+function without(signs: string): { vocab: Json; merges: readonly string[] } {
+  const isKept = (text: string) => ![...signs].some((sign) => text.includes(sign));
+  const merges = (model['merges'] as readonly (string | string[])[]).map((merge) =>
+    Array.isArray(merge) ? merge.join(' ') : merge,
+  );
+  const vocab = Object.entries(model['vocab'] as Json).filter(([token]) => isKept(token));
+  return { vocab: Object.fromEntries(vocab), merges: merges.filter(isKept) };
+}
+
+test.each(['!', 'eĊ', 'Ãð'])(
+  'bytes that no token has, %s, are left out as in Rust',
+  async (signs) => {
+    const json = { ...llama3, model: { ...model, ...without(signs), ignore_merges: false } };
+    const texts = [...oddTexts(1500), 'wow! hello!there\neé 😀'];
+    expect(await differing(json, texts)).toEqual([]);
+    const tokenizer = new Tokenizer(json, {});
+    for (const text of texts) {
+      const bytes = tokenizer.encodePlain(text).map((id) => tokenizer.lengthOf(id));
+      expect(bytes.reduce((sum, one) => sum + one, 0)).toBe(tokenizer.bytesIn(text));
+    }
+  },
+);
+
 const characters = { vocab: { a: 0, b: 1 }, merges: [], unk_token: 'a', fuse_unk: true };
 
 const lstrip = { id: 1, content: 'x', lstrip: true };
@@ -233,7 +256,7 @@ test.each<readonly [string, Json]>([
   ['an added token that takes in blanks', { added_tokens: [lstrip] }],
   ['dropout', bpe({ dropout: 0.1 })],
   ['a suffix of words', bpe({ end_of_word_suffix: '</w>' })],
-  ['not all bytes', bpe({ vocab: Object.fromEntries(lacking), merges: [] })],
+  ['an unk_token for bytes', bpe({ ...without('!'), unk_token: 'a' })],
   ['no way to spell', { pre_tokenizer: null, ...bpe({ ...characters, unk_token: null }) }],
   ['one unk_token for all', { pre_tokenizer: { type: 'WhitespaceSplit' }, ...bpe(characters) }],
   ['a sequence without its steps', { pre_tokenizer: { type: 'Sequence' } }],
