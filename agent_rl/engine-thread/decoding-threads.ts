@@ -9,11 +9,11 @@ export const isCopiedForThreads = (config: ModelConfig): boolean =>
   weightBytes(config) <= largestCopied;
 
 /**
- * Threads of a matrix product where tokens are drawn: one where several threads may draw, and otherwise all but one, which is left
- * to what runs beside it. It makes floating-point differences, and so may not depend on how many threads draw or how many episodes there are.
+ * Threads of a matrix product where tokens are drawn: one where several threads may draw, and otherwise the engine's (undefined). It may
+ * not depend on how many threads draw or how many episodes there are: results could.
  */
-export const decodingThreads = (config: ModelConfig, threads: number): number =>
-  isCopiedForThreads(config) ? 1 : Math.max(1, threads - 1);
+export const decodingThreads = (config: ModelConfig): number | undefined =>
+  isCopiedForThreads(config) ? 1 : undefined;
 
 /** How many more episodes than another a thread may have to keep a task together, whose episodes share contexts. */
 export const mostAhead = 8;

@@ -87,7 +87,7 @@ async function openBeside(
   const beside = await DecoderThreads.open(decoders - 1, {
     config,
     device,
-    threads: decodingThreads(config, threads),
+    threads: decodingThreads(config) ?? threads,
     rows: rowsOfThread(rows, decoders),
     maxContextTokens,
     packs,

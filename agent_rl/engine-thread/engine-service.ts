@@ -87,7 +87,7 @@ export class EngineService {
     const { config, parameters, layers } = await openModel(request);
     const engine = await openEngine({ device, threads, memorySettings: memorySettings(options) });
     const programs = new DecoderPrograms(engine, config, maxContextTokens, {
-      threads: decodingThreads(config, threads),
+      threads: decodingThreads(config),
       trains,
       packs,
     });

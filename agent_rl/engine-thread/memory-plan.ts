@@ -268,21 +268,17 @@ export const planInWords = (plan: MemoryPlan): string => {
     .join(', ');
 };
 
-/** Larger weights are given to each run: every program would hold a copy. */
-const largestPacked = 640 * 2 ** 20;
-
 /**
- * Whether programs that draw hold all weights, which ONNX Runtime then packs once and not for each product: where that is asked for, on
- * the processor, if the copies of one thread take no more than a quarter of the memory. Nothing else decides it. It makes floating-point differences,
- * and so depends neither on how many threads draw nor on how many episodes there are.
+ * Whether the program that draws holds the weights, which ONNX Runtime then packs once and not for each product: those under an adapter,
+ * and all where that is asked for; on the processor, if the copy takes no more than a quarter of the memory. Nothing else decides it. It makes
+ * floating-point differences, and so depends neither on how many threads draw nor on how many episodes there are.
  */
 export const packsWeights = (
   config: ModelConfig,
   { packs = false, device }: { packs?: boolean; device: string },
   has = machineBytes(),
 ): boolean =>
-  packs &&
+  (packs || trainedAdapter(config) !== undefined) &&
   device === 'cpu' &&
   config.quantization === undefined &&
-  weightBytes(config) <= largestPacked &&
   4 * packedBytes(config) <= has;

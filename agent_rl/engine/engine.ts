@@ -68,7 +68,7 @@ export interface CompileOptions {
    * Threads of one matrix product, where other work waits for the processors while this program runs; they sleep between
    * operations instead of spinning. Slower by itself, faster together. The engine's, spinning, by default.
    */
-  threads?: number;
+  threads?: number | undefined;
 }
 
 /** Sizes that are known only when a program runs, by name. */

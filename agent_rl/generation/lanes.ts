@@ -88,12 +88,6 @@ export class Lanes {
     this.#cache.load(row, prefix, length);
   }
 
-  /** Keys and values of tokens that follow what a slot holds, as many as `chunkOf` says. */
-  chunk({ row, cached: { length } }: Slot, tokens: readonly number[]): Promise<KvPrefix> {
-    this.#makeRoom(length + tokens.length);
-    return this.programs.chunk(tokens, { cache: this.#cache, row, length });
-  }
-
   /** Feeds up to `width` tokens to each of some slots. */
   async step(
     feeds: readonly Feed[],
@@ -102,21 +96,25 @@ export class Lanes {
     this.#compact(feeds.map(({ slot }) => slot));
     this.#makeRoom(largest(feeds.map(({ slot }) => slot.cached.length)));
     const rows = this.programs.rowsOf(feeds.length, width);
-    const inputs = inputsOf(feeds, rows, width);
+    const { at, inputs } = inputsOf(feeds, {
+      rows,
+      width,
+      drawsOf: (n) => this.programs.drawsOf(n),
+    });
     const step = await this.programs.step(inputs, { cache: this.#cache, wholeRows });
     const { fresh, whole, runS } = step;
     this.#cache.write(fresh, inputs.positions);
     const vocabSize = this.programs.vocabSize;
     return {
       runS,
-      drawnIn: (row, place) => ({
-        token: step.next[row * width + place] ?? 0,
-        logProb: step.logProbs[row * width + place] ?? 0,
-      }),
+      drawnIn: (row, place) => {
+        const draw = at(row, place);
+        return { token: step.next[draw]!, logProb: step.logProbs[draw]! };
+      },
       wholeIn:
         whole &&
         ((row, place) => {
-          const from = (row * width + place) * vocabSize;
+          const from = at(row, place) * vocabSize;
           return { ...whole, from, to: from + vocabSize };
         }),
       fedIn: (row, place, copy) => entryOf(fresh, { rows, row, place, copy }, this.#cache.shape),
@@ -181,22 +179,39 @@ export class Lanes {
   }
 }
 
-function inputsOf(feeds: readonly Feed[], rows: number, width: number): StepInputs {
-  const size = rows * width;
-  const inputs = {
-    tokens: new Int32Array(size),
-    positions: new Int32Array(rows).fill(-1),
-    uniforms: new Float32Array(size),
-    temperatures: new Float32Array(size).fill(1),
-  };
-  for (const { slot, tokens } of feeds) {
+/** The inputs of a step, and where among its draws is the one after a token of a row. */
+function inputsOf(
+  feeds: readonly Feed[],
+  { rows, width, drawsOf }: { rows: number; width: number; drawsOf: (count: number) => number },
+): { inputs: StepInputs; at: (row: number, place: number) => number } {
+  const tokens = new Int32Array(rows * width);
+  const positions = new Int32Array(rows).fill(-1);
+  const drawn: { after: number; uniform: number; temperature: number }[] = [];
+  const firstDraws = new Map<number, number>();
+  for (const { slot, tokens: fed } of feeds) {
     const { row, pending, cached, active } = slot;
-    const at = row * width;
-    inputs.tokens.set(tokens, at);
-    inputs.positions[row] = cached.length;
-    inputs.temperatures.fill(active?.request.sampling.temperature ?? 1, at, at + width);
-    for (let place = pending.length - 1; place < tokens.length; place++)
-      inputs.uniforms[at + place] = active?.uniformAfter(place - pending.length + 1) ?? 0;
+    tokens.set(fed, row * width);
+    positions[row] = cached.length;
+    const first = pending.length - 1;
+    firstDraws.set(row, drawn.length - first);
+    const temperature = active?.request.sampling.temperature ?? 1;
+    for (let place = first; place < fed.length; place++) {
+      const uniform = active?.uniformAfter(place - first) ?? 0;
+      drawn.push({ after: row * width + place, uniform, temperature });
+    }
   }
-  return inputs;
+  const draws = drawsOf(drawn.length);
+  const inputs = {
+    tokens,
+    positions,
+    drawnAfter: new Int32Array(draws),
+    uniforms: new Float32Array(draws),
+    temperatures: new Float32Array(draws).fill(1),
+  };
+  for (const [draw, { after, uniform, temperature }] of drawn.entries()) {
+    inputs.drawnAfter[draw] = after;
+    inputs.uniforms[draw] = uniform;
+    inputs.temperatures[draw] = temperature;
+  }
+  return { inputs, at: (row, place) => firstDraws.get(row)! + place };
 }

@@ -8,12 +8,12 @@ import {
   truncates,
 } from '../core/services/generator.ts';
 import type { Weights } from '../../model/config/parameters.ts';
+import { windowTokens } from '../../model/decoder/windows.ts';
 import { type Drawn, drawTruncated } from './draw-truncated.ts';
 import type { DecoderPrograms } from './programs/decoder-programs.ts';
 import { Drafts } from './drafts/drafts.ts';
-import { type Feed, feedsOf } from './drafts/feeds.ts';
+import { type Feed, type Feeds, feedsOf, windowsOfSlots } from './drafts/feeds.ts';
 import { knownContextBytes, type ComputedContext, KnownContexts } from './known-contexts.ts';
-import { entryOf } from './cache/kv-cache.ts';
 import { firstOfEach, drawnAfter, drawsFromWhole, nextOf } from './next-tokens.ts';
 import { Lanes, type LanesStep, type LanesSteps } from './lanes.ts';
 import { PrefixCache } from './prefix-cache.ts';
@@ -144,8 +144,6 @@ export class LocalGenerator implements Sampler {
         for (const slot of this.#activeSlots()) {
           this.#follow(slot);
           slot.leaveUnlessAwaited();
-          const chunk = slot.chunkSize(this.programs.stepsAtOnce);
-          if (chunk > 0) await this.#feedChunk(slot, chunk);
         }
         await this.#step();
         this.#totals.totalS += (performance.now() - started) / 1000;
@@ -275,39 +273,26 @@ export class LocalGenerator implements Sampler {
     slot.endTurn(last);
   }
 
-  /**
-   * Feeds a part of what is to be fed to a row, so that the others draw on between the parts. The result equals feeding its tokens one by one, bit for bit.
-   */
-  async #feedChunk(slot: Slot, size: number): Promise<void> {
-    const tokens = slot.pending.slice(0, size);
-    const computed = await this.#lanes.chunk(slot, tokens);
-    this.#totals.prefilledTokens += tokens.length;
-    // Released meanwhile.
-    if (slot.active === undefined) return;
-    this.#lanes.load(slot, computed);
-    for (const [place, token] of tokens.entries())
-      this.#learn(slot, token, {
-        kv: (copy) => entryOf(computed, { place, copy }, this.programs.kvShape),
-      });
-    append(slot.cached, tokens);
-    slot.pending = slot.pending.slice(tokens.length);
-  }
-
+  /** Feeds a window to rows that are to be fed a long text, and then a few tokens to the others, which draw on between its windows. */
   async #step(): Promise<void> {
     const { stepsAtOnce } = this.programs;
-    const feeding = this.#activeSlots().filter((slot) => slot.chunkSize(stepsAtOnce) === 0);
+    const fills = (slot: Slot): boolean => slot.fillsWindows(stepsAtOnce);
+    const long = this.#activeSlots().filter(fills);
+    if (long.length > 0) await this.#feed(windowsOfSlots(firstOfEach(long)));
+    const feeding = this.#activeSlots().filter((slot) => !long.includes(slot));
     if (feeding.length === 0) return undefined;
     const count = stepsOfNextRun(feeding, stepsAtOnce);
     if (count > 1) return this.#severalSteps(feeding, count);
     const slots = firstOfEach(feeding);
-    const widths = this.programs.widths(slots.length);
-    const { feeds, width } = feedsOf(slots, widths, this.#drafts);
+    return this.#feed(feedsOf(slots, this.programs.widths(slots.length), this.#drafts));
+  }
+
+  async #feed({ feeds, width }: Feeds): Promise<void> {
     const wholeRows = feeds.some(drawsFromWhole);
     const step = await this.#lanes.step(feeds, { width, wholeRows });
-    for (const feed of feeds) this.#settle(feed, step);
+    for (const feed of feeds) this.#settle(feed, step, width);
     this.#totals.runS += step.runS;
     this.#totals.steps += 1;
-    return undefined;
   }
 
   async #severalSteps(slots: readonly Slot[], count: number): Promise<void> {
@@ -333,7 +318,7 @@ export class LocalGenerator implements Sampler {
   }
 
   /** Takes what a step computed of the tokens fed to a slot, up to the first guess that was wrong. */
-  #settle({ slot, tokens }: Feed, step: LanesStep): void {
+  #settle({ slot, tokens }: Feed, step: LanesStep, width: number): void {
     // Released meanwhile.
     if (slot.active === undefined) return;
     const certain = slot.pending.length;
@@ -347,7 +332,7 @@ export class LocalGenerator implements Sampler {
       }
       if (token !== wanted) return;
       if (isGuess) this.#totals.acceptedTokens += 1;
-      this.#totals.fedTokens += 1;
+      this.#totals[width === windowTokens ? 'prefilledTokens' : 'fedTokens'] += 1;
       const isLast = slot.pending.length === 1;
       slot.pending.shift();
       this.#learn(slot, token, {

@@ -1,6 +1,6 @@
 import { type Generation, type GenerationRequest, truncates } from '../core/services/generator.ts';
 import { KeyedRng } from '../core/keyed-rng.ts';
-import { chunkOf } from './programs/step-sizes.ts';
+import { fillsWindows } from './programs/step-sizes.ts';
 import { isAwaited, type KnownContext, type Standing } from './known-contexts.ts';
 
 /** A request being answered: what is still to be fed, and what was drawn. */
@@ -110,13 +110,13 @@ export class Slot implements Standing {
   }
 
   /**
-   * How many tokens the next chunk has; 0 where steps, in which other rows have their share, cost less.
+   * Whether it is fed a whole window at once.
    *
    * @param stepsAtOnce steps of one run, where whole distributions are drawn from
    */
-  chunkSize(stepsAtOnce: number): number {
+  fillsWindows(stepsAtOnce: number): boolean {
     const isTruncated = this.active !== undefined && truncates(this.active.request.sampling);
-    return chunkOf(this.pending.length, isTruncated ? 1 : stepsAtOnce);
+    return fillsWindows(this.pending.length, isTruncated ? 1 : stepsAtOnce);
   }
 
   /** Whether `tokens` begin with what this row holds and continue from there. */

@@ -35,6 +35,10 @@ export interface DecodeInputs {
   places: Tensor;
   /** [C]: the positions of the caches, from 0 on. */
   positions: Tensor;
+  /** [n]: 0, 1, 2 ... */
+  steps: Tensor;
+  /** [P] int32: the tokens that are drawn after, among the R * n. */
+  drawnAfter: Tensor;
   /** For each layer, what stands before the window, [R, kv, C, hd]. */
   past: readonly KeysAndValues[];
   /** For each layer, what the window holds already, [R, kv, windowTokens, hd]. */
@@ -42,7 +46,7 @@ export interface DecodeInputs {
 }
 
 export interface DecodeOutputs {
-  /** [R * n, V] */
+  /** [P, V] */
   logits: Tensor;
   /**
    * Of each layer, [R, kv, n, hd], for the caller to write into the caches: an output as large as a cache would cost
@@ -80,21 +84,22 @@ export function decodeStep(
       attendParts(config, queries, [window, inputs.past[layer]!], view),
     );
   }
-  return { logits: tf.matMul(finalNorm(decoder, hidden), lmHead(decoder), false, true), fresh };
+  const last = finalNorm(decoder, tf.gather(hidden, inputs.drawnAfter));
+  return { logits: tf.matMul(last, lmHead(decoder), false, true), fresh };
 }
 
 /** Its places are the window's, followed by the cache's. */
-function viewOf({ tokens, starts, offsets, positions }: DecodeInputs): View {
+function viewOf({ starts, offsets, positions, steps }: DecodeInputs): View {
   const rows = starts.shape[0];
-  const count = tokens.shape[0] / rows;
+  const count = steps.shape[0];
   const capacity = positions.shape[0];
   const ofRows = (some: Tensor): Tensor => tf.reshape(some, [rows, 1, 1, 1]);
   // [R, 1, n, 1]: where in its window each token stands.
-  const stands = tf.add(ofRows(offsets), upTo(count, [1, 1, count, 1]));
+  const stands = tf.add(ofRows(offsets), tf.reshape(steps, [1, 1, count, 1]));
   const inPast = hide(tf.greaterEqual(tf.reshape(positions, [1, 1, 1, capacity]), ofRows(starts)));
   const hidden = [
     hide(tf.greater(upTo(windowTokens, [1, 1, 1, windowTokens]), stands)),
-    tf.mul(inPast, tf.ones([rows, 1, count, 1])),
+    tf.add(inPast, tf.mul(tf.reshape(steps, [1, 1, count, 1]), 0)),
   ];
   const shape = [rows, 1, count, 1, windowTokens + capacity];
   return { rows, count, mask: tf.reshape(tf.concat(hidden, -1), shape) };

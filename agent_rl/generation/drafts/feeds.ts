@@ -1,5 +1,5 @@
 import { sum } from '../../algorithms/statistics.ts';
-import { leftOfWindow } from '../../../model/decoder/windows.ts';
+import { leftOfWindow, windowTokens } from '../../../model/decoder/windows.ts';
 import type { Widths } from '../programs/step-sizes.ts';
 import type { Slot } from '../slot.ts';
 import type { Drafts } from './drafts.ts';
@@ -35,6 +35,15 @@ export function feedsOf(slots: readonly Slot[], { least, most }: Widths, drafts:
   const feeds = whole.map(({ slot, tokens }) => ({ slot, tokens: tokens.slice(0, least) }));
   return { feeds, width: least };
 }
+
+/** The next tokens of slots that are to be fed more than a window: up to the end of the window that each is in. */
+export const windowsOfSlots = (slots: readonly Slot[]): Feeds => ({
+  width: windowTokens,
+  feeds: slots.map((slot) => ({
+    slot,
+    tokens: slot.pending.slice(0, leftOfWindow(slot.cached.length)),
+  })),
+});
 
 function feedOf(slot: Slot, most: number, drafts: Drafts): Feed {
   const { pending, cached, active } = slot;

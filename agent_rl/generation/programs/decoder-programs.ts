@@ -1,25 +1,17 @@
 import type { CompileOptions, Engine, SizedProgram, TensorData } from '../../engine/engine.ts';
 import { bucketSize, ProgramCache } from '../../engine/program-cache.ts';
 import { sameData } from '../../engine/same-data.ts';
-import { byTraining } from '../../../model/adapters/adapter.ts';
-import { chunkPlaces } from '../../../model/decoder/chunk-step.ts';
+import { byTraining, trainedAdapter } from '../../../model/adapters/adapter.ts';
 import { seenByAllBehind } from '../../../model/decoder/decoder.ts';
 import { ropeTablesUpTo, type RopeTables } from '../../../model/decoder/rope.ts';
-import { windowPlaces, windowsOf, windowTokens } from '../../../model/decoder/windows.ts';
+import { windowPlaces, windowsOf } from '../../../model/decoder/windows.ts';
 import type { ModelConfig } from '../../../model/config/architecture.ts';
 import type { Weights } from '../../../model/config/parameters.ts';
 import type { KvCache } from '../cache/kv-cache.ts';
 import type { KvPrefix, KvShape } from '../cache/kv-rows.ts';
-import {
-  compileChunk,
-  compileAlone,
-  compileStep,
-  compileSteps,
-  compilePrompt,
-} from './step-program.ts';
-import { prefillByChunks } from './prompt-chunks.ts';
+import { compileStep, compileSteps, compilePrompt } from './step-program.ts';
 import type { StepInputs, StepResult, StepsInputs, StepsResult } from './step-result.ts';
-import { canBeAlone, rowsOf, stepsOfRun, type Widths, widthsOf } from './step-sizes.ts';
+import { canBeAlone, drawsOf, rowsOf, stepsOfRun, type Widths, widthsOf } from './step-sizes.ts';
 
 /** Whether two sets have the same tensors with the same values. */
 const sameValues = (
@@ -46,19 +38,19 @@ export interface DecoderProgramsOptions extends Pick<CompileOptions, 'threads'> 
   /** Whether weights are trained in between, as is supposed where it is absent. Otherwise programs may hold all of them. */
   trains?: boolean | undefined;
   /**
-   * Whether programs hold all weights, as `packsWeights` decides: few rows are drawn up to twice as fast, and one row by itself is one
-   * row of its products. Results differ, in floating point, from weights that are passed to each run.
+   * Whether the program of steps holds what is under an adapter, or all weights where there is none, as `packsWeights` decides: few rows
+   * are drawn up to twice as fast, and any number of rows is computed as it is. Results differ, in floating point, from weights that
+   * are passed to each run.
    */
   packs?: boolean | undefined;
 }
 
-/** The tokens a row of a step, or another kind of program. */
-type Kind = number | 'alone' | 'chunk' | 'steps';
+/** What is drawn by a step, or by several in one run. */
+type Kind = 'step' | 'steps';
 
 /** The compiled programs of generation and the weights they run with. */
 export class DecoderPrograms {
   #prompts = new ProgramCache(programsKept);
-  /** Of steps by their tokens a row, and of chunks. */
   readonly #sized = new Map<Kind, Promise<SizedProgram>>();
   readonly #rope: RopeTables;
   /** 0, 1, 2 ... */
@@ -69,11 +61,10 @@ export class DecoderPrograms {
   readonly stepsAtOnce: number;
   readonly #compileOptions: CompileOptions;
   readonly #trains: boolean;
-  /** Whether programs hold all weights, packed. */
-  readonly packs: boolean;
+  readonly #packs: boolean;
   /** What is given to each run. */
   #weights: Readonly<Record<string, TensorData>> = {};
-  /** What programs are compiled with. */
+  /** What programs are compiled with: on the processor those of steps alone, or each length of prompts would have a copy. */
   #held: Readonly<Record<string, TensorData>> = {};
 
   constructor(
@@ -89,7 +80,7 @@ export class DecoderPrograms {
   ) {
     this.stepsAtOnce = stepsAtOnce;
     this.#trains = trains;
-    this.packs = packs;
+    this.#packs = packs;
     this.#compileOptions = compileOptions;
     const layers = Array.from({ length: config.layers }, (_, layer) => layer);
     const fresh = layers.flatMap((layer) => [`k${layer}`, `v${layer}`]);
@@ -110,19 +101,23 @@ export class DecoderPrograms {
 
   /** As `rowsOf`. */
   rowsOf(count: number, width: number): number {
-    if (count === 1 && width === 1 && this.#drawsAlone) return 1;
-    return rowsOf(this.config, count, width);
+    return this.#takesAny ? count : rowsOf(this.config, count, width);
+  }
+
+  /** As `drawsOf`. */
+  drawsOf(count: number): number {
+    return drawsOf(this.config, count);
   }
 
   /** As `widthsOf`. */
   widths(count: number): Widths {
     const widths = widthsOf(this.config, count);
-    return count === 1 && this.#drawsAlone ? { ...widths, least: 1 } : widths;
+    return this.#takesAny ? { ...widths, least: 1 } : widths;
   }
 
-  /** Whether a step of one token of one row has the bits of a step of several. */
-  get #drawsAlone(): boolean {
-    return this.packs && canBeAlone(this.config);
+  /** Whether a step of few tokens has the bits of a step of many. */
+  get #takesAny(): boolean {
+    return this.#packs && canBeAlone(this.config);
   }
 
   /**
@@ -130,33 +125,40 @@ export class DecoderPrograms {
    * leaves as they are: other values compile programs anew, and the arrays must not be written to.
    */
   async setWeights(parameters: Weights): Promise<void> {
-    const { trained, frozen } = this.#apart(parameters);
-    this.#weights = trained;
+    this.#weights = Object.fromEntries(parameters);
+    const frozen = this.#frozenOf(parameters);
     if (sameValues(frozen, this.#held)) return;
     this.#held = frozen;
     await this.dispose();
   }
 
-  #apart(weights: Weights): Record<'trained' | 'frozen', Readonly<Record<string, TensorData>>> {
-    if (this.packs) return byTraining(this.config, weights, false);
-    if (this.engine.copiesInputs) return byTraining(this.config, weights, this.#trains);
-    return { trained: Object.fromEntries(weights), frozen: {} };
+  #frozenOf(weights: Weights): Readonly<Record<string, TensorData>> {
+    if (this.engine.copiesInputs) return byTraining(this.config, weights, this.#trains).frozen;
+    // An adapter is not among them though it is not trained here: what was drawn in its training is drawn again with the same bits.
+    if (this.#packs)
+      return byTraining(this.config, weights, trainedAdapter(this.config) !== undefined).frozen;
+    return {};
+  }
+
+  /** The weights that a program with some constants is given. */
+  #givenBeside(constants: Readonly<Record<string, TensorData>>) {
+    const given = Object.entries(this.#weights).filter(([name]) => constants[name] === undefined);
+    return Object.fromEntries(given);
   }
 
   /** Keys and values of a prompt. */
   async prefill(tokens: readonly number[]): Promise<KvPrefix> {
-    // A program for each length of prompts would hold a copy of the weights.
-    if (this.packs) return prefillByChunks(this, tokens);
     const { headDim } = this.config;
     const length = bucketSize(tokens.length, { multipleOf: prefillMultiple, growth: 1.25 });
+    const constants = this.#heldByPrompts;
     const program = await this.#prompts.get(`${length}`, () =>
-      compilePrompt(this.engine, this.config, length, this.#options),
+      compilePrompt(this.engine, this.config, length, { ...this.#compileOptions, constants }),
     );
     const padded = new Int32Array(length);
     padded.set(tokens);
     const size = length * headDim;
     const outputs = await program.run({
-      ...this.#weights,
+      ...this.#givenBeside(constants),
       tokens: padded,
       cos: this.#rope.cos.subarray(0, size),
       sin: this.#rope.sin.subarray(0, size),
@@ -166,34 +168,7 @@ export class DecoderPrograms {
   }
 
   /**
-   * Keys and values of tokens that follow the `length` that a row holds. They see no further than the cache in use has room: it
-   * must have room for them too. The result equals feeding them one by one, bit for bit.
-   */
-  async chunk(
-    tokens: readonly number[],
-    { cache, row, length }: { cache: KvCache; row: number; length: number },
-  ): Promise<KvPrefix> {
-    cache.enter(row, length);
-    const { capacity } = cache;
-    // Sums over places have the same bits only where these are whole windows.
-    const count = Math.ceil(tokens.length / windowTokens) * windowTokens;
-    const padded = new Int32Array(count);
-    padded.set(tokens);
-    const program = await this.#sizedProgram('chunk');
-    const given = {
-      ...this.#weights,
-      ...this.#rotations([length], count),
-      ...windowsOf(Array.from({ length: count }, (_, place) => length + place)),
-      ...this.#cached(cache, { first: row, rows: 1 }),
-      ...chunkPlaces(length, { count, capacity }),
-      tokens: padded,
-    };
-    const outputs = await program.run(given, { sizes: { count, capacity } });
-    return this.#prefixOf(outputs, tokens.length);
-  }
-
-  /**
-   * Feeds some tokens to each row and draws what follows each.
+   * Feeds some tokens to each row and draws after some of them.
    *
    * @param options with `wholeRows`, what every token is drawn from is fetched too
    */
@@ -205,26 +180,27 @@ export class DecoderPrograms {
     for (const [row, position] of inputs.positions.entries())
       if (position >= 0) cache.enter(row, position);
     const { capacity } = cache;
-    const { tokens, uniforms, temperatures } = inputs;
+    const { tokens, drawnAfter, uniforms, temperatures } = inputs;
     const places = inputs.positions.map((position) => Math.max(0, position));
     const rows = places.length;
     const width = tokens.length / rows;
-    const isAlone = tokens.length === 1;
-    const program = await this.#sizedProgram(isAlone ? 'alone' : width);
+    const program = await this.#sizedProgram('step');
     const feeds: Record<string, TensorData> = {
-      ...this.#weights,
+      ...this.#givenBeside(this.#held),
       ...this.#rotations(places, width),
       ...windowsOf(places),
       places: windowPlaces(places, { kvHeads, count: width }),
       positions: this.#positions.subarray(0, capacity),
-      ...this.#cached(cache, { rows }),
+      steps: this.#positions.subarray(0, width),
+      ...this.#cached(cache, rows),
       tokens,
+      drawnAfter,
       uniforms,
       temperatures,
     };
     const started = performance.now();
     const outputs = await program.run(feeds, {
-      sizes: isAlone ? { capacity } : { rows, capacity },
+      sizes: { rows, width, capacity, draws: drawnAfter.length },
       wanted: wholeRows ? undefined : this.#drawnOnly,
     });
     const runS = (performance.now() - started) / 1000;
@@ -255,12 +231,12 @@ export class DecoderPrograms {
     const started = performance.now();
     const outputs = await program.run(
       {
-        ...this.#weights,
+        ...this.#givenBeside(this.#held),
         ...this.#rotations(stands, 1),
         ...windowsOf(places),
         steps: this.#positions.subarray(0, steps),
         positions: this.#positions.subarray(0, capacity),
-        ...this.#cached(cache, { rows }),
+        ...this.#cached(cache, rows),
         tokens,
         uniforms,
         temperatures,
@@ -301,11 +277,11 @@ export class DecoderPrograms {
     return { cos, sin };
   }
 
-  /** What some rows hold. */
-  #cached({ past, recent }: KvCache, { first = 0, rows }: { first?: number; rows: number }) {
+  /** What the first rows hold. */
+  #cached({ past, recent }: KvCache, rows: number) {
     const feeds: Record<string, TensorData> = {};
     for (let layer = 0; layer < this.config.layers; layer++) {
-      const [before, own] = [past, recent].map((some) => some.view(layer, rows, first));
+      const [before, own] = [past, recent].map((some) => some.view(layer, rows));
       feeds[`pastK${layer}`] = before!.keys;
       feeds[`pastV${layer}`] = before!.values;
       feeds[`recentK${layer}`] = own!.keys;
@@ -317,7 +293,7 @@ export class DecoderPrograms {
   /** What is asked for meanwhile is compiled anew. */
   async dispose(): Promise<void> {
     const [prompts, sized] = [this.#prompts, [...this.#sized.values()]];
-    const holds = Object.keys(this.#held).length > 0;
+    const holds = Object.keys(this.#heldByPrompts).length > 0;
     this.#prompts = new ProgramCache(holds ? programsHeld : programsKept);
     this.#sized.clear();
     // Who waits for one of these has its turn before; no prompt is waited for while weights are set. The caller has received a failure.
@@ -350,16 +326,13 @@ export class DecoderPrograms {
   }
 
   #compile(kind: Kind): Promise<SizedProgram> {
-    const { engine, config } = this;
-    const options = this.#options;
-    if (kind === 'chunk') return compileChunk(engine, config, options);
-    if (kind === 'steps') return compileSteps(engine, config, options);
-    if (kind === 'alone') return compileAlone(engine, config, options);
-    return compileStep(engine, config, kind, options);
+    const options = { ...this.#compileOptions, constants: this.#held };
+    const compile = kind === 'steps' ? compileSteps : compileStep;
+    return compile(this.engine, this.config, options);
   }
 
-  get #options(): CompileOptions {
-    return { ...this.#compileOptions, constants: this.#held };
+  get #heldByPrompts(): Readonly<Record<string, TensorData>> {
+    return this.engine.copiesInputs ? this.#held : {};
   }
 }
 

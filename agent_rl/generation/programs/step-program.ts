@@ -8,81 +8,63 @@ import {
   type TensorSpec,
   type Program,
 } from '../../engine/engine.ts';
-import { tf, type Tensor } from '../../engine/ops.ts';
+import type { Tensor } from '../../engine/ops.ts';
 import { decodeStep } from '../../../model/decoder/decode-step.ts';
 import { windowTokens } from '../../../model/decoder/windows.ts';
 import type { ModelConfig } from '../../../model/config/architecture.ts';
 import { drawTokens, cumulateByBlocks } from '../draw-tokens.ts';
-import { tokensAtOnce } from './step-sizes.ts';
 import { decodeSteps } from '../../../model/decoder/decode-steps.ts';
-import { chunkStep } from '../../../model/decoder/chunk-step.ts';
 import { sequenceInputs } from '../../../model/decoder/decoder.ts';
 import { prefill } from '../../../model/decoder/prefill.ts';
 import { allSpecs } from '../../../model/adapters/adapter.ts';
 import { inputSpec } from '../../../model/config/parameters.ts';
 
-/** Feeds `width` tokens to each row and draws what follows each. */
+/** Feeds `width` tokens to each row, and draws after `draws` of them. */
 export function compileStep(
   engine: Engine,
   config: ModelConfig,
-  width: number,
   options: CompileOptions,
 ): Promise<SizedProgram> {
-  const at = ({ rows, capacity }: Sizes<'rows' | 'capacity'>): SizedBody => ({
-    specs: stepSpecs(config, { rows, width, capacity }),
+  const at = (sizes: Sizes<'rows' | 'width' | 'capacity' | 'draws'>): SizedBody => ({
+    specs: stepSpecs(config, sizes),
     body: (inputs) => drawn(config, inputs),
   });
-  const of = width === 1 ? '' : ` of ${width} tokens`;
-  return engine.compileSized(at, ['rows', 'capacity'], {
+  return engine.compileSized(at, ['rows', 'width', 'capacity', 'draws'], {
     ...options,
-    name: `step of rows${of}`,
-    runName: ({ rows }) => `step of ${rows} rows${of}`,
+    name: 'step of rows',
+    runName: ({ rows, width }) => `step of ${rows} rows${width === 1 ? '' : ` of ${width} tokens`}`,
   });
 }
-
-/** Feeds one token to one row and draws what follows it. Bit for bit the result of a step of several rows if `canBeAlone`. */
-export const compileAlone = (
-  engine: Engine,
-  config: ModelConfig,
-  options: CompileOptions,
-): Promise<SizedProgram> =>
-  engine.compileSized(
-    ({ capacity }: Sizes<'capacity'>) => ({
-      specs: stepSpecs(config, { rows: 1, width: 1, capacity }),
-      body: (inputs) => drawn(config, inputs, tokensAtOnce),
-    }),
-    ['capacity'],
-    { ...options, name: 'step of one row' },
-  );
 
 function stepSpecs(
   config: ModelConfig,
-  { rows, width, capacity }: { rows: number; width: number; capacity: number },
+  { rows, width, capacity, draws }: Sizes<'rows' | 'width' | 'capacity' | 'draws'>,
 ): TensorSpec[] {
+  const { headDim, kvHeads } = config;
   const count = rows * width;
-  const places = rows * config.kvHeads * windowTokens;
   return [
     ...weightSpecs(config),
-    ...placeSpecs(config, { count, rows, places, positions: capacity }),
-    ...cacheSpecs(config, { rows: [rows], capacity }),
-    float('uniforms', [count]),
-    float('temperatures', [count]),
+    { name: 'tokens', shape: [count], dtype: 'int32' },
+    { name: 'places', shape: [rows * kvHeads * windowTokens], dtype: 'int32' },
+    { name: 'drawnAfter', shape: [draws], dtype: 'int32' },
+    float('positions', [capacity]),
+    float('steps', [width]),
+    float('cos', [count, headDim]),
+    float('sin', [count, headDim]),
+    float('starts', [rows]),
+    float('offsets', [rows]),
+    ...cacheSpecs(config, { rows, capacity }),
+    float('uniforms', [draws]),
+    float('temperatures', [draws]),
   ];
 }
 
-/** @param times as how many equal rows each is drawn from; the first counts */
-function drawn(
-  config: ModelConfig,
-  inputs: Record<string, Tensor>,
-  times = 1,
-): Record<string, Tensor> {
+function drawn(config: ModelConfig, inputs: Record<string, Tensor>): Record<string, Tensor> {
   const { logits, fresh } = decodeStep(config, inputs, placedInputs(inputs, config.layers));
-  const repeated = (rows: Tensor): Tensor =>
-    times === 1 ? rows : tf.concat(Array.from({ length: times }, () => rows));
   const { next, logProbs, distribution, cumulative } = drawTokens(
-    repeated(logits),
-    repeated(inputs['uniforms']!),
-    repeated(inputs['temperatures']!),
+    logits,
+    inputs['uniforms']!,
+    inputs['temperatures']!,
   );
   return { next, logProbs, whole: distribution, cumulative, ...byLayer(fresh) };
 }
@@ -104,7 +86,7 @@ export function compileSteps(
       float('starts', [rows]),
       float('offsets', [rows]),
       float('positions', [capacity]),
-      ...cacheSpecs(config, { rows: [rows], capacity }),
+      ...cacheSpecs(config, { rows, capacity }),
       float('uniforms', [steps, rows]),
       float('temperatures', [rows]),
     ],
@@ -118,35 +100,11 @@ export function compileSteps(
 }
 
 function drawnBySteps(config: ModelConfig, inputs: Record<string, Tensor>): Record<string, Tensor> {
-  const placed = { ...placedInputs(inputs, config.layers), steps: inputs['steps']! };
+  const placed = placedInputs(inputs, config.layers);
   const { next, logProbs, fresh } = decodeSteps(config, inputs, placed, (logits, ofStep) =>
     drawTokens(logits, ofStep(inputs['uniforms']!), inputs['temperatures']!, cumulateByBlocks),
   );
   return { next, logProbs, ...byLayer(fresh) };
-}
-
-/** Keys and values of some tokens that follow what one row holds. */
-export function compileChunk(
-  engine: Engine,
-  config: ModelConfig,
-  options: CompileOptions,
-): Promise<SizedProgram> {
-  const at = ({ count, capacity }: Sizes<'count' | 'capacity'>): SizedBody => {
-    const places = count + windowTokens + capacity;
-    return {
-      specs: [
-        ...weightSpecs(config),
-        ...placeSpecs(config, { count, rows: count, places, positions: places }),
-        ...cacheSpecs(config, { rows: [], capacity }),
-      ],
-      body: (inputs) => byLayer(chunkStep(config, inputs, placedInputs(inputs, config.layers))),
-    };
-  };
-  return engine.compileSized(at, ['count', 'capacity'], {
-    ...options,
-    name: 'tokens of one context',
-    runName: ({ count }) => `${count} tokens of one context`,
-  });
 }
 
 /** Keys and values of a prompt of some length. */
@@ -173,20 +131,6 @@ export function compilePrompt(
 
 const weightSpecs = (config: ModelConfig): TensorSpec[] => allSpecs(config).map(inputSpec);
 
-/** What says which tokens are fed and where they stand. */
-const placeSpecs = (
-  { headDim }: ModelConfig,
-  of: { count: number; rows: number; places: number; positions: number },
-) => [
-  { name: 'tokens', shape: [of.count], dtype: 'int32' } as const,
-  { name: 'places', shape: [of.places], dtype: 'int32' } as const,
-  float('positions', [of.positions]),
-  float('cos', [of.count, headDim]),
-  float('sin', [of.count, headDim]),
-  float('starts', [of.rows]),
-  float('offsets', [of.rows]),
-];
-
 function placedInputs(inputs: Readonly<Record<string, Tensor>>, layers: number) {
   const input = (name: string): Tensor => inputs[name] as Tensor;
   const ofLayers = (kind: string) =>
@@ -202,6 +146,8 @@ function placedInputs(inputs: Readonly<Record<string, Tensor>>, layers: number) 
     offsets: input('offsets'),
     places: input('places'),
     positions: input('positions'),
+    steps: input('steps'),
+    drawnAfter: input('drawnAfter'),
     past: ofLayers('past'),
     recent: ofLayers('recent'),
   };
@@ -217,10 +163,10 @@ const byLayer = (layers: readonly { keys: Tensor; values: Tensor }[]): Record<st
 
 function cacheSpecs(
   { layers, kvHeads, headDim }: ModelConfig,
-  { rows, capacity }: { rows: readonly number[]; capacity: number },
+  { rows, capacity }: Sizes<'rows' | 'capacity'>,
 ): TensorSpec[] {
-  const past = [...rows, kvHeads, capacity, headDim];
-  const recent = [...rows, kvHeads, windowTokens, headDim];
+  const past = [rows, kvHeads, capacity, headDim];
+  const recent = [rows, kvHeads, windowTokens, headDim];
   return Array.from({ length: layers }, (_, layer) => [
     float(`pastK${layer}`, past),
     float(`pastV${layer}`, past),

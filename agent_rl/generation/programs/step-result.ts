@@ -5,12 +5,15 @@ export interface StepInputs {
   tokens: Int32Array;
   /** Position of each row's first token, all of whose tokens are of one window; -1 where the row is idle. */
   positions: Int32Array;
+  /** The tokens that are drawn after, among all; as many as `drawsOf` says. */
+  drawnAfter: Int32Array;
+  /** Of each draw. */
   uniforms: Float32Array;
   /** 0 takes the likeliest token. */
   temperatures: Float32Array;
 }
 
-/** What follows every token, [rows * tokens, V] each: log-probabilities, and the sums of probabilities up to each token. */
+/** What follows the tokens that are drawn after, [draws, V] each: log-probabilities, and the sums of probabilities up to each token. */
 export interface WholeRows {
   logProbs: Float32Array;
   cumulative: Float32Array;

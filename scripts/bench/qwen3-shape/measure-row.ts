@@ -146,15 +146,16 @@ async function decodeSteps(engine: Engine, order: OrderOf<'decode'>): Promise<Ti
     tokens = next.slice(-rows);
   };
   const oneStep = async (): Promise<void> => {
-    const uniforms = Float32Array.from({ length: rows }, () => random.uniform());
-    const temperatures = new Float32Array(rows).fill(1);
+    const drawnAfter = Int32Array.from({ length: programs.drawsOf(rows) }, (_, i) => i % rows);
+    const uniforms = Float32Array.from(drawnAfter, () => random.uniform());
+    const temperatures = new Float32Array(drawnAfter.length).fill(1);
     const { next, fresh } = await programs.step(
-      { tokens, positions, uniforms, temperatures },
+      { tokens, positions, drawnAfter, uniforms, temperatures },
       { cache, wholeRows: false },
     );
     cache.write(fresh, positions);
     for (let row = 0; row < rows; row++) positions[row] = positions[row]! + 1;
-    tokens = next;
+    tokens = next.slice(0, rows);
   };
   const seconds = await timed(async () => {
     const { stepsAtOnce } = programs;

@@ -68,32 +68,29 @@ describe('A memory plan', () => {
     const more = async (config: ModelConfig, decoders: number) =>
       (await runtimeOf(config, { decoders, packs: true })) -
       (await runtimeOf(config, { decoders }));
-    expect(await more(tinyModelConfig, 2)).toBe(2 * 4 * (weightBytes + head));
-    expect(await more({ ...tinyModelConfig, tiedEmbeddings: false }, 1)).toBe(
-      4 * (weightBytes + head),
-    );
+    expect(await more(tinyModelConfig, 2)).toBe(2 * (weightBytes + head));
+    expect(await more({ ...tinyModelConfig, tiedEmbeddings: false }, 1)).toBe(weightBytes + head);
   });
 
   test.each([
-    [true, 'on request, on the processor, if four copies take a quarter of the memory', {}, 0],
-    [false, 'if they take more', {}, -1],
+    [true, 'on request, on the processor, if the copy takes a quarter of the memory', {}, 0],
+    [false, 'if it takes more', {}, -1],
     [false, 'on another device', { device: 'webgpu' }, 0],
     [false, 'without a request', { packs: false }, 0],
   ])('packs weights (%s) %s', (packs, _, changed, more) => {
     const head = 4 * tinyModelConfig.vocabSize * tinyModelConfig.hiddenSize;
-    const has = 4 * 4 * (weightBytes + head) + more;
+    const has = 4 * (weightBytes + head) + more;
     const asked = { packs: true, device: 'cpu', ...changed };
     expect(packsWeights(tinyModelConfig, asked, has)).toBe(packs);
   });
 
-  test('does not pack weights in four bits or above 640 MiB', () => {
-    const packs = (config: ModelConfig) =>
-      packsWeights(config, { packs: true, device: 'cpu' }, Infinity);
-    const wide = { ...tinyModelConfig, hiddenSize: 144, intermediateSize: 16, layers: 1 };
-    // 4 bytes each of 1,000,000 x 144 numbers are 549 MiB.
-    expect(packs({ ...wide, vocabSize: 1_000_000 })).toBe(true);
-    expect(packs({ ...wide, vocabSize: 1_200_000 })).toBe(false);
-    expect(packs({ ...wide, quantization: { bits: 4, blockSize: 16 } })).toBe(false);
+  test('packs the weights under an adapter without a request, and none in four bits', () => {
+    const packs = (config: ModelConfig, asked = false) =>
+      packsWeights(config, { packs: asked, device: 'cpu' }, Infinity);
+    expect(packs(tinyModelConfig)).toBe(false);
+    expect(packs({ ...tinyModelConfig, adapters: [tinyAdapter] })).toBe(true);
+    const quantized = { ...tinyModelConfig, quantization: { bits: 4, blockSize: 16 } as const };
+    expect(packs({ ...quantized, adapters: [tinyAdapter] }, true)).toBe(false);
   });
 
   test('counts four-bit weights as half a byte, plus their scales', async () => {

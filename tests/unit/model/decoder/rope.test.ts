@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 
 import { readModelConfig } from '#model/config/model-config.ts';
-import { chunkPlaces } from '#model/decoder/chunk-step.ts';
 import { inverseFrequencies, ropeTables } from '#model/decoder/rope.ts';
 import { leftOfWindow, windowPlaces, windowsOf, windowStart } from '#model/decoder/windows.ts';
 import { miniMind3Vectors } from '#tests/support/minimind3.ts';
@@ -84,15 +83,4 @@ test('a window is read from the cache up to the position of its row, and from th
   expect([...places.subarray(16, 24)]).toEqual([20, 21, 22, 36, 37, 38, 39, 27]);
   // The second row's first token has place 14, and its third is beyond the window.
   expect([...places.subarray(32 + 13, 32 + 16)]).toEqual([40 + 13, 40 + 16, 40 + 17]);
-});
-
-test('a chunk reads the windows of its tokens, and all positions from the first on', () => {
-  const { places, positions: seen } = chunkPlaces(33, { count: 2, capacity: 64 });
-  expect(places).toHaveLength(16 + 2 + 64);
-  expect([...seen.subarray(0, 19)]).toEqual([...Array(18).keys()].map((i) => 32 + i).concat(0));
-  // The first of its window is held there, after the 64 of the cache; the tokens fed follow the 16 of the window.
-  expect([...places.subarray(0, 4)]).toEqual([64, 80, 81, 81]);
-  const past = places.subarray(18);
-  expect([...past.subarray(0, 2), past[31]]).toEqual([0, 1, 31]);
-  expect([...past.subarray(32, 35)]).toEqual([64, 80, 81]);
 });

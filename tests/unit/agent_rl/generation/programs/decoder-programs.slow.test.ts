@@ -4,7 +4,7 @@ import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { DecoderPrograms } from '#agent_rl/generation/programs/decoder-programs.ts';
 import { KvCache } from '#agent_rl/generation/cache/kv-cache.ts';
 import type { KvShape } from '#agent_rl/generation/cache/kv-rows.ts';
-import { leftOfWindow, windowStart } from '#model/decoder/windows.ts';
+import { leftOfWindow, windowStart, windowTokens } from '#model/decoder/windows.ts';
 import { initialParameters } from '#model/config/parameters.ts';
 import {
   type GenerationRequest,
@@ -48,11 +48,13 @@ async function feed(
     positions[fedRow] = place;
     const fed = new Int32Array(cacheRows * width).fill(1);
     fed.set(tokens.slice(place, place + count), fedRow * width);
+    const draws = programs.drawsOf(0);
     const inputs = {
       tokens: fed,
       positions,
-      uniforms: new Float32Array(cacheRows * width),
-      temperatures: new Float32Array(cacheRows * width).fill(1),
+      drawnAfter: new Int32Array(draws),
+      uniforms: new Float32Array(draws),
+      temperatures: new Float32Array(draws).fill(1),
     };
     const { fresh } = await programs.step(inputs, { cache, wholeRows: false });
     cache.write(fresh, positions);
@@ -86,13 +88,15 @@ function headsOf(row: Float32Array, { kvHeads, headDim }: KvShape, length: numbe
   );
 }
 
-test('DecoderPrograms feeds tokens in fours, and in sixteens when the vocabulary is odd', () => {
+test('DecoderPrograms feeds tokens in fours, and draws in sixteens when the vocabulary is odd', () => {
   const programs = new DecoderPrograms(engine, tinyModelConfig, 64);
   expect([1, 4, 5, 9].map((count) => programs.rowsOf(count, 1))).toEqual([4, 4, 8, 12]);
   expect([1, 5].map((count) => programs.rowsOf(count, 4))).toEqual([1, 5]);
   expect(programs.rowsOf(5, 2)).toBe(6);
   const odd = new DecoderPrograms(engine, { ...tinyModelConfig, vocabSize: 25 }, 64);
-  expect([1, 4].map((width) => odd.rowsOf(5, width))).toEqual([16, 8]);
+  expect(odd.rowsOf(5, 1)).toBe(8);
+  expect([0, 1, 17].map((count) => odd.drawsOf(count))).toEqual([16, 16, 32]);
+  expect([0, 3, 5].map((count) => programs.drawsOf(count))).toEqual([4, 4, 8]);
 });
 
 test.each([
@@ -102,7 +106,7 @@ test.each([
   [300, 21, starterShape, 512],
   [433, 64, starterShape, 512],
 ])(
-  'DecoderPrograms gives, after %i others, %i tokens the same bits by ones, by fours and as a chunk',
+  'DecoderPrograms gives, after %i others, %i tokens the same bits by ones, by fours and by windows',
   async (before, count, config, capacity) => {
     const parameters = initialParameters(config, new KeyedRng(7));
     const programs = new DecoderPrograms(engine, config, capacity);
@@ -110,21 +114,16 @@ test.each([
     const token = (place: number): number => (place * 7 + 3) % 24;
     const tokens = Array.from({ length: before + count }, (_, place) => token(place));
     const caches = [0, 1, 2].map(() => new KvCache({ ...programs.kvShape, capacity }, cacheRows));
-    const [stepped, drafted, chunked] = caches as [KvCache, KvCache, KvCache];
+    const [stepped, drafted, whole] = caches as [KvCache, KvCache, KvCache];
     if (before > 0) {
       const prefix = await programs.prefill(tokens.slice(0, before));
       for (const cache of caches) cache.load(fedRow, prefix);
     }
     await feed(programs, stepped, { tokens, from: before }, 1);
     await feed(programs, drafted, { tokens, from: before }, 4);
-    const chunk = await programs.chunk(tokens.slice(before), {
-      cache: chunked,
-      row: fedRow,
-      length: before,
-    });
-    chunked.load(fedRow, chunk, before);
+    await feed(programs, whole, { tokens, from: before }, windowTokens);
     const expected = held(stepped, tokens.length);
-    for (const cache of [drafted, chunked]) expect(held(cache, tokens.length)).toEqual(expected);
+    for (const cache of [drafted, whole]) expect(held(cache, tokens.length)).toEqual(expected);
     await programs.dispose();
   },
 );
@@ -237,7 +236,7 @@ test('a generator with packed weights computes several tokens of a row when numb
     return programs.widths(1).least;
   };
   expect(await tokensOf(wide)).toBe(1);
-  expect(await tokensOf({ ...wide, vocabSize: 40 })).toBe(4);
+  expect(await tokensOf({ ...wide, vocabSize: 41 })).toBe(1);
   expect(await tokensOf({ ...wide, intermediateSize: 200 })).toBe(4);
   expect(await tokensOf({ ...wide, kvHeads: wide.heads })).toBe(4);
   expect(await tokensOf(wide, false)).toBe(4);
