@@ -1,7 +1,7 @@
 import type { GenerationRequest } from '../core/services/generator.ts';
 import { openEngine } from '../engine/open-engine.ts';
 import { LocalGenerator } from '../generation/local-generator.ts';
-import { DecoderPrograms } from '../generation/programs/decoder-programs.ts';
+import { DecoderPrograms, type Packed } from '../generation/programs/decoder-programs.ts';
 import type { ModelConfig } from '../../model/config/architecture.ts';
 import { serveRpc } from '../threads/rpc.ts';
 import type { EngineServiceOptions } from './engine-options.ts';
@@ -13,9 +13,10 @@ import { ownWeights, type SharedWeights } from './shared-weights.ts';
 
 export interface DecoderOptions extends Pick<
   EngineServiceOptions,
-  'device' | 'threads' | 'rows' | 'maxContextTokens' | 'packs'
+  'device' | 'threads' | 'rows' | 'maxContextTokens'
 > {
   config: ModelConfig;
+  packs: Packed | undefined;
   memorySettings: string;
 }
 

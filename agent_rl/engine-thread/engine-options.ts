@@ -39,7 +39,7 @@ export interface EngineServiceOptions {
   beside?: number;
   /** Whether its weights will change, here or elsewhere, by default; else programs may hold them. */
   trains?: boolean;
-  /** `DecoderProgramsOptions.packs`, for what is neither trained nor compared with what was. */
+  /** Whether all weights may be packed: for what is neither trained nor compared with what was. */
   packs?: boolean;
   /** What will be trained on here; absent where nothing will be. */
   training?: { longestTokens: number; loss: LossSpec } | undefined;
@@ -64,7 +64,7 @@ export interface EngineInfo extends ModelFacts {
   /** Threads that draw tokens. */
   decoders: number;
   cacheBytes: number;
-  /** Whether programs that draw hold packed weights. */
+  /** Whether the program that draws holds all weights, packed. */
   packs: boolean;
   totals: GenerationTotals;
 }

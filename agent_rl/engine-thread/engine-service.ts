@@ -6,7 +6,7 @@ import { AgentRlError } from '../core/errors.ts';
 import type { Generation, GenerationRequest, GeneratorInfo } from '../core/services/generator.ts';
 import type { LearnerInfo } from '../core/services/learner.ts';
 import type { WeightRef } from '../core/services/weights.ts';
-import { DecoderPrograms } from '../generation/programs/decoder-programs.ts';
+import { DecoderPrograms, type Packed } from '../generation/programs/decoder-programs.ts';
 import { LocalGenerator } from '../generation/local-generator.ts';
 import { readTrained } from '../learner/learner-state.ts';
 import { LocalLearner } from '../learner/local-learner.ts';
@@ -39,7 +39,7 @@ interface EngineParts {
   generator: LocalGenerator;
   /** What the learner published last; `of` it is absent before. */
   published: { of?: SharedWeights };
-  packs: boolean;
+  packs: Packed | undefined;
   facts: ModelFacts;
 }
 
@@ -77,7 +77,7 @@ export class EngineService {
       memory,
       beside,
       prefixTrees,
-      packs,
+      packs: packs !== undefined,
       scores: scores && { ...scores, microBatchTokens },
       training: training && { ...training, microBatchTokens, reference },
     };
@@ -174,7 +174,7 @@ export class EngineService {
   }
 
   /** What threads beside this one need to draw as its generator does. */
-  share(): SharedWeights & { config: ModelConfig; packs: boolean } {
+  share(): SharedWeights & { config: ModelConfig; packs: Packed | undefined } {
     const { weights, version } = this.#drawn;
     const { config, packs } = this.parts;
     return { weights: shareWeights(weights), version, config, packs };
@@ -184,7 +184,7 @@ export class EngineService {
     return {
       device: this.parts.engine.device,
       decoders: 1,
-      packs: this.parts.packs,
+      packs: this.parts.packs === 'all',
       ...this.parts.facts,
       cacheBytes: this.generator.cacheBytes,
       totals: this.generator.totals,

@@ -4,6 +4,7 @@ import { largest } from '../core/long-lists.ts';
 import { AgentRlError } from '../core/errors.ts';
 import type { LossSpec } from '../core/services/learner.ts';
 import { plannedBytes } from '../engine/onnx/peak-bytes.ts';
+import type { Packed } from '../generation/programs/decoder-programs.ts';
 import { packedBytes } from '../generation/programs/packed-weights.ts';
 import { logitsOfStep } from '../generation/programs/step-sizes.ts';
 import { plannedContextBytes } from '../generation/known-contexts.ts';
@@ -269,16 +270,18 @@ export const planInWords = (plan: MemoryPlan): string => {
 };
 
 /**
- * Whether the program that draws holds the weights, which ONNX Runtime then packs once and not for each product: those under an adapter,
+ * What the program that draws holds of the weights, which ONNX Runtime then packs once and not for each product: those under an adapter,
  * and all where that is asked for; on the processor, if the copy takes no more than a quarter of the memory. Nothing else decides it. It makes
  * floating-point differences, and so depends neither on how many threads draw nor on how many episodes there are.
  */
-export const packsWeights = (
+export function packsWeights(
   config: ModelConfig,
   { packs = false, device }: { packs?: boolean; device: string },
   has = machineBytes(),
-): boolean =>
-  (packs || trainedAdapter(config) !== undefined) &&
-  device === 'cpu' &&
-  config.quantization === undefined &&
-  4 * packedBytes(config) <= has;
+): Packed | undefined {
+  const canPack =
+    device === 'cpu' && config.quantization === undefined && 4 * packedBytes(config) <= has;
+  if (!canPack) return undefined;
+  if (packs) return 'all';
+  return trainedAdapter(config) === undefined ? undefined : 'under the adapter';
+}

@@ -95,12 +95,8 @@ export class Lanes {
   ): Promise<LanesStep> {
     this.#compact(feeds.map(({ slot }) => slot));
     this.#makeRoom(largest(feeds.map(({ slot }) => slot.cached.length)));
-    const rows = this.programs.rowsOf(feeds.length, width);
-    const { at, inputs } = inputsOf(feeds, {
-      rows,
-      width,
-      drawsOf: (n) => this.programs.drawsOf(n),
-    });
+    const rows = feeds.length;
+    const { at, inputs } = inputsOf(feeds, width, this.programs);
     const step = await this.programs.step(inputs, { cache: this.#cache, wholeRows });
     const { fresh, whole, runS } = step;
     this.#cache.write(fresh, inputs.positions);
@@ -126,7 +122,7 @@ export class Lanes {
     this.#compact(slots);
     const longest = largest(slots.map(({ cached }) => cached.length)) + count;
     this.#makeRoom(Math.min(longest, this.mostTokens));
-    const rows = this.programs.rowsOf(slots.length, 1);
+    const rows = this.programs.tokensOf(slots.length);
     const inputs = inputsOfSteps(slots, rows, count);
     const { next, logProbs, fresh, runS } = await this.programs.steps(inputs, this.#cache);
     return {
@@ -182,32 +178,42 @@ export class Lanes {
 /** The inputs of a step, and where among its draws is the one after a token of a row. */
 function inputsOf(
   feeds: readonly Feed[],
-  { rows, width, drawsOf }: { rows: number; width: number; drawsOf: (count: number) => number },
+  width: number,
+  programs: Pick<DecoderPrograms, 'tokensOf' | 'drawsOf'>,
 ): { inputs: StepInputs; at: (row: number, place: number) => number } {
-  const tokens = new Int32Array(rows * width);
-  const positions = new Int32Array(rows).fill(-1);
+  const fed: { token: number; place: number }[] = [];
   const drawn: { after: number; uniform: number; temperature: number }[] = [];
+  const positions = new Int32Array(feeds.length);
   const firstDraws = new Map<number, number>();
-  for (const { slot, tokens: fed } of feeds) {
+  for (const { slot, tokens } of feeds) {
     const { row, pending, cached, active } = slot;
-    tokens.set(fed, row * width);
     positions[row] = cached.length;
     const first = pending.length - 1;
     firstDraws.set(row, drawn.length - first);
     const temperature = active?.request.sampling.temperature ?? 1;
-    for (let place = first; place < fed.length; place++) {
-      const uniform = active?.uniformAfter(place - first) ?? 0;
-      drawn.push({ after: row * width + place, uniform, temperature });
+    for (const [place, token] of tokens.entries()) {
+      if (place >= first) {
+        const uniform = active?.uniformAfter(place - first) ?? 0;
+        drawn.push({ after: fed.length, uniform, temperature });
+      }
+      fed.push({ token, place: row * width + place });
     }
   }
-  const draws = drawsOf(drawn.length);
+  const count = programs.tokensOf(fed.length);
+  const draws = programs.drawsOf(drawn.length);
   const inputs = {
-    tokens,
+    width,
+    tokens: new Int32Array(count),
+    taken: new Int32Array(count),
     positions,
     drawnAfter: new Int32Array(draws),
     uniforms: new Float32Array(draws),
     temperatures: new Float32Array(draws).fill(1),
   };
+  for (const [i, { token, place }] of fed.entries()) {
+    inputs.tokens[i] = token;
+    inputs.taken[i] = place;
+  }
   for (const [draw, { after, uniform, temperature }] of drawn.entries()) {
     inputs.drawnAfter[draw] = after;
     inputs.uniforms[draw] = uniform;

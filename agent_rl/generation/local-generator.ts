@@ -66,7 +66,7 @@ export class LocalGenerator implements Sampler {
     private readonly programs: DecoderPrograms,
     options: LocalGeneratorOptions,
   ) {
-    const rows = programs.rowsOf(options.rows, 1);
+    const rows = programs.tokensOf(options.rows);
     this.maxContextTokens = Math.ceil(options.maxContextTokens / 16) * 16;
     this.#lanes = new Lanes(programs, rows, this.maxContextTokens);
     // Prompts that are kept take no more memory than the rows themselves.
@@ -284,7 +284,9 @@ export class LocalGenerator implements Sampler {
     const count = stepsOfNextRun(feeding, stepsAtOnce);
     if (count > 1) return this.#severalSteps(feeding, count);
     const slots = firstOfEach(feeding);
-    return this.#feed(feedsOf(slots, this.programs.widths(slots.length), this.#drafts));
+    const tokensOf = (count: number): number => this.programs.tokensOf(count);
+    const widths = this.programs.widths(slots.length);
+    return this.#feed(feedsOf(slots, { widths, tokensOf, drafts: this.#drafts }));
   }
 
   async #feed({ feeds, width }: Feeds): Promise<void> {

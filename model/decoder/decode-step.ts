@@ -20,14 +20,18 @@ import {
 import { windowTokens } from './windows.ts';
 import type { ModelConfig } from '../config/architecture.ts';
 
-/** n tokens, one after another and of one window, for each of R sequences, in caches that hold C tokens. */
+/** Up to n tokens, one after another and of one window, for each of R sequences, in caches that hold C tokens: T in all. */
 export interface DecodeInputs {
-  /** [R * n] int32, row by row. */
+  /** [T] int32. */
   tokens: Tensor;
-  /** [R * n, hd] from `ropeTables`, the tokens' positions. */
+  /** [T, hd] from `ropeTables`, the tokens' positions. */
   cos: Tensor;
-  /** [R * n, hd] */
+  /** [T, hd] */
   sin: Tensor;
+  /** [R * n] int32: which token each place of each row has, any where it has none. Attention alone is laid out so. */
+  laidOut: Tensor;
+  /** [T] int32: where among these places each token is. */
+  taken: Tensor;
   /** [R]: where the window of a row's tokens begins, and how far from there its first one stands. */
   starts: Tensor;
   offsets: Tensor;
@@ -37,7 +41,7 @@ export interface DecodeInputs {
   positions: Tensor;
   /** [n]: 0, 1, 2 ... */
   steps: Tensor;
-  /** [P] int32: the tokens that are drawn after, among the R * n. */
+  /** [P] int32: the tokens that are drawn after, among the T. */
   drawnAfter: Tensor;
   /** For each layer, what stands before the window, [R, kv, C, hd]. */
   past: readonly KeysAndValues[];
@@ -66,7 +70,10 @@ export function decodeStep(
   const view = viewOf(inputs);
   let hidden = embed(decoder, inputs.tokens);
   for (let layer = 0; layer < config.layers; layer++) {
-    const { queries, keys, values } = rotate(projectHeads(decoder, layer, hidden), inputs);
+    const heads = rotate(projectHeads(decoder, layer, hidden), inputs);
+    const [queries, keys, values] = [heads.queries, heads.keys, heads.values].map((some) =>
+      tf.gather(some, inputs.laidOut),
+    ) as [Tensor, Tensor, Tensor];
     const own = {
       keys: byHead(keys, view, config.kvHeads),
       values: byHead(values, view, config.kvHeads),
@@ -77,12 +84,8 @@ export function decodeStep(
       keys: inWindow(recent.keys, own.keys, inputs.places),
       values: inWindow(recent.values, own.values, inputs.places),
     };
-    hidden = finishLayer(
-      decoder,
-      layer,
-      hidden,
-      attendParts(config, queries, [window, inputs.past[layer]!], view),
-    );
+    const mixed = attendParts(config, queries, [window, inputs.past[layer]!], view);
+    hidden = finishLayer(decoder, layer, hidden, tf.gather(mixed, inputs.taken));
   }
   const last = finalNorm(decoder, tf.gather(hidden, inputs.drawnAfter));
   return { logits: tf.matMul(last, lmHead(decoder), false, true), fresh };

@@ -1,4 +1,5 @@
 import { sum } from '../../algorithms/statistics.ts';
+import { largest } from '../../core/long-lists.ts';
 import { leftOfWindow, windowTokens } from '../../../model/decoder/windows.ts';
 import type { Widths } from '../programs/step-sizes.ts';
 import type { Slot } from '../slot.ts';
@@ -16,24 +17,36 @@ export interface Feeds {
   width: number;
 }
 
-/**
- * Tokens of each row that a step of more must be expected to save: it takes 1.2 to 2.2 times as long as one that feeds as little as
- * can be.
- */
-const leastSaved = 0.75;
+/** What decides about the tokens of a step. */
+export interface FeedRules {
+  widths: Widths;
+  /** Tokens that are computed for some. */
+  tokensOf: (count: number) => number;
+  drafts: Drafts;
+}
 
-/** The tokens that the next step feeds to some slots: as few as possible, or more where that is expected to save time. */
-export function feedsOf(slots: readonly Slot[], { least, most }: Widths, drafts: Drafts): Feeds {
-  const whole = slots.map((slot) => feedOf(slot, most, drafts));
-  const saved = sum(
-    whole.map(({ slot: { pending }, tokens }) => {
-      const certain = Math.min(pending.length, tokens.length);
-      return certain - 1 + drafts.rate * (tokens.length - certain);
-    }),
+/**
+ * The tokens that the next step feeds to some slots: what is certain, and guesses where these are expected to save time. A right one saves
+ * its token of a later step, and its row's share of what that step costs by itself.
+ */
+export function feedsOf(
+  slots: readonly Slot[],
+  { widths: { least, most, guesses, ownTokens }, tokensOf, drafts }: FeedRules,
+): Feeds {
+  const certain = slots.map((slot) => certainOf(slot, most));
+  const guessed = guesses ? certain.map((feed) => withGuesses(feed, most, drafts)) : certain;
+  const [few, all] = [certain, guessed].map((feeds) =>
+    sum(feeds.map((feed) => feed.tokens.length)),
   );
-  if (least === most || saved >= leastSaved * slots.length) return { feeds: whole, width: most };
-  const feeds = whole.map(({ slot, tokens }) => ({ slot, tokens: tokens.slice(0, least) }));
-  return { feeds, width: least };
+  const saved = drafts.rate * (all! - few!) * (1 + ownTokens / slots.length);
+  const feeds = saved >= tokensOf(all!) - tokensOf(few!) ? guessed : certain;
+  return {
+    feeds,
+    width: largest(
+      feeds.map(({ tokens }) => tokens.length),
+      least,
+    ),
+  };
 }
 
 /** The next tokens of slots that are to be fed more than a window: up to the end of the window that each is in. */
@@ -45,14 +58,18 @@ export const windowsOfSlots = (slots: readonly Slot[]): Feeds => ({
   })),
 });
 
-function feedOf(slot: Slot, most: number, drafts: Drafts): Feed {
+function certainOf(slot: Slot, most: number): Feed {
+  const room = Math.min(most, leftOfWindow(slot.cached.length));
+  return { slot, tokens: slot.pending.slice(0, room) };
+}
+
+function withGuesses({ slot, tokens }: Feed, most: number, drafts: Drafts): Feed {
   const { pending, cached, active } = slot;
-  const room = Math.min(most, leftOfWindow(cached.length));
-  const certain = pending.slice(0, room);
   const { maxTokens, stopTokens } = active!.request;
+  const room = Math.min(most, leftOfWindow(cached.length)) - tokens.length;
   // The last draw of a turn is not fed.
-  const left = Math.min(room - certain.length, maxTokens - active!.tokens.length - 1);
+  const left = Math.min(room, maxTokens - active!.tokens.length - 1);
   const guesses = left > 0 ? drafts.after(cached.concat(pending), left) : [];
   const stop = guesses.findIndex((token) => stopTokens.includes(token));
-  return { slot, tokens: certain.concat(stop < 0 ? guesses : guesses.slice(0, stop)) };
+  return { slot, tokens: tokens.concat(stop < 0 ? guesses : guesses.slice(0, stop)) };
 }

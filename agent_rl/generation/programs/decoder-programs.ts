@@ -1,7 +1,7 @@
 import type { CompileOptions, Engine, SizedProgram, TensorData } from '../../engine/engine.ts';
 import { bucketSize, ProgramCache } from '../../engine/program-cache.ts';
 import { sameData } from '../../engine/same-data.ts';
-import { byTraining, trainedAdapter } from '../../../model/adapters/adapter.ts';
+import { byTraining } from '../../../model/adapters/adapter.ts';
 import { seenByAllBehind } from '../../../model/decoder/decoder.ts';
 import { ropeTablesUpTo, type RopeTables } from '../../../model/decoder/rope.ts';
 import { windowPlaces, windowsOf } from '../../../model/decoder/windows.ts';
@@ -11,7 +11,7 @@ import type { KvCache } from '../cache/kv-cache.ts';
 import type { KvPrefix, KvShape } from '../cache/kv-rows.ts';
 import { compileStep, compileSteps, compilePrompt } from './step-program.ts';
 import type { StepInputs, StepResult, StepsInputs, StepsResult } from './step-result.ts';
-import { canBeAlone, drawsOf, rowsOf, stepsOfRun, type Widths, widthsOf } from './step-sizes.ts';
+import { drawsOf, inSixteens, stepsOfRun, tokensOf, type Widths, widthsOf } from './step-sizes.ts';
 
 /** Whether two sets have the same tensors with the same values. */
 const sameValues = (
@@ -38,12 +38,14 @@ export interface DecoderProgramsOptions extends Pick<CompileOptions, 'threads'> 
   /** Whether weights are trained in between, as is supposed where it is absent. Otherwise programs may hold all of them. */
   trains?: boolean | undefined;
   /**
-   * Whether the program of steps holds what is under an adapter, or all weights where there is none, as `packsWeights` decides: few rows
-   * are drawn up to twice as fast, and any number of rows is computed as it is. Results differ, in floating point, from weights that
-   * are passed to each run.
+   * What the program of steps holds, packed, as `packsWeights` decides: few rows are drawn up to twice as fast. Results differ, in floating
+   * point, from weights that are passed to each run.
    */
-  packs?: boolean | undefined;
+  packs?: Packed | undefined;
 }
+
+/** All weights, or those that stay as they are while the adapter over them is trained. */
+export type Packed = 'all' | 'under the adapter';
 
 /** What is drawn by a step, or by several in one run. */
 type Kind = 'step' | 'steps';
@@ -61,7 +63,7 @@ export class DecoderPrograms {
   readonly stepsAtOnce: number;
   readonly #compileOptions: CompileOptions;
   readonly #trains: boolean;
-  readonly #packs: boolean;
+  readonly #packs: Packed | undefined;
   /** What is given to each run. */
   #weights: Readonly<Record<string, TensorData>> = {};
   /** What programs are compiled with: on the processor those of steps alone, or each length of prompts would have a copy. */
@@ -74,7 +76,7 @@ export class DecoderPrograms {
     {
       stepsAtOnce = engine.copiesInputs ? stepsOfRun : 1,
       trains = true,
-      packs = false,
+      packs,
       ...compileOptions
     }: DecoderProgramsOptions = {},
   ) {
@@ -99,9 +101,9 @@ export class DecoderPrograms {
     return { layers, kvHeads, headDim };
   }
 
-  /** As `rowsOf`. */
-  rowsOf(count: number, width: number): number {
-    return this.#takesAny ? count : rowsOf(this.config, count, width);
+  /** As `tokensOf`. */
+  tokensOf(count: number): number {
+    return this.#takesAny ? count : tokensOf(this.config, count);
   }
 
   /** As `drawsOf`. */
@@ -111,13 +113,12 @@ export class DecoderPrograms {
 
   /** As `widthsOf`. */
   widths(count: number): Widths {
-    const widths = widthsOf(this.config, count);
-    return this.#takesAny ? { ...widths, least: 1 } : widths;
+    return widthsOf(this.config, count);
   }
 
-  /** Whether a step of few tokens has the bits of a step of many. */
+  /** Whether a step of few tokens has the bits of a step of many: a product that is not packed has others of one row. */
   get #takesAny(): boolean {
-    return this.#packs && canBeAlone(this.config);
+    return this.#packs === 'all' && inSixteens(this.config);
   }
 
   /**
@@ -134,10 +135,8 @@ export class DecoderPrograms {
 
   #frozenOf(weights: Weights): Readonly<Record<string, TensorData>> {
     if (this.engine.copiesInputs) return byTraining(this.config, weights, this.#trains).frozen;
-    // An adapter is not among them though it is not trained here: what was drawn in its training is drawn again with the same bits.
-    if (this.#packs)
-      return byTraining(this.config, weights, trainedAdapter(this.config) !== undefined).frozen;
-    return {};
+    if (this.#packs === undefined) return {};
+    return byTraining(this.config, weights, this.#packs === 'under the adapter').frozen;
   }
 
   /** The weights that a program with some constants is given. */
@@ -180,15 +179,20 @@ export class DecoderPrograms {
     for (const [row, position] of inputs.positions.entries())
       if (position >= 0) cache.enter(row, position);
     const { capacity } = cache;
-    const { tokens, drawnAfter, uniforms, temperatures } = inputs;
+    const { width, tokens, taken, drawnAfter, uniforms, temperatures } = inputs;
     const places = inputs.positions.map((position) => Math.max(0, position));
     const rows = places.length;
-    const width = tokens.length / rows;
+    const laidOut = new Int32Array(rows * width);
+    // The first token of a place is the one that was meant.
+    for (let token = taken.length - 1; token >= 0; token--) laidOut[taken[token]!] = token;
+    const stands = taken.map((place) => places[Math.floor(place / width)]! + (place % width));
     const program = await this.#sizedProgram('step');
     const feeds: Record<string, TensorData> = {
       ...this.#givenBeside(this.#held),
-      ...this.#rotations(places, width),
+      ...this.#rotations(stands),
       ...windowsOf(places),
+      laidOut,
+      taken,
       places: windowPlaces(places, { kvHeads, count: width }),
       positions: this.#positions.subarray(0, capacity),
       steps: this.#positions.subarray(0, width),
@@ -200,7 +204,7 @@ export class DecoderPrograms {
     };
     const started = performance.now();
     const outputs = await program.run(feeds, {
-      sizes: { rows, width, capacity, draws: drawnAfter.length },
+      sizes: { rows, width, tokens: tokens.length, capacity, draws: drawnAfter.length },
       wanted: wholeRows ? undefined : this.#drawnOnly,
     });
     const runS = (performance.now() - started) / 1000;
@@ -232,7 +236,7 @@ export class DecoderPrograms {
     const outputs = await program.run(
       {
         ...this.#givenBeside(this.#held),
-        ...this.#rotations(stands, 1),
+        ...this.#rotations(stands),
         ...windowsOf(places),
         steps: this.#positions.subarray(0, steps),
         positions: this.#positions.subarray(0, capacity),
@@ -263,16 +267,14 @@ export class DecoderPrograms {
     return { keys: ofLayers('k'), values: ofLayers('v') };
   }
 
-  /** Of `width` tokens from each of some positions on. */
-  #rotations(positions: ArrayLike<number>, width: number) {
-    const { headDim } = this.config;
-    const size = width * headDim;
+  #rotations(positions: ArrayLike<number>) {
+    const { headDim: size } = this.config;
     const cos = new Float32Array(positions.length * size);
     const sin = new Float32Array(positions.length * size);
-    for (let row = 0; row < positions.length; row++) {
-      const from = positions[row]! * headDim;
-      cos.set(this.#rope.cos.subarray(from, from + size), row * size);
-      sin.set(this.#rope.sin.subarray(from, from + size), row * size);
+    for (let token = 0; token < positions.length; token++) {
+      const from = positions[token]! * size;
+      cos.set(this.#rope.cos.subarray(from, from + size), token * size);
+      sin.set(this.#rope.sin.subarray(from, from + size), token * size);
     }
     return { cos, sin };
   }

@@ -19,38 +19,41 @@ import { prefill } from '../../../model/decoder/prefill.ts';
 import { allSpecs } from '../../../model/adapters/adapter.ts';
 import { inputSpec } from '../../../model/config/parameters.ts';
 
-/** Feeds `width` tokens to each row, and draws after `draws` of them. */
+/** Feeds up to `width` of some tokens to each row, and draws after `draws` of them. */
 export function compileStep(
   engine: Engine,
   config: ModelConfig,
   options: CompileOptions,
 ): Promise<SizedProgram> {
-  const at = (sizes: Sizes<'rows' | 'width' | 'capacity' | 'draws'>): SizedBody => ({
+  const at = (sizes: Sizes<StepSize>): SizedBody => ({
     specs: stepSpecs(config, sizes),
     body: (inputs) => drawn(config, inputs),
   });
-  return engine.compileSized(at, ['rows', 'width', 'capacity', 'draws'], {
+  return engine.compileSized(at, ['rows', 'width', 'tokens', 'capacity', 'draws'], {
     ...options,
     name: 'step of rows',
-    runName: ({ rows, width }) => `step of ${rows} rows${width === 1 ? '' : ` of ${width} tokens`}`,
+    runName: ({ rows, tokens }) => `step of ${tokens} tokens in ${rows} rows`,
   });
 }
 
+type StepSize = 'rows' | 'width' | 'tokens' | 'capacity' | 'draws';
+
 function stepSpecs(
   config: ModelConfig,
-  { rows, width, capacity, draws }: Sizes<'rows' | 'width' | 'capacity' | 'draws'>,
+  { rows, width, tokens, capacity, draws }: Sizes<StepSize>,
 ): TensorSpec[] {
   const { headDim, kvHeads } = config;
-  const count = rows * width;
   return [
     ...weightSpecs(config),
-    { name: 'tokens', shape: [count], dtype: 'int32' },
+    { name: 'tokens', shape: [tokens], dtype: 'int32' },
+    { name: 'laidOut', shape: [rows * width], dtype: 'int32' },
+    { name: 'taken', shape: [tokens], dtype: 'int32' },
     { name: 'places', shape: [rows * kvHeads * windowTokens], dtype: 'int32' },
     { name: 'drawnAfter', shape: [draws], dtype: 'int32' },
     float('positions', [capacity]),
     float('steps', [width]),
-    float('cos', [count, headDim]),
-    float('sin', [count, headDim]),
+    float('cos', [tokens, headDim]),
+    float('sin', [tokens, headDim]),
     float('starts', [rows]),
     float('offsets', [rows]),
     ...cacheSpecs(config, { rows, capacity }),
@@ -148,6 +151,8 @@ function placedInputs(inputs: Readonly<Record<string, Tensor>>, layers: number) 
     positions: input('positions'),
     steps: input('steps'),
     drawnAfter: input('drawnAfter'),
+    laidOut: input('laidOut'),
+    taken: input('taken'),
     past: ofLayers('past'),
     recent: ofLayers('recent'),
   };

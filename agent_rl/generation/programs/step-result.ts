@@ -1,9 +1,13 @@
 import type { KvPrefix } from '../cache/kv-rows.ts';
 
-/** One step's inputs: the same number of tokens for each row, row by row; rows beyond the active ones hold anything. */
+/** One step's inputs: up to `width` tokens for each row, all of one window. */
 export interface StepInputs {
+  width: number;
+  /** As many as `tokensOf` says; those beyond what rows are fed are any. */
   tokens: Int32Array;
-  /** Position of each row's first token, all of whose tokens are of one window; -1 where the row is idle. */
+  /** Of each row, which of its places each token is at: row * width + place. */
+  taken: Int32Array;
+  /** Position of each row's first token; -1 where the row is idle. */
   positions: Int32Array;
   /** The tokens that are drawn after, among all; as many as `drawsOf` says. */
   drawnAfter: Int32Array;
@@ -39,7 +43,7 @@ export interface StepResult {
   logProbs: Float32Array;
   /** When requested. */
   whole?: WholeRows | undefined;
-  /** Per layer, keys and values of the tokens fed, [rows, kvHeads, tokens, headDim]. */
+  /** Per layer, keys and values of the tokens fed, [rows, kvHeads, width, headDim]. */
   fresh: Pick<KvPrefix, 'keys' | 'values'>;
   /** Seconds inside the runtime. */
   runS: number;

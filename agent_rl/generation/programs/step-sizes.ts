@@ -1,10 +1,8 @@
 import type { ModelConfig } from '../../../model/config/architecture.ts';
+import { parameterCount } from '../../../model/config/parameters.ts';
 
 /** Tokens of a row in a step that feeds guesses too. */
 const draftedStep = 4;
-
-/** Fewer rows are computed as several tokens each. */
-const smallestRows = 4;
 
 /** A row that is to be fed more tokens than these is fed a whole window in a step, by itself or with others like it. */
 const mostByFews = 20;
@@ -34,19 +32,27 @@ export const logitsOfStep = (rows: number, vocabSize: number): number =>
 const tokensAtOnce = 4;
 const numbersAtOnce = 16;
 
-/** Tokens of each row in a step, without guesses and with them. */
+/** What a step may have. */
 export interface Widths {
+  /** Places of each row, at least and at most. */
   least: number;
   most: number;
+  /** Whether there may be guesses among its tokens. */
+  guesses: boolean;
+  /** As many tokens more take as long as a step by itself. */
+  ownTokens: number;
 }
 
+/** What a step costs by itself, in tokens: measured as some 100, 20 and 10 with 2.6, 26 and 135 million weights. */
+const leastOwnTokens = 8;
+const weightsOfToken = 240e6;
+
 /**
- * Rows that a step of some tokens a row computes for `count` active ones. Operators take several tokens, and several numbers, at
- * once and treat a remainder otherwise, with floating-point differences, so that there is no remainder.
+ * Tokens that a step computes for `count`. Operators take several tokens, and several numbers, at once and treat a remainder otherwise,
+ * with floating-point differences, so that there is no remainder.
  */
-export function rowsOf({ intermediateSize }: ModelConfig, count: number, width: number): number {
-  return wholeMultiple(count, (rows) => leavesNone(rows * width, intermediateSize));
-}
+export const tokensOf = ({ intermediateSize }: ModelConfig, count: number): number =>
+  wholeMultiple(count, (tokens) => leavesNone(tokens, intermediateSize));
 
 /** Draws that a step computes for some: a remainder is treated otherwise there too. */
 export const drawsOf = ({ vocabSize }: ModelConfig, count: number): number =>
@@ -62,20 +68,18 @@ function wholeMultiple(count: number, fits: (multiple: number) => boolean): numb
   return multiple * Math.ceil(count / multiple);
 }
 
-/**
- * Whether any number of tokens may be computed by itself where weights are packed, whose products of one row have the bits of several:
- * the other numbers of each come in sixteens, and its attention has products of several heads.
- */
-export const canBeAlone = ({ heads, kvHeads, intermediateSize }: ModelConfig): boolean =>
-  heads > kvHeads && intermediateSize % numbersAtOnce === 0;
+/** Whether a step may compute any number of tokens where all weights are packed: then the other numbers of each come in sixteens. */
+export const inSixteens = ({ intermediateSize }: ModelConfig): boolean =>
+  intermediateSize % numbersAtOnce === 0;
 
 /**
- * Tokens of each row in a step for this many rows. A product of one row differs in floating point from a product of several, so that there
- * are several tokens where there are few rows or each key head has one query head.
+ * Places of each row in a step for this many rows. A product of one row differs in floating point from a product of several: where each
+ * key head has one query head, there are several.
  */
-export function widthsOf({ heads, kvHeads, vocabSize }: ModelConfig, count: number): Widths {
-  const single = heads === kvHeads ? 2 : 1;
-  const least = count < smallestRows ? draftedStep : single;
+export function widthsOf(config: ModelConfig, count: number): Widths {
+  const { heads, kvHeads, vocabSize } = config;
+  const least = heads === kvHeads ? 2 : 1;
   const fits = draftedStep * count * vocabSize <= mostDraftedLogits;
-  return { least, most: fits ? draftedStep : least };
+  const ownTokens = leastOwnTokens + weightsOfToken / parameterCount(config);
+  return { least, most: draftedStep, guesses: fits, ownTokens };
 }

@@ -154,7 +154,15 @@ async function continueAll(
   await programs.dispose();
   const usage = usageSince(started, tokens);
   const { device } = engine;
-  return { ...namesOf(found), device, packs, lines, samples, tokens, ...usage };
+  return {
+    ...namesOf(found),
+    device,
+    packs: packs !== undefined,
+    lines,
+    samples,
+    tokens,
+    ...usage,
+  };
 }
 
 const policyOf = (

@@ -72,7 +72,7 @@ const theirs = (python: string, turns: Turns): Promise<PeerRates> =>
     return peerAnswer(python, 'llama_cpp_decode.py', order) as PeerRates;
   });
 
-async function ours(turns: Turns, packs: boolean): Promise<Rates> {
+async function ours(turns: Turns, packs?: 'all'): Promise<Rates> {
   const engine = new OnnxEngine({ device: 'cpu', threads });
   try {
     const opened = await openModel({ folder: model });
@@ -110,7 +110,7 @@ const measured = await withPeerPython(values.python, needs, async (python) => {
   const all: { ours: Rates; packed: Rates; theirs: PeerRates }[] = [];
   for (let round = 1; round <= rounds; round++) {
     note(`Round ${round} of ${rounds}`);
-    const [given, packed] = [await ours(turns, false), await ours(turns, true)];
+    const [given, packed] = [await ours(turns), await ours(turns, 'all')];
     all.push({ ours: given, packed, theirs: await theirs(python, turns) });
   }
   return all;

@@ -146,11 +146,13 @@ async function decodeSteps(engine: Engine, order: OrderOf<'decode'>): Promise<Ti
     tokens = next.slice(-rows);
   };
   const oneStep = async (): Promise<void> => {
+    const taken = Int32Array.from({ length: programs.tokensOf(rows) }, (_, i) => i % rows);
+    const fed = taken.map((row) => tokens[row]!);
     const drawnAfter = Int32Array.from({ length: programs.drawsOf(rows) }, (_, i) => i % rows);
     const uniforms = Float32Array.from(drawnAfter, () => random.uniform());
     const temperatures = new Float32Array(drawnAfter.length).fill(1);
     const { next, fresh } = await programs.step(
-      { tokens, positions, drawnAfter, uniforms, temperatures },
+      { width: 1, tokens: fed, taken, positions, drawnAfter, uniforms, temperatures },
       { cache, wholeRows: false },
     );
     cache.write(fresh, positions);

@@ -1,7 +1,10 @@
 import { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
 import { unbiased } from '../../../agent_rl/core/services/generator.ts';
 import type { Engine } from '../../../agent_rl/engine/engine.ts';
-import { DecoderPrograms } from '../../../agent_rl/generation/programs/decoder-programs.ts';
+import {
+  DecoderPrograms,
+  type Packed,
+} from '../../../agent_rl/generation/programs/decoder-programs.ts';
 import { LocalGenerator } from '../../../agent_rl/generation/local-generator.ts';
 import type { ModelConfig } from '../../../model/config/architecture.ts';
 import { initialParameters, type Weights } from '../../../model/config/parameters.ts';
@@ -30,7 +33,7 @@ export async function measureDecode(
     /** Fresh ones by default. */
     parameters?: Weights;
     /** Whether programs hold the weights. */
-    packs?: boolean;
+    packs?: Packed | undefined;
   },
 ): Promise<DecodeRate[]> {
   const { batches, promptTokens, newTokens, repeats, packs } = options;

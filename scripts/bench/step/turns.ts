@@ -1,6 +1,9 @@
 import { unbiased } from '../../../agent_rl/core/services/generator.ts';
 import type { Engine } from '../../../agent_rl/engine/engine.ts';
-import { DecoderPrograms } from '../../../agent_rl/generation/programs/decoder-programs.ts';
+import {
+  DecoderPrograms,
+  type Packed,
+} from '../../../agent_rl/generation/programs/decoder-programs.ts';
 import { LocalGenerator } from '../../../agent_rl/generation/local-generator.ts';
 import type { ModelConfig } from '../../../model/config/architecture.ts';
 import type { Weights } from '../../../model/config/parameters.ts';
@@ -13,7 +16,7 @@ export interface Turns {
   maxTokens: number;
   stopToken: number;
   /** Whether programs hold the weights. */
-  packs?: boolean;
+  packs?: Packed | undefined;
 }
 
 /** Tokens per second of turns of one row, their prompts included. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 
 import { greedy } from '#agent_rl/core/services/generator.ts';
 import { Drafts } from '#agent_rl/generation/drafts/drafts.ts';
-import { feedsOf } from '#agent_rl/generation/drafts/feeds.ts';
+import { feedsOf, windowsOfSlots } from '#agent_rl/generation/drafts/feeds.ts';
 import { KnownContexts } from '#agent_rl/generation/known-contexts.ts';
 import { ActiveRequest, Slot } from '#agent_rl/generation/slot.ts';
 import { request as requestOf } from '#tests/support/generation-request.ts';
@@ -24,10 +24,11 @@ function slotAt(
   return slot;
 }
 
-const widths = { least: 1, most: 4 };
+const widths = { least: 1, most: 4, guesses: true, ownTokens: 11 };
+const rules = { widths, tokensOf: (count: number) => 4 * Math.ceil(count / 4) };
 
 const fedTo = (slot: Slot): readonly number[] =>
-  feedsOf([slot], { ...widths, least: 4 }, new Drafts()).feeds[0]!.tokens;
+  feedsOf([slot], { ...rules, drafts: new Drafts() }).feeds[0]!.tokens;
 
 describe('A step', () => {
   test('feeds pending tokens first and then guesses', () => {
@@ -49,25 +50,42 @@ describe('A step', () => {
     expect(fedTo(slotAt(36, 1, { maxTokens: 1 }))).toEqual([1]);
   });
 
-  test('feeds one token when less than three quarters of a token per row are saved', () => {
+  test('feeds guesses when the tokens and the shares of steps that they save are worth what they cost', () => {
     const drafts = new Drafts();
-    const slot = slotAt(36);
-    const widthAt = (rate: number): number => {
+    const fed = (rate: number, slots: readonly Slot[]): readonly number[] => {
       const right = drafts.rate < rate;
       while (right ? drafts.rate < rate : drafts.rate > rate) drafts.count(right);
-      return feedsOf([slot], widths, drafts).width;
+      return feedsOf(slots, { ...rules, drafts }).feeds.map(({ tokens }) => tokens.length);
     };
-    // Three guesses: a quarter of them right saves three quarters of a token.
-    expect(widthAt(0.26)).toBe(4);
-    expect(widthAt(0.24)).toBe(1);
-    expect(feedsOf([slot], widths, drafts).feeds).toEqual([{ slot, tokens: [1] }]);
-    const ofTwo = () => feedsOf([slot, slotAt(3)], widths, drafts).width;
-    expect(ofTwo()).toBe(1);
-    expect([widthAt(0.4), ofTwo(), widthAt(0.6), ofTwo()]).toEqual([4, 1, 4, 4]);
+    const alike = (count: number) => Array.from({ length: count }, () => slotAt(36));
+    // 4 and 16 tokens: each guess that is right saves 1 + 11 / 4 tokens, and 12 of 3.75 are worth 12.
+    expect(fed(0.28, alike(4))).toEqual([4, 4, 4, 4]);
+    expect(fed(0.25, alike(4))).toEqual([1, 1, 1, 1]);
+    // The three tokens beside one are computed anyway.
+    expect(fed(0.05, alike(1))).toEqual([4]);
+    // What is certain is fed beside rows that have less.
+    expect(fed(0.05, [slotAt(36), slotAt(36, 3), slotAt(36)])).toEqual([1, 3, 1]);
   });
 
-  test('feeds one token without guesses', () => {
-    expect(feedsOf([slotAt(3)], widths, new Drafts()).width).toBe(1);
+  test('has as many places as the row with the most tokens', () => {
+    const widthOf = (...slots: Slot[]) => feedsOf(slots, { ...rules, drafts: new Drafts() }).width;
+    expect([widthOf(slotAt(3)), widthOf(slotAt(36)), widthOf(slotAt(3), slotAt(3, 2))]).toEqual([
+      1, 4, 2,
+    ]);
+    expect(
+      feedsOf([slotAt(3)], { ...rules, widths: { ...widths, least: 2 }, drafts: new Drafts() })
+        .width,
+    ).toBe(2);
+  });
+
+  test('has no guesses where they would be too many logits', () => {
+    const few = { ...rules, widths: { ...widths, guesses: false }, drafts: new Drafts() };
+    expect(feedsOf([slotAt(36)], few).feeds[0]!.tokens).toEqual([1]);
+  });
+
+  test('feeds long texts up to the ends of their windows', () => {
+    const { feeds, width } = windowsOfSlots([slotAt(30, 40), slotAt(32, 40)]);
+    expect([width, ...feeds.map(({ tokens }) => tokens.length)]).toEqual([16, 2, 16]);
   });
 });
 

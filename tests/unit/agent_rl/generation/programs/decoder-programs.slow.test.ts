@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
-import { DecoderPrograms } from '#agent_rl/generation/programs/decoder-programs.ts';
+import { DecoderPrograms, type Packed } from '#agent_rl/generation/programs/decoder-programs.ts';
 import { KvCache } from '#agent_rl/generation/cache/kv-cache.ts';
 import type { KvShape } from '#agent_rl/generation/cache/kv-rows.ts';
 import { leftOfWindow, windowStart, windowTokens } from '#model/decoder/windows.ts';
@@ -46,11 +46,15 @@ async function feed(
     const count = Math.min(width, tokens.length - place, leftOfWindow(place));
     const positions = new Int32Array(cacheRows).fill(-1);
     positions[fedRow] = place;
-    const fed = new Int32Array(cacheRows * width).fill(1);
-    fed.set(tokens.slice(place, place + count), fedRow * width);
+    const fed = Int32Array.from({ length: programs.tokensOf(count) }, (_, i) =>
+      i < count ? tokens[place + i]! : 1,
+    );
+    const taken = fed.map((_, i) => fedRow * width + Math.min(i, count - 1));
     const draws = programs.drawsOf(0);
     const inputs = {
+      width,
       tokens: fed,
+      taken,
       positions,
       drawnAfter: new Int32Array(draws),
       uniforms: new Float32Array(draws),
@@ -90,11 +94,9 @@ function headsOf(row: Float32Array, { kvHeads, headDim }: KvShape, length: numbe
 
 test('DecoderPrograms feeds tokens in fours, and draws in sixteens when the vocabulary is odd', () => {
   const programs = new DecoderPrograms(engine, tinyModelConfig, 64);
-  expect([1, 4, 5, 9].map((count) => programs.rowsOf(count, 1))).toEqual([4, 4, 8, 12]);
-  expect([1, 5].map((count) => programs.rowsOf(count, 4))).toEqual([1, 5]);
-  expect(programs.rowsOf(5, 2)).toBe(6);
+  expect([1, 4, 5, 9].map((count) => programs.tokensOf(count))).toEqual([4, 4, 8, 12]);
   const odd = new DecoderPrograms(engine, { ...tinyModelConfig, vocabSize: 25 }, 64);
-  expect(odd.rowsOf(5, 1)).toBe(8);
+  expect(odd.tokensOf(5)).toBe(8);
   expect([0, 1, 17].map((count) => odd.drawsOf(count))).toEqual([16, 16, 32]);
   expect([0, 3, 5].map((count) => programs.drawsOf(count))).toEqual([4, 4, 8]);
 });
@@ -145,9 +147,16 @@ const sizes = { vocabSize: 48, hiddenSize: 144, intermediateSize: 208 };
 const wide: ModelConfig = { ...tinyModelConfig, ...sizes };
 
 /** Some guesses are right. */
-const weightsOf = (config: ModelConfig) => peakedOf(config, { seed: 5, times: 4 });
+const weightsOf = ({ adapters, ...base }: ModelConfig) =>
+  new Map([
+    ...peakedOf(base, { seed: 5, times: 4 }),
+    ...(adapters === undefined ? [] : tinyAdapterWeights(base)),
+  ]);
 
-async function opened(config: ModelConfig, { rows = 1, packs = true } = {}) {
+async function opened(
+  config: ModelConfig,
+  { rows = 1, packs }: { rows?: number; packs: Packed | undefined },
+) {
   const programs = new WatchedPrograms(engine, config, maxContextTokens, { packs });
   const generator = new LocalGenerator(programs, { rows, maxContextTokens });
   await generator.setWeights(weightsOf(config), 1);
@@ -165,8 +174,13 @@ const request = (
   });
 
 /** What is drawn for each by itself, and for all at once. */
-async function bothWays(config: ModelConfig, requests: readonly GenerationRequest[]) {
-  const [one, many] = [await opened(config), await opened(config, { rows: requests.length })];
+async function bothWays(
+  config: ModelConfig,
+  requests: readonly GenerationRequest[],
+  packs: Packed | undefined = 'all',
+) {
+  const one = await opened(config, { packs });
+  const many = await opened(config, { packs, rows: requests.length });
   const alone = [];
   for (const each of requests) {
     alone.push(await one.generator.generate(each));
@@ -214,7 +228,7 @@ test('a generator with packed weights draws the same for models of all shapes', 
 test.each([2, 40, 700])('packed weights score as the learner does after %i', async (length) => {
   const config = { ...wide, maxPositions: 1024, adapters: [tinyAdapter] };
   const weights = new Map([...weightsOf(wide), ...tinyAdapterWeights(wide)]);
-  const programs = new DecoderPrograms(engine, config, 1024, { packs: true });
+  const programs = new DecoderPrograms(engine, config, 1024, { packs: 'all' });
   const generator = new LocalGenerator(programs, { rows: 1, maxContextTokens: 1024 });
   await generator.setWeights(weights, 1);
   const learner = new LocalLearner(engine, config, weights, {
@@ -230,14 +244,22 @@ test.each([2, 40, 700])('packed weights score as the learner does after %i', asy
   await Promise.all([learner.close(), programs.dispose()]);
 });
 
-test('a generator with packed weights computes several tokens of a row when numbers would remain or a head has no other', async () => {
-  const tokensOf = async (config: ModelConfig, packs = true): Promise<number> => {
-    const { programs } = await opened(config, { packs });
-    return programs.widths(1).least;
-  };
-  expect(await tokensOf(wide)).toBe(1);
-  expect(await tokensOf({ ...wide, vocabSize: 41 })).toBe(1);
-  expect(await tokensOf({ ...wide, intermediateSize: 200 })).toBe(4);
-  expect(await tokensOf({ ...wide, kvHeads: wide.heads })).toBe(4);
-  expect(await tokensOf(wide, false)).toBe(4);
+test('a generator with packed weights computes several tokens when numbers would remain or an adapter is not packed', () => {
+  const tokensOf = (config: ModelConfig, options: { packs?: Packed } = { packs: 'all' }): number =>
+    new DecoderPrograms(engine, config, maxContextTokens, options).tokensOf(1);
+  expect(tokensOf(wide)).toBe(1);
+  expect(tokensOf({ ...wide, vocabSize: 41 })).toBe(1);
+  expect(tokensOf({ ...wide, intermediateSize: 200 })).toBe(4);
+  expect(tokensOf(wide, {})).toBe(4);
+  expect(tokensOf(wide, { packs: 'under the adapter' })).toBe(4);
 });
+
+test.each(['under the adapter', undefined] as const)(
+  'a generator with an adapter and packed weights (%s) draws a row alone as in a batch, bit for bit',
+  async (packs) => {
+    const config = { ...wide, adapters: [tinyAdapter] };
+    const requests = [1, 2, 5, 9, 30, 70].map((length, at) => request(wide, { at, length }));
+    const { alone, together } = await bothWays(config, requests, packs);
+    expect(together).toEqual(alone);
+  },
+);
