@@ -143,7 +143,7 @@ function gradients(dOutput: Tensor, attended: Attended & { output: Tensor }): Te
   const dys = inBlocks(dOutput, sizes);
   const sums = tf.sum(tf.mul(dys, inBlocks(output, sizes)), 3, true);
   const [last, places] = [tokensInBlocks(layout.seenUpTo), tokensInBlocks(layout.places)];
-  const nothing = tf.zeros([kvHeads, layout.keys.shape[1]!, width]);
+  const nothing = tf.broadcastTo(tf.scalar(0), [kvHeads, layout.keys.shape[1]!, width]);
   const { given } = repeated(blocks, [nothing, nothing], (carried, round) => {
     const number = tf.gather(layout.lastFirst, round);
     const { queries, keys, values, weights, count } = attend(number);

@@ -43,8 +43,8 @@ export interface Widths {
   ownTokens: number;
 }
 
-/** What a step costs by itself, in tokens: measured as some 100, 20 and 10 with 2.6, 26 and 135 million weights. */
-const leastOwnTokens = 8;
+/** What a step costs by itself, in tokens: some 100 with 2.6 million weights and 18 with 135 million, measured. */
+const leastOwnTokens = 16;
 const weightsOfToken = 240e6;
 
 /**
