@@ -115,6 +115,15 @@ async function openParts(
     const tasks = [...run.tasks.train, ...run.tasks.evaluation];
     requireAbilities(sandbox, { tasks, tools: chosen.tools });
   }
+  const toolSpecs = chosen.tools.map(({ entry }) => entry.spec);
+  const sources = new Map(
+    chosen.tools.map(({ entry }) => [entry.spec.name, entry.source] as const),
+  );
+  const { toolThrows, retries } = episodeSettings(config);
+  const toolRunner = opened.add(
+    new ToolRunner(toolSpecs, pluginHooks(), isolated, { throws: toolThrows, sources }),
+  );
+  toolRunner.startAhead(workers);
   const services =
     given === undefined
       ? await openModelServices(run, { workers, trains, imitates, packs, signal }, opened)
@@ -128,14 +137,6 @@ async function openParts(
       const { text } = frozen.agents.get(agent) ?? model;
       return [agent, construct<Policy>(containerOf(text, generator), chosen.policy)];
     }),
-  );
-  const toolSpecs = chosen.tools.map(({ entry }) => entry.spec);
-  const sources = new Map(
-    chosen.tools.map(({ entry }) => [entry.spec.name, entry.source] as const),
-  );
-  const { toolThrows, retries } = episodeSettings(config);
-  const toolRunner = opened.add(
-    new ToolRunner(toolSpecs, pluginHooks(), isolated, { throws: toolThrows, sources }),
   );
   const parts = { config, chosen, container, policy, opponents, toolRunner, sandbox };
   const rewarding = trains ? openRewarding({ config, chosen, container }, opened) : undefined;

@@ -32,10 +32,20 @@ export class ThreadNotStarted extends TransientError {
  */
 export class ThreadPool<Request, Answer> {
   readonly #idle: RpcClient<Answers<Request, Answer>>[] = [];
+  /** Those that were started before a request; undefined where that failed. */
+  readonly #ahead: Promise<RpcClient<Answers<Request, Answer>> | undefined>[] = [];
+  readonly #closing = new AbortController();
   readonly #turns: PQueue;
 
   constructor(private readonly options: PoolOptions<Answer>) {
     this.#turns = new PQueue({ concurrency: options.mostAtOnce ?? Infinity });
+  }
+
+  /** Starts threads before there are requests. Where one cannot start, the first request starts another, and says why it cannot. */
+  startAhead(count: number): void {
+    const { mostAtOnce = Infinity } = this.options;
+    for (let left = Math.min(count, mostAtOnce); left > 0; left--)
+      this.#ahead.push(this.#start(this.#closing.signal).catch(() => undefined));
   }
 
   /**
@@ -50,7 +60,7 @@ export class ThreadPool<Request, Answer> {
 
   async #ask(request: Request, deadline: Deadline): Promise<Timed<Answer>> {
     const { reusable = () => true } = this.options;
-    const thread = this.#kept() ?? (await this.#start(deadline.signal));
+    const thread = this.#kept() ?? (await this.#begun(deadline.signal));
     let keep = false;
     try {
       const timed = await withDeadline(async () => thread.call('answer', [request]), deadline);
@@ -64,7 +74,18 @@ export class ThreadPool<Request, Answer> {
 
   /** Ends the idle threads. */
   async close(): Promise<void> {
-    await Promise.all(this.#idle.splice(0).map(async (thread) => thread.terminate()));
+    this.#closing.abort();
+    const threads = [...this.#idle.splice(0), ...(await Promise.all(this.#ahead.splice(0)))];
+    await Promise.all(threads.map(async (thread) => thread?.terminate()));
+  }
+
+  /** One that was started before, or starts now. */
+  async #begun(signal: AbortSignal) {
+    const thread = await this.#ahead.shift();
+    if (thread === undefined || thread.ended) return this.#start(signal);
+    if (!signal.aborted) return thread;
+    this.#idle.push(thread);
+    throw signal.reason;
   }
 
   /** A thread may also end while it is idle. */

@@ -56,6 +56,11 @@ export class IsolatedTool {
     });
   }
 
+  /** Starts threads before there are calls, at most as many as may run at once. */
+  startAhead(calls: number): void {
+    this.#threads.startAhead(calls);
+  }
+
   /** The deadline starts when the thread is ready, after waiting for a thread and importing the tool. */
   async call(call: IsolatedCall, deadline: Deadline): Promise<Timed<ToolResult>> {
     try {

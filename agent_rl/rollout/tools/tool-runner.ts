@@ -84,6 +84,11 @@ export class ToolRunner {
     );
   }
 
+  /** Starts the threads of isolated tools, which load their modules while a model is read and compiled. */
+  startAhead(episodes: number): void {
+    for (const { isolated } of this.#known.values()) isolated?.startAhead(episodes);
+  }
+
   /** Why a call is rejected without being run, in the words that the model reads; undefined for one that can run. */
   problemOf(call: ToolCall): string | undefined {
     const found = this.#find(call);

@@ -9,6 +9,7 @@ import { Type } from 'typebox';
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import type { Tool, ToolContext, ToolSpec } from '#agent_rl/core/plugins/tool.ts';
 import { ToolRunner } from '#agent_rl/rollout/tools/tool-runner.ts';
+import { until } from '#tests/support/until.ts';
 
 const closed = { additionalProperties: false };
 const spec = {
@@ -160,12 +161,16 @@ describe('An isolated tool', () => {
     };
     subscribe('worker_threads', watch);
     const runner = new ToolRunner([{ ...isolated, isolated: url }]);
+    runner.startAhead(2);
+    await until(() => running.size === 2);
     const calls = Array.from({ length: 40 }, () => call(runner, 'hello'));
     const answers = await Promise.all(calls);
-    unsubscribe('worker_threads', watch);
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set(['ok']));
     expect(most).toBe(Math.max(4, availableParallelism()));
+    runner.startAhead(1);
     await runner.close();
+    await until(() => running.size === 0);
+    unsubscribe('worker_threads', watch);
   });
 
   /** Calls a tool of one runner. */
