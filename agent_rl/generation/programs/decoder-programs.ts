@@ -66,7 +66,7 @@ export class DecoderPrograms {
   readonly #packs: Packed | undefined;
   /** What is given to each run. */
   #weights: Readonly<Record<string, TensorData>> = {};
-  /** What programs are compiled with: on the processor those of steps alone, or each length of prompts would have a copy. */
+  /** What programs are compiled with: on the processor only the program of steps, or each length of prompts would have a copy. */
   #held: Readonly<Record<string, TensorData>> = {};
 
   constructor(
