@@ -295,7 +295,7 @@ export class LocalGenerator implements Sampler {
     const count = stepsOfNextRun(feeding, stepsAtOnce);
     if (count > 1) return this.#severalSteps(feeding, count);
     const slots = firstOfEach(feeding);
-    const tokensOf = (count: number): number => this.programs.tokensOf(count);
+    const tokensOf = (fed: number): number => this.programs.tokensOf(fed);
     const widths = this.programs.widths(slots.length);
     return this.#feed(feedsOf(slots, { widths, tokensOf, drafts: this.#drafts }));
   }

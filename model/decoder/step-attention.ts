@@ -34,14 +34,14 @@ export function byHead(some: Tensor, { rows, count }: View, kvHeads: number): Te
 }
 
 /** The softmax of masked scores, both [R, kv, n * H / kv, places]. */
-export function sharesOf(scores: Tensor, { rows, count, mask }: View): Tensor {
+function sharesOf(scores: Tensor, { rows, count, mask }: View): Tensor {
   const [, kvHeads, perKey, places] = scores.shape as [number, number, number, number];
   const split = tf.reshape(scores, [rows, kvHeads, count, perKey / count, places]);
   return tf.reshape(tf.softmax(tf.add(split, mask)), scores.shape);
 }
 
 /** What `byHead` gave, by token again: [R * n, H * hd] */
-export function byToken(some: Tensor, { rows, count }: View): Tensor {
+function byToken(some: Tensor, { rows, count }: View): Tensor {
   const [, kvHeads, perKey, headDim] = some.shape as [number, number, number, number];
   const whole = [rows * count, (kvHeads * perKey * headDim) / count];
   if (count === 1) return tf.reshape(some, whole);

@@ -279,7 +279,7 @@ function withoutBytes(cut: (text: string) => string[], lacking: ReadonlySet<numb
   const isKept = (sign: string): boolean => !lacking.has(bytesOfToken(sign)?.[0] ?? -1);
   return (text: string): string[] =>
     cut(text)
-      .map((piece) => [...piece].filter(isKept).join(''))
+      .map((piece) => Array.from(piece).filter(isKept).join(''))
       .filter((piece) => piece !== '');
 }
 

@@ -225,7 +225,7 @@ test('an added token has the id that Rust gives it, whatever its file says', asy
 
 /** Tokens and merges without these characters, each of which stands for a byte. */
 function without(signs: string): { vocab: Json; merges: readonly string[] } {
-  const isKept = (text: string) => ![...signs].some((sign) => text.includes(sign));
+  const isKept = (text: string) => !Array.from(signs).some((sign) => text.includes(sign));
   const merges = (model['merges'] as readonly (string | string[])[]).map((merge) =>
     Array.isArray(merge) ? merge.join(' ') : merge,
   );
