@@ -32,8 +32,6 @@ export interface LocalGeneratorOptions {
 }
 
 const prefixesKept = 64;
-/** Steps that a row with a long text waits at most for others like it. */
-const mostWaited = 4;
 
 /**
  * Continuous batching on the local engine.
@@ -62,8 +60,6 @@ export class LocalGenerator implements Sampler {
   #placing: ActiveRequest | undefined;
   /** Requests that were not answered yet. */
   #unsettled = 0;
-  /** Steps that rows with a long text have waited. */
-  #waited = 0;
   #pumping = false;
 
   constructor(
@@ -280,16 +276,8 @@ export class LocalGenerator implements Sampler {
   /** Feeds a window to rows that are to be fed a long text, and then a few tokens to the others, which draw on between its windows. */
   async #step(): Promise<void> {
     const { stepsAtOnce } = this.programs;
-    const fills = (slot: Slot): boolean => slot.fillsWindows(stepsAtOnce);
-    const long = this.#activeSlots().filter(fills);
-    const first = firstOfEach(long);
-    const others = this.#activeSlots().some((slot) => !long.includes(slot));
-    const isWorthAStep = first.length * windowTokens >= this.programs.widths(1).ownTokens;
-    // Where a step costs more than its tokens, rows wait for others like them, while the rest draw.
-    if (long.length > 0 && (isWorthAStep || !others || this.#waited === mostWaited)) {
-      this.#waited = 0;
-      await this.#feed(windowsOfSlots(first));
-    } else if (long.length > 0) this.#waited += 1;
+    const long = this.#activeSlots().filter((slot) => this.programs.fillsWindows(slot));
+    if (long.length > 0) await this.#feed(windowsOfSlots(firstOfEach(long)));
     const feeding = this.#activeSlots().filter((slot) => !long.includes(slot));
     if (feeding.length === 0) return undefined;
     const count = stepsOfNextRun(feeding, stepsAtOnce);

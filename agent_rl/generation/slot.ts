@@ -1,6 +1,5 @@
 import { type Generation, type GenerationRequest, truncates } from '../core/services/generator.ts';
 import { KeyedRng } from '../core/keyed-rng.ts';
-import { fillsWindows } from './programs/step-sizes.ts';
 import { isAwaited, type KnownContext, type Standing } from './known-contexts.ts';
 
 /** A request being answered: what is still to be fed, and what was drawn. */
@@ -109,14 +108,9 @@ export class Slot implements Standing {
     if (context.prompt.episodes > 1 && !isAwaited(this)) this.context = undefined;
   }
 
-  /**
-   * Whether it is fed a whole window at once.
-   *
-   * @param stepsAtOnce steps of one run, where whole distributions are drawn from
-   */
-  fillsWindows(stepsAtOnce: number): boolean {
-    const isTruncated = this.active !== undefined && truncates(this.active.request.sampling);
-    return fillsWindows(this.pending.length, isTruncated ? 1 : stepsAtOnce);
+  /** Whether it draws from less than a whole distribution, which several steps of one run do not. */
+  get isTruncated(): boolean {
+    return this.active !== undefined && truncates(this.active.request.sampling);
   }
 
   /** Whether `tokens` begin with what this row holds and continue from there. */

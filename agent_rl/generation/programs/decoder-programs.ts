@@ -11,7 +11,15 @@ import type { KvCache } from '../cache/kv-cache.ts';
 import type { KvPrefix, KvShape } from '../cache/kv-rows.ts';
 import { compileStep, compileSteps, compilePrompt } from './step-program.ts';
 import type { StepInputs, StepResult, StepsInputs, StepsResult } from './step-result.ts';
-import { drawsOf, inSixteens, stepsOfRun, tokensOf, type Widths, widthsOf } from './step-sizes.ts';
+import {
+  drawsOf,
+  fillsWindows,
+  inSixteens,
+  stepsOfRun,
+  tokensOf,
+  type Widths,
+  widthsOf,
+} from './step-sizes.ts';
 
 /** Whether two sets have the same tensors with the same values. */
 const sameValues = (
@@ -114,6 +122,17 @@ export class DecoderPrograms {
   /** As `widthsOf`. */
   widths(count: number): Widths {
     return widthsOf(this.config, count);
+  }
+
+  /** As `fillsWindows`; what draws from less than a whole distribution has one step a run. */
+  fillsWindows({
+    pending,
+    isTruncated,
+  }: {
+    pending: readonly number[];
+    isTruncated: boolean;
+  }): boolean {
+    return fillsWindows(this.config, pending.length, isTruncated ? 1 : this.stepsAtOnce);
   }
 
   /** Whether a step of few tokens has the bits of a step of many: a product that is not packed has others of one row. */

@@ -1,10 +1,11 @@
 import type { ModelConfig } from '../../../model/config/architecture.ts';
 import { parameterCount } from '../../../model/config/parameters.ts';
+import { windowTokens } from '../../../model/decoder/windows.ts';
 
 /** Tokens of a row in a step that feeds guesses too. */
 const draftedStep = 4;
 
-/** A row that is to be fed more tokens than these is fed a whole window in a step, by itself or with others like it. */
+/** A row that is to be fed more tokens than these may be fed windows. */
 const mostByFews = 20;
 
 /** Steps that a device does in one run where every run copies its inputs. */
@@ -12,14 +13,6 @@ export const stepsOfRun = 16;
 
 /** How many such runs may feed what steps of whole windows could. */
 const runsOfWindows = 4;
-
-/**
- * Whether a row that is to be fed some tokens is fed a whole window of them in a step, with others like it.
- *
- * @param stepsAtOnce steps of one run
- */
-export const fillsWindows = (pending: number, stepsAtOnce = 1): boolean =>
-  pending > (stepsAtOnce === 1 ? mostByFews : runsOfWindows * stepsAtOnce);
 
 /** More logits than these are not computed for the sake of guesses. */
 const mostDraftedLogits = 2 ** 23;
@@ -80,6 +73,19 @@ export function widthsOf(config: ModelConfig, count: number): Widths {
   const { heads, kvHeads, vocabSize } = config;
   const least = heads === kvHeads ? 2 : 1;
   const fits = draftedStep * count * vocabSize <= mostDraftedLogits;
-  const ownTokens = leastOwnTokens + weightsOfToken / parameterCount(config);
-  return { least, most: draftedStep, guesses: fits, ownTokens };
+  return { least, most: draftedStep, guesses: fits, ownTokens: ownTokensOf(config) };
+}
+
+const ownTokensOf = (config: ModelConfig): number =>
+  leastOwnTokens + weightsOfToken / parameterCount(config);
+
+/**
+ * Whether a row that is to be fed some tokens is fed a window of them in a step, with others like it. Where such a step costs more by itself
+ * than for its tokens, they are fed a few at a time in steps that other rows need anyway.
+ *
+ * @param stepsAtOnce steps of one run
+ */
+export function fillsWindows(config: ModelConfig, pending: number, stepsAtOnce: number): boolean {
+  if (stepsAtOnce > 1) return pending > runsOfWindows * stepsAtOnce;
+  return pending > mostByFews && ownTokensOf(config) <= 2 * windowTokens;
 }

@@ -19,10 +19,19 @@ const engine = cpuEngine();
 
 const maxContextTokens = 192;
 
-const open = (rows: number): Promise<LocalGenerator> =>
-  openTinyGenerator(engine, { rows, maxContextTokens });
+/** Feeds long texts window by window, as programs of larger models do. */
+class WindowPrograms extends DecoderPrograms {
+  override fillsWindows({ pending }: { pending: readonly number[] }): boolean {
+    return pending.length > 20;
+  }
+}
 
-/** What tools answer in a turn, the same to all: short ones are fed by steps, long ones in chunks. */
+const open = (rows: number, Programs = DecoderPrograms): Promise<LocalGenerator> => {
+  const programs = new Programs(engine, tinyModelConfig, maxContextTokens);
+  return openTinyGenerator(engine, { rows, maxContextTokens, programs });
+};
+
+/** What tools answer in a turn, the same to all. */
 const results = [4, 30, 90].map((length, turn) =>
   Array.from({ length }, (_, at) => (at * 7 + turn * 5) % 24),
 );
@@ -60,6 +69,13 @@ async function playApart(episodes: readonly Episode[]): Promise<Generation[][]> 
   return all;
 }
 
+/** Tokens that episodes are fed where none is taken over: the last of the prompt instead of the last that is drawn, the others, and results. */
+const fedApart = (made: readonly Generation[][]): number =>
+  made.reduce((all, turns) => {
+    const drawn = turns.reduce((sum, { tokens }) => sum + tokens.length, 0);
+    return all + drawn + results.flat().length;
+  }, 0);
+
 const groupOf = (task: number, count: number, sampling?: Sampling): Episode[] =>
   Array.from({ length: count }, (_, sample) => ({ task, sample, ...(sampling && { sampling }) }));
 
@@ -78,7 +94,15 @@ describe('A generator with shared contexts', () => {
     expect(made).toEqual(await playApart(episodes));
     const { sharedTokens, fedTokens } = together.totals;
     expect(sharedTokens).toBeGreaterThan(0);
-    expect(fedTokens).toBeLessThan(8 * 40);
+    expect(fedTokens + sharedTokens).toBe(fedApart(made));
+  });
+
+  test('draws the same where long texts are fed window by window', async () => {
+    const episodes = groupOf(0, 8);
+    const windows = await open(8, WindowPrograms);
+    expect(await playAll(windows, episodes)).toEqual(await playApart(episodes));
+    // 30 and 90 tokens of each episode: the last 20 at most are not fed so.
+    expect(windows.totals.prefilledTokens).toBeGreaterThan(8 * 64);
   });
 
   test('shares between several tasks, more than rows, with different sampling', async () => {
