@@ -63,6 +63,9 @@ describe('A step', () => {
     expect(fed(0.25, alike(4))).toEqual([1, 1, 1, 1]);
     // The three tokens beside one are computed anyway.
     expect(fed(0.05, alike(1))).toEqual([4]);
+    // Eleven rows without a guess would have three places each that cost a third of a token: 11 and 4 for 3 x (1 + 11 / 12).
+    const without = Array.from({ length: 11 }, () => slotAt(3));
+    expect(fed(0.95, [slotAt(36), ...without])).toEqual([1, ...without.map(() => 1)]);
     // What is certain is fed beside rows that have less.
     expect(fed(0.05, [slotAt(36), slotAt(36, 3), slotAt(36)])).toEqual([1, 3, 1]);
   });
