@@ -233,11 +233,11 @@ function without(signs: string): { vocab: Json; merges: readonly string[] } {
   return { vocab: Object.fromEntries(vocab), merges: merges.filter(isKept) };
 }
 
-test.each(['!', 'eĊ', 'Ãð'])(
+test.each(['x', 'eĊ', 'Ãð'])(
   'bytes that no token has, %s, are left out as in Rust',
   async (signs) => {
     const json = { ...llama3, model: { ...model, ...without(signs), ignore_merges: false } };
-    const texts = [...oddTexts(1500), 'wow! hello!there\neé 😀'];
+    const texts = [...oddTexts(1500), 'thxe anxd', 'theexm\neé 😀'];
     expect(await differing(json, texts)).toEqual([]);
     const tokenizer = new Tokenizer(json, {});
     for (const text of texts) {
