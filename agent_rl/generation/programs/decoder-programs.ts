@@ -72,8 +72,9 @@ export class DecoderPrograms {
   readonly #compileOptions: CompileOptions;
   readonly #trains: boolean;
   readonly #packs: Packed | undefined;
-  /** What is given to each run. */
   #weights: Readonly<Record<string, TensorData>> = {};
+  /** Those that steps are given, beside what their program holds. */
+  #given: Readonly<Record<string, TensorData>> = {};
   /** What programs are compiled with: on the processor only the program of steps, or each length of prompts would have a copy. */
   #held: Readonly<Record<string, TensorData>> = {};
 
@@ -145,8 +146,9 @@ export class DecoderPrograms {
    * leaves as they are: other values compile programs anew, and the arrays must not be written to.
    */
   async setWeights(parameters: Weights): Promise<void> {
-    this.#weights = Object.fromEntries(parameters);
     const frozen = this.#frozenOf(parameters);
+    this.#weights = Object.fromEntries(parameters);
+    this.#given = Object.fromEntries([...parameters].filter(([name]) => !(name in frozen)));
     if (sameValues(frozen, this.#held)) return;
     this.#held = frozen;
     await this.dispose();
@@ -158,17 +160,12 @@ export class DecoderPrograms {
     return byTraining(this.config, weights, this.#packs === 'under the adapter').frozen;
   }
 
-  /** The weights that a program with some constants is given. */
-  #givenBeside(constants: Readonly<Record<string, TensorData>>) {
-    const given = Object.entries(this.#weights).filter(([name]) => constants[name] === undefined);
-    return Object.fromEntries(given);
-  }
-
   /** Keys and values of a prompt. */
   async prefill(tokens: readonly number[]): Promise<KvPrefix> {
     const { headDim } = this.config;
     const length = bucketSize(tokens.length, { multipleOf: prefillMultiple, growth: 1.25 });
-    const constants = this.#heldByPrompts;
+    const { copiesInputs } = this.engine;
+    const constants = copiesInputs ? this.#held : {};
     const program = await this.#prompts.get(`${length}`, () =>
       compilePrompt(this.engine, this.config, length, { ...this.#compileOptions, constants }),
     );
@@ -176,7 +173,7 @@ export class DecoderPrograms {
     padded.set(tokens);
     const size = length * headDim;
     const outputs = await program.run({
-      ...this.#givenBeside(constants),
+      ...(copiesInputs ? this.#given : this.#weights),
       tokens: padded,
       cos: this.#rope.cos.subarray(0, size),
       sin: this.#rope.sin.subarray(0, size),
@@ -207,7 +204,7 @@ export class DecoderPrograms {
     const stands = taken.map((place) => places[Math.floor(place / width)]! + (place % width));
     const program = await this.#sizedProgram('step');
     const feeds: Record<string, TensorData> = {
-      ...this.#givenBeside(this.#held),
+      ...this.#given,
       ...this.#rotations(stands),
       ...windowsOf(places),
       laidOut,
@@ -254,7 +251,7 @@ export class DecoderPrograms {
     const started = performance.now();
     const outputs = await program.run(
       {
-        ...this.#givenBeside(this.#held),
+        ...this.#given,
         ...this.#rotations(stands),
         ...windowsOf(places),
         steps: this.#positions.subarray(0, steps),
@@ -314,7 +311,7 @@ export class DecoderPrograms {
   /** What is asked for meanwhile is compiled anew. */
   async dispose(): Promise<void> {
     const [prompts, sized] = [this.#prompts, [...this.#sized.values()]];
-    const holds = Object.keys(this.#heldByPrompts).length > 0;
+    const holds = this.engine.copiesInputs && Object.keys(this.#held).length > 0;
     this.#prompts = new ProgramCache(holds ? programsHeld : programsKept);
     this.#sized.clear();
     // Who waits for one of these has its turn before; no prompt is waited for while weights are set. The caller has received a failure.
@@ -350,10 +347,6 @@ export class DecoderPrograms {
     const options = { ...this.#compileOptions, constants: this.#held };
     const compile = kind === 'steps' ? compileSteps : compileStep;
     return compile(this.engine, this.config, options);
-  }
-
-  get #heldByPrompts(): Readonly<Record<string, TensorData>> {
-    return this.engine.copiesInputs ? this.#held : {};
   }
 }
 
