@@ -15,25 +15,28 @@ import {
   wholeNumbers,
   writeReport,
 } from '../bench-run.ts';
+import type { Packed } from '../../../agent_rl/generation/programs/decoder-programs.ts';
 import { measureDecode } from '../step/decode.ts';
 import { measureTurns, type Turns } from '../step/turns.ts';
 import { peerAnswer, type PeerNeeds, withPeerPython } from '../peers.ts';
+import { jobNamed, peerJobs } from './peer-job.ts';
 import { promptsOfTasks } from './prompts-of-tasks.ts';
 
 /*
  * Tokens a second of one model in float32, ours and llama.cpp's alternately, for several batch sizes with rows that all differ:
- * `npm run bench:decode -- [--model model/starter] [--batches 1,4,16,64] [--threads 1] [--rounds 2] [--python PYTHON]
+ * `npm run bench:decode -- [--job smollm2] [--model FOLDER] [--batches 1,8,32] [--threads 1] [--rounds 2] [--python PYTHON]
  * [--json FILE]`. Prompts of 64 tokens are computed before; 128 tokens are drawn for each row.
  *
- * Ours twice: with weights that are given to each run, as where they are trained, and with weights that programs hold.
+ * Ours twice: as while the job trains, where a whole model is given to each run and what is under an adapter is held by the program of
+ * steps; and with all weights held, as in `chat` and `serve`.
  *
- * And then, with the model as it is, first turns of the code tasks, one after another, prompts included. The model must have the
- * vocabulary of the starter.
+ * And then, with the model as it is, first turns of the job's tasks, one after another, prompts included.
  */
 const { values } = parseArgs({
   options: {
-    model: { type: 'string', default: 'model/starter' },
-    batches: { type: 'string', default: '1,4,16,64' },
+    job: { type: 'string', default: 'smollm2' },
+    model: { type: 'string' },
+    batches: { type: 'string', default: '1,8,32' },
     threads: { type: 'string', default: '1' },
     rounds: { type: 'string', default: '2' },
     python: { type: 'string', default: 'python3' },
@@ -44,7 +47,8 @@ const batches = wholeNumbers('batches', values.batches);
 const threads = wholeNumber('threads', values.threads);
 const rounds = wholeNumber('rounds', values.rounds);
 const size = { promptTokens: 64, newTokens: 128 };
-const model = path.resolve(values.model);
+const job = peerJobs[jobNamed(values.job)];
+const model = path.resolve(values.model ?? job.model);
 
 interface Rate {
   batch: number;
@@ -72,10 +76,11 @@ const theirs = (python: string, turns: Turns): Promise<PeerRates> =>
     return peerAnswer(python, 'llama_cpp_decode.py', order) as PeerRates;
   });
 
-async function ours(turns: Turns, packs?: 'all'): Promise<Rates> {
+async function ours(turns: Turns, packs?: Packed): Promise<Rates> {
   const engine = new OnnxEngine({ device: 'cpu', threads });
   try {
-    const opened = await openModel({ folder: model });
+    const newAdapter = packs === 'all' ? undefined : job.newAdapter;
+    const opened = await openModel({ folder: model, newAdapter });
     // Without what was learned: it would draw the same for all rows, and compute what they share once.
     const parameters = flat(opened.parameters);
     const rates = await measureDecode(engine, opened.config, {
@@ -101,16 +106,21 @@ const flat = (parameters: ReadonlyMap<string, Float32Array | Uint8Array>) =>
   );
 
 const machineAfter = watchMachine();
-note('Prompts of the code tasks');
+note('Prompts of the tasks');
 const { eos_token_id: stopToken } = JSON.parse(
   readFileSync(path.join(model, 'config.json'), 'utf8'),
 ) as { eos_token_id: number };
-const turns: Turns = { prompts: await promptsOfTasks(2), maxTokens: 128, stopToken };
+const turns: Turns = {
+  prompts: await promptsOfTasks({ ...job, model }, 2),
+  maxTokens: 128,
+  stopToken,
+};
 const measured = await withPeerPython(values.python, needs, async (python) => {
   const all: { ours: Rates; packed: Rates; theirs: PeerRates }[] = [];
   for (let round = 1; round <= rounds; round++) {
     note(`Round ${round} of ${rounds}`);
-    const [given, packed] = [await ours(turns), await ours(turns, 'all')];
+    const given = await ours(turns, job.newAdapter && 'under the adapter');
+    const packed = await ours(turns, 'all');
     all.push({ ours: given, packed, theirs: await theirs(python, turns) });
   }
   return all;
@@ -131,17 +141,17 @@ const machine = machineAfter();
 const print = (first: string, rows: string[][]): void => {
   const names = [
     first,
-    'agent_rl, tokens/s',
-    'weights packed, tokens/s',
+    'while training, tokens/s',
+    'packed, tokens/s',
     'llama.cpp float32, tokens/s',
-    'agent_rl / llama.cpp',
+    'training / llama.cpp',
     'packed / llama.cpp',
   ];
   process.stdout.write(`${table(names, rows)}\n`);
 };
 const { version } = measured[0]!.theirs;
 process.stdout.write(
-  `${machineText(machine)}, ${threads} threads; ${values.model}; ${version}\n\n`,
+  `${machineText(machine)}, ${threads} threads; ${path.relative('.', model)}; ${version}\n\n`,
 );
 print(
   'Rows',

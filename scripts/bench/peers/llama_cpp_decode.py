@@ -1,4 +1,4 @@
-"""Decoding of a Qwen3-shaped Hugging Face folder by llama.cpp in float32: tokens a second for each number of requests at once.
+"""Decoding of a Hugging Face folder, shaped as Llama or Qwen3, by llama.cpp in float32: tokens a second for each number of requests at once.
 
     python llama_cpp_decode.py '{"model": "FOLDER", "folder": "TEMPORARY", "threads": 2, "batches": [1, 4], "promptTokens": 64,
                                  "newTokens": 128, "port": 18401,
@@ -28,7 +28,9 @@ def to_gguf(model, file):
         config = json.load(source)
     with open(os.path.join(model, "tokenizer.json")) as source:
         tokenizer = json.load(source)
-    writer = gguf.GGUFWriter(file, "qwen3")
+    llama = config["model_type"] == "llama"
+    writer = gguf.GGUFWriter(file, "llama" if llama else "qwen3")
+    writer.add_rope_dimension_count(config["head_dim"])
     writer.add_context_length(config["max_position_embeddings"])
     writer.add_embedding_length(config["hidden_size"])
     writer.add_block_count(config["num_hidden_layers"])
@@ -74,11 +76,20 @@ def to_gguf(model, file):
             own = f"blk.{layer}.{parts[part]}.weight"
         else:
             sys.exit(f"{name} has no place in the GGUF that is written here.")
-        writer.add_tensor(own, values.astype("float32"))
+        writer.add_tensor(own, (pairwise(own, values, config) if llama else values).astype("float32"))
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
+
+
+def pairwise(name, values, config):
+    """GGUF turns neighbours of a llama's queries and keys, Hugging Face halves of each head."""
+    heads = {"attn_q": "num_attention_heads", "attn_k": "num_key_value_heads"}.get(name.split(".")[-2])
+    if heads is None:
+        return values
+    rows, inputs = values.shape
+    return values.reshape(config[heads], 2, rows // config[heads] // 2, inputs).swapaxes(1, 2).reshape(rows, inputs)
 
 
 def serve(file, requests, port):

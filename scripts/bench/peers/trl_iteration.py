@@ -1,8 +1,8 @@
-"""GRPO iterations of the code tasks by TRL, with the starter, tasks and settings of configs/code_exec_grpo.yaml.
+"""GRPO iterations of a job by TRL, with the model, tasks and settings of peer-job.ts, which writes the order.
 
-    python trl_iteration.py '{"root": "/path/to/checkout", "iterations": 3, "threads": 2, "seed": 7}'
+    python trl_iteration.py '{"environment": "calculator", "model": "/path", "rows": [...], "iterations": 3, ...}'
 
-Prints one JSON object. Programs run inside this process, with a time limit and no isolation, so that they cost next to
+Prints one JSON object. Tools run inside this process, with a time limit and no isolation, so that they cost next to
 nothing: what is compared is generation, training and what lies between. Do not train for long with it: what the model
 writes is run here.
 """
@@ -26,12 +26,10 @@ torch.set_num_threads(order["threads"])
 import transformers
 import trl
 from datasets import Dataset
+from peft import LoraConfig
 from transformers import AutoModelForCausalLM, AutoTokenizer, TrainerCallback
 from trl import GRPOConfig, GRPOTrainer
-from trl.chat_template_utils import qwen3_template
-
-TASKS, GROUP, SEQUENCES = 24, 8, 16
-
+from trl.chat_template_utils import llama3_template, qwen3_template
 
 class OutOfTime(Exception):
     pass
@@ -63,8 +61,8 @@ def run(code, stdin="", entry=None, args=None):
 
 
 class CodeEnvironment:
-    def reset(self, **row):
-        self.tests, self.code = json.loads(row["tests"]), None
+    def reset(self, answer, **_):
+        self.tests, self.code = json.loads(answer), None
 
     def code_exec(self, code: str) -> str:
         """Run a program.
@@ -77,7 +75,7 @@ class CodeEnvironment:
         output, _, error = run(code, stdin)
         return (output.rstrip("\n") + (f"\n{error}" if error else ""))[:400]
 
-    def _solved(self):
+    def _solved(self, completion):
         if self.code is None:
             return 0.0
         for case in self.tests["cases"]:
@@ -92,47 +90,75 @@ class CodeEnvironment:
         return 1.0
 
 
+class CalculatorEnvironment:
+    def reset(self, answer, **_):
+        self.answer = answer
+
+    def calculator(self, expression: str) -> str:
+        """Evaluate a mathematical expression.
+
+        Args:
+            expression: Such as (3 + 4) * 2 or sqrt(2) ^ 3
+        """
+        if not re.fullmatch(r"[-+*/(). 0-9]+", expression):
+            return "Error: this is not an expression"
+        _, value, error = run(f"def value():\n    return {expression}", entry="value", args=[])
+        return f"Error: {error}" if error else str(value)
+
+    def _solved(self, completion):
+        last = completion[-1]
+        said = last.get("content") or ""
+        numbers = re.findall(r"-?\d[\d,]*(?:\.\d+)?", said) if last["role"] == "assistant" else []
+        return float(bool(numbers) and numbers[-1].replace(",", "") == self.answer)
+
+
 def reward(completions, environments=None, **_):
-    return [environment._solved() for environment in environments]
+    return [one._solved(said) for one, said in zip(environments, completions)]
 
 
-def rows(count):
-    with open(os.path.join(order["root"], "dataset/code_tasks/train.jsonl")) as file:
-        tasks = [json.loads(line) for line in file]
-    for place in range(count):
-        task = tasks[place % len(tasks)]
-        prompt = [{"role": "user", "content": task["prompt"]}]
-        yield {"prompt": prompt, "tests": json.dumps(task["tests"])}
+def rows():
+    system = order.get("system")
+    before = [{"role": "system", "content": system}] if system else []
+    for row in order["rows"]:
+        yield {"prompt": before + [{"role": "user", "content": row["prompt"]}], "answer": row["answer"]}
 
 
-starter = os.path.join(order["root"], "model/starter")
-tokenizer = AutoTokenizer.from_pretrained(starter)
-tokenizer.response_template = qwen3_template
+def in_chatml(template):
+    """Llama's calls, which are JSON without a mark around it, between the tokens of SmolLM2."""
+    text = json.dumps(template).replace("<|start_header_id|>assistant<|end_header_id|>\\n\\n", "<|im_start|>assistant\\n")
+    return json.loads(text.replace("eot_id", "im_end"))
+
+
+calculator = order["environment"] == "calculator"
+tokenizer = AutoTokenizer.from_pretrained(order["model"])
+tokenizer.response_template = in_chatml(llama3_template) if calculator else qwen3_template
 tokenizer.padding_side = "left"
-model = AutoModelForCausalLM.from_pretrained(starter, dtype=torch.float32, attn_implementation="sdpa")
+model = AutoModelForCausalLM.from_pretrained(order["model"], dtype=torch.float32, attn_implementation="sdpa")
+tasks, group, sequences = order["tasks"], order["group"], order["sequences"]
+lora = order["lora"]
 config = GRPOConfig(
     output_dir=order["folder"],
     use_cpu=True,
     bf16=False,
     fp16=False,
     gradient_checkpointing=False,
-    per_device_train_batch_size=SEQUENCES,
-    gradient_accumulation_steps=TASKS * GROUP // SEQUENCES,
-    num_generations=GROUP,
-    max_completion_length=366,
+    per_device_train_batch_size=sequences,
+    gradient_accumulation_steps=tasks * group // sequences,
+    num_generations=group,
+    max_completion_length=order["completionTokens"],
     max_steps=order["iterations"],
-    learning_rate=2.5e-4,
+    learning_rate=order["learningRate"],
     lr_scheduler_type="constant",
     adam_beta2=0.99,
     max_grad_norm=1.0,
     temperature=1.0,
     beta=0.0,
     epsilon=0.2,
-    epsilon_high=0.28,
+    epsilon_high=order["clipHigh"],
     loss_type="dapo",
     scale_rewards="group",
-    max_tool_calling_iterations=3,
-    generation_kwargs={"max_new_tokens": 128},
+    max_tool_calling_iterations=order["turns"] - 1,
+    generation_kwargs={"max_new_tokens": order["turnTokens"]},
     shuffle_dataset=False,
     report_to=[],
     logging_steps=1,
@@ -147,26 +173,24 @@ sampled = 0
 marks = []
 
 
-def mark(reward_mean=None):
-    marks.append(
-        {"wall": time.perf_counter(), "cpu": time.process_time(), "sampled": sampled, "reward": reward_mean}
-    )
+def mark(**measured):
+    marks.append({"wall": time.perf_counter(), "cpu": time.process_time(), "sampled": sampled, **measured})
 
 
 class Marks(TrainerCallback):
     def on_log(self, args, state, control, logs=None, **_):
         if logs is not None and "reward" in logs:
-            mark(logs["reward"])
+            mark(reward=logs["reward"], entropy=logs["entropy"])
 
 
-data = Dataset.from_list(list(rows(TASKS * (order["iterations"] + 1))))
 trainer = GRPOTrainer(
     model=model,
     reward_funcs=reward,
     args=config,
-    train_dataset=data,
+    train_dataset=Dataset.from_list(list(rows())),
     processing_class=tokenizer,
-    environment_factory=CodeEnvironment,
+    environment_factory=CalculatorEnvironment if calculator else CodeEnvironment,
+    peft_config=lora and LoraConfig(r=lora["rank"], lora_alpha=lora["alpha"], target_modules="all-linear"),
     callbacks=[Marks()],
 )
 generate = trainer._generate
@@ -192,6 +216,7 @@ iterations = [
         "cpuS": after["cpu"] - before["cpu"],
         "sampledTokens": after["sampled"] - before["sampled"],
         "reward": after["reward"],
+        "entropy": after["entropy"],
     }
     for before, after in zip(marks, marks[1:])
 ]

@@ -1,0 +1,174 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { packageRoot } from '../../../agent_rl/core/package-root.ts';
+import { trainRow } from '../../../dataset/arithmetic_tasks/generator/rows.ts';
+import type { NewAdapter } from '../../../model/weights/open-model.ts';
+import { namesOf } from '../bench-run.ts';
+import { type PeerNeeds, programOutput } from '../peers.ts';
+import { benchAdapter } from '../qwen3-shape/shape.ts';
+
+/** What ours and TRL train alike. */
+export interface PeerJob {
+  config: string;
+  /** Folder of the model that both start from. */
+  model: string;
+  /** Groups of an iteration, and attempts in each. */
+  tasks: number;
+  group: number;
+  /** The adapter that is trained; without one the whole model is. */
+  newAdapter?: NewAdapter;
+  /** Put before every question. */
+  system?: string | undefined;
+}
+
+/** The settings of a job that TRL has by other names: what its run file says. */
+const trlSettings = {
+  smollm2: {
+    environment: 'calculator',
+    turnTokens: 64,
+    completionTokens: 250,
+    turns: 3,
+    learningRate: 5e-4,
+    clipHigh: 0.28,
+    lora: { rank: benchAdapter.rank, alpha: benchAdapter.alpha },
+  },
+  'code-tasks': {
+    environment: 'code',
+    turnTokens: 128,
+    completionTokens: 366,
+    turns: 4,
+    learningRate: 2.5e-4,
+    clipHigh: 0.28,
+    lora: null,
+  },
+} as const;
+export type JobName = keyof typeof trlSettings;
+
+export const jobNames = Object.keys(trlSettings) as JobName[];
+
+/** @throws TypeError for another name */
+export const jobNamed = (name: string): JobName =>
+  [...namesOf('job', name, jobNames)][0] as JobName;
+
+/** SmolLM2-135M with an adapter and a calculator, after its supervised training; or the starter on the code tasks. */
+export const peerJobs: Record<JobName, PeerJob> = {
+  smollm2: {
+    config: 'configs/recipes/smollm2_calculator_grpo.yaml',
+    model: 'runs/smollm2/seed-1/taught',
+    tasks: 4,
+    group: 8,
+    newAdapter: { ...benchAdapter, seed: 1 },
+  },
+  'code-tasks': {
+    config: 'configs/code_exec_grpo.yaml',
+    model: 'model/starter',
+    tasks: 24,
+    group: 8,
+  },
+};
+
+/** What TRL needs to train on them. */
+export const trlNeeds: PeerNeeds = {
+  modules: ['torch', 'transformers', 'trl', 'datasets', 'peft'],
+  packages: ['torch>=2.4,<3', 'transformers>=5,<6', 'trl>=1.16,<2', 'datasets>=4', 'peft>=0.18,<1'],
+};
+
+interface RunSize {
+  folder: string;
+  iterations: number;
+  threads: number;
+  seed: number;
+}
+
+/** What `trl_iteration.py` is asked for. */
+export function trlOrder(
+  [name, job]: [JobName, PeerJob],
+  { sequences, ...size }: RunSize & { sequences: number },
+) {
+  const { seed, iterations } = size;
+  const count = job.tasks * (iterations + 1);
+  const rows = name === 'smollm2' ? questions(seed, count) : codeTasks(count);
+  return { ...trlSettings[name], ...job, ...size, sequences, model: path.resolve(job.model), rows };
+}
+
+const questions = (seed: number, count: number) =>
+  Array.from({ length: count }, (_, index) => {
+    const { question, answer } = trainRow(seed, index);
+    return { prompt: question, answer };
+  });
+
+function codeTasks(count: number) {
+  const file = path.join(packageRoot(), 'dataset', 'code_tasks', 'train.jsonl');
+  const lines = readFileSync(file, 'utf8').trim().split('\n');
+  return Array.from({ length: count }, (_, place) => {
+    const { prompt, tests } = JSON.parse(lines[place % lines.length]!) as Record<string, unknown>;
+    return { prompt, answer: JSON.stringify(tests) };
+  });
+}
+
+export interface TrlAnswer {
+  version: string;
+  /** `reward` is the share of an iteration's episodes that were solved. */
+  iterations: {
+    wallS: number;
+    cpuS: number;
+    sampledTokens: number;
+    entropy: number;
+    reward: number;
+  }[];
+  peakBytes: number;
+}
+
+interface Summary {
+  cpuSeconds: number;
+  peakRssBytes: number;
+  generation: { fedTokens: number; prefilledTokens: number; sharedTokens: number };
+}
+
+/** A run of ours, for a number of iterations without evaluations. */
+export function runOfOurs(
+  { config, model, tasks, group, system }: PeerJob,
+  { folder, iterations, threads, seed }: RunSize,
+): { summary: Summary; metrics: Record<string, number>[] } {
+  const sets = {
+    'model.path': path.resolve(model),
+    'rollout.tasksPerStep': tasks,
+    'rollout.groupSize': group,
+    ...longer(system),
+    'train.iterations': iterations,
+    'train.warmupSteps': 0,
+    'train.schedule': 'constant',
+    'eval.before': false,
+    'eval.after': false,
+    'run.engineThreads': threads,
+    'run.outputDir': folder,
+    'run.name': `of-${iterations}`,
+    'run.previewTasks': 0,
+  };
+  const flags = Object.entries(sets).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
+  const command = path.join(packageRoot(), 'dist', 'scripts', 'agent-rl.js');
+  const file = path.join(packageRoot(), config);
+  const train = [command, 'train', '--config', file, '--seed', String(seed)];
+  programOutput(process.execPath, [...train, ...flags]);
+  const textOf = (name: string): string =>
+    readFileSync(path.join(folder, `of-${iterations}`, name), 'utf8');
+  return {
+    summary: JSON.parse(textOf('summary.json')) as Summary,
+    metrics: textOf('metrics.jsonl')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, number>),
+  };
+}
+
+/** More room where a system prompt is given. */
+const longer = (system: string | undefined) =>
+  system === undefined
+    ? {}
+    : {
+        'environment.systemPrompt': system,
+        'policy.maxContextTokens': 1536,
+        'rollout.maxEpisodeTokens': 1536,
+        'algorithm.microBatchTokens': 4096,
+      };
