@@ -14,19 +14,20 @@ import {
 } from './bench-run.ts';
 import { measureDecode } from './step/decode.ts';
 import { measurePeers, withPeerPython } from './peers.ts';
-import { measureQwen3Shape, qwen3PeerNeeds } from './qwen3-shape.ts';
-import { qwen3Shape, tinyQwen3Shape } from './qwen3-shape/shape.ts';
-import { taskKinds } from './qwen3-shape/tasks.ts';
+import { measureShape, shapePeerNeeds } from './model-shape.ts';
+import { qwen3Shape, smolLm2Shape, tinyShape } from './model-shape/shape.ts';
+import { groupsOf, growthOf, taskKinds } from './model-shape/tasks.ts';
 import { reportText } from './report.ts';
 import { measureTrainStep } from './step/train-step.ts';
 
 /*
  * Speed of one training step and of decoding, in one process and with one number of threads:
- * `npm run bench -- [--device cpu] [--threads N] [--repeats N] [--json FILE] [--only train,decode] [--batches 1,8,16,32,64]
+ * `npm run bench -- [--device cpu] [--threads N] [--repeats N] [--json FILE] [--only smollm2,train,decode] [--batches 1,8,16,32,64]
  * [--peers] [--tiny]`.
  * On another device than the CPU, the peers of the step are left out.
- * `--only qwen3` measures a model of Qwen3-0.6B's size, which takes half an hour with its peers and up to 12 GB;
- * `qwen3-lora-step`, `qwen3-lora-group`, `qwen3-prefill` and `qwen3-decode` are its parts.
+ * `smollm2` is a model of SmolLM2-135M's size, `--only qwen3` one of Qwen3-0.6B's, which takes hours with its peers and up to 12 GB;
+ * `smollm2-lora-step`, `-lora-group`, `-prefill` and `-decode` are parts, and so for qwen3. `--repeats 0` times the first call, which
+ * compiles. `--only growth` times a step while the group, the prompt, the turns and the model grow.
  * `--python PYTHON` names the Python of the peers; where it lacks their modules, they are installed in a temporary
  * environment.
  */
@@ -45,10 +46,21 @@ const { values } = parseArgs({
 });
 const { device, tiny, python } = values;
 const threads = wholeNumber('threads', values.threads);
-const repeats = wholeNumber('repeats', values.repeats ?? '7');
-const kindNames = taskKinds.map((kind) => `qwen3-${kind}`);
-const all = ['train', 'decode', 'qwen3', ...kindNames];
-const only = namesOf('only', values.only ?? 'train,decode', all);
+const repeats = wholeNumber('repeats', values.repeats ?? '7', 0);
+const shapes = [
+  ['smollm2', smolLm2Shape],
+  ['qwen3', qwen3Shape],
+] as const;
+const parts = shapes.flatMap(([name]) => [name, ...taskKinds.map((kind) => `${name}-${kind}`)]);
+const only = namesOf('only', values.only ?? 'smollm2,train,decode', [
+  ...parts,
+  'growth',
+  'train',
+  'decode',
+]);
+/** 25.8, 1.5, 134.5 and 596 M parameters. */
+const small = { hiddenSize: 128, layers: 4, heads: 4, headDim: 32, intermediateSize: 352 };
+const growing = [benchModel, { ...benchModel, ...small }, smolLm2Shape.config, qwen3Shape.config];
 if (device !== 'cpu' && values.peers && only.has('train'))
   throw new TypeError(
     `--device ${device}: --peers measures the training step only on the CPU. Use --only decode, or --only qwen3-lora-step --peers.`,
@@ -79,27 +91,33 @@ const peers =
   values.peers && train !== undefined
     ? await measurePeers(python, { threads, repeats, ...config, ...size })
     : undefined;
-const kinds = taskKinds.filter((kind) => only.has('qwen3') || only.has(`qwen3-${kind}`));
-const measureQwen3 = async (peerPython?: string) =>
-  measureQwen3Shape({
-    shape: tiny ? tinyQwen3Shape : qwen3Shape,
-    kinds,
+const chosen = shapes.flatMap(([name, shape]) =>
+  groupsOf(tiny ? tinyShape : shape).filter(
+    ({ task }) => only.has(name) || only.has(`${name}-${task.kind}`),
+  ),
+);
+const groups = [...(only.has('growth') ? growthOf(growing) : []), ...chosen];
+const measureGroups = async (peerPython?: string) =>
+  measureShape({
+    groups,
     device,
     threads,
-    repeats: wholeNumber('repeats', values.repeats ?? '4'),
+    repeats: wholeNumber('repeats', values.repeats ?? '4', 0),
     python: peerPython,
   });
-const qwen3 =
-  kinds.length === 0
+const shaped =
+  groups.length === 0
     ? undefined
-    : await (values.peers ? withPeerPython(python, qwen3PeerNeeds, measureQwen3) : measureQwen3());
+    : await (values.peers
+        ? withPeerPython(python, shapePeerNeeds, measureGroups)
+        : measureGroups());
 
 const report = {
   machine: { ...machineAfter(), threads, device },
   train,
   decode,
   peers,
-  qwen3,
+  shapes: shaped,
   peakRssBytes: peakRssBytes(),
 };
 process.stdout.write(reportText(report));

@@ -3,9 +3,9 @@ import type { ProgramMemory } from '../../agent_rl/learner/train-batch.ts';
 import { noRecompute } from '../../agent_rl/learner/train-program.ts';
 import type { ModelConfig } from '../../model/config/architecture.ts';
 import { benchModel } from './bench-model.ts';
-import { answerTo } from './qwen3-shape.ts';
+import { answerTo } from './model-shape.ts';
 import { table, tableRow } from '../docs/markdown.ts';
-import { benchAdapter, benchLoss, qwen3Shape } from './qwen3-shape/shape.ts';
+import { benchAdapter, benchLoss, qwen3Shape } from './model-shape/shape.ts';
 
 /**
  * Compares the peak that a memory plan foresees with the peak of a process that does the work: one LoRA step on one

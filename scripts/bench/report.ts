@@ -2,7 +2,7 @@ import { table } from '../docs/markdown.ts';
 import { fixed, type Machine, machineText, mebibytes } from './bench-run.ts';
 import type { DecodeRate } from './step/decode.ts';
 import type { PeerResult } from './peers.ts';
-import { qwen3ShapeMarkdown, type Qwen3ShapeReport } from './qwen3-shape/report.ts';
+import { shapeMarkdown, type ShapeReport } from './model-shape/report.ts';
 import type { TrainStepResult } from './step/train-step.ts';
 
 interface BenchReport {
@@ -10,19 +10,19 @@ interface BenchReport {
   train: TrainStepResult | undefined;
   decode: DecodeRate[] | undefined;
   peers: PeerResult | undefined;
-  qwen3: Qwen3ShapeReport | undefined;
+  shapes: ShapeReport | undefined;
   peakRssBytes: number;
 }
 
 /** A report as Markdown. */
 export function reportText(report: BenchReport): string {
-  const { machine, train, decode, peers, qwen3, peakRssBytes } = report;
+  const { machine, train, decode, peers, shapes, peakRssBytes } = report;
   const parts = [
     `${machineText(machine)}, ${machine.device}, ${machine.threads} threads`,
+    shapes && shapeMarkdown(shapes),
     train && trainText(train),
     decode && decodeTable(decode),
     peers && train && peerText(peers, train),
-    qwen3 && qwen3ShapeMarkdown(qwen3),
     `Peak resident memory of this process ${mebibytes(peakRssBytes)}\n`,
   ];
   return parts.filter((part) => part !== undefined).join('\n\n');

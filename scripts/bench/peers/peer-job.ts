@@ -6,7 +6,7 @@ import { trainRow } from '../../../dataset/arithmetic_tasks/generator/rows.ts';
 import type { NewAdapter } from '../../../model/weights/open-model.ts';
 import { namesOf } from '../bench-run.ts';
 import { type PeerNeeds, programOutput } from '../peers.ts';
-import { benchAdapter } from '../qwen3-shape/shape.ts';
+import { benchAdapter } from '../model-shape/shape.ts';
 
 /** What ours and TRL train alike. */
 export interface PeerJob {

@@ -1,23 +1,24 @@
 import { expect, test } from '@jest/globals';
 
 import { parameterCount } from '#model/config/parameters.ts';
-import { measureQwen3Shape } from '#scripts/bench/qwen3-shape.ts';
-import { measureRow } from '#scripts/bench/qwen3-shape/measure-row.ts';
-import { qwen3ShapeMarkdown } from '#scripts/bench/qwen3-shape/report.ts';
-import { qwen3Shape, tinyQwen3Shape } from '#scripts/bench/qwen3-shape/shape.ts';
-import { groupsOf, type RowAnswer } from '#scripts/bench/qwen3-shape/tasks.ts';
+import { measureShape } from '#scripts/bench/model-shape.ts';
+import { measureRow } from '#scripts/bench/model-shape/measure-row.ts';
+import { shapeMarkdown } from '#scripts/bench/model-shape/report.ts';
+import { qwen3Shape, smolLm2Shape, tinyShape } from '#scripts/bench/model-shape/shape.ts';
+import { groupsOf, type RowAnswer } from '#scripts/bench/model-shape/tasks.ts';
 
 const timing = { device: 'cpu', threads: 1, warmUp: 1, repeats: 2 };
 
 /** Ours of every task. */
-const orders = groupsOf(tinyQwen3Shape).flatMap(({ title, task, contestants }) =>
+const orders = groupsOf(tinyShape).flatMap(({ title, task, contestants }) =>
   contestants
     .filter(({ peer }) => peer === undefined)
     .map((contestant) => ({ title, order: { ...contestant, task, ...timing } })),
 );
 
-test('the model has 0.6 billion parameters, 0.44 of them outside the embedding, as its card states', () => {
+test('the models have 0.6 billion parameters, 0.44 of them outside the embedding, and 135 million, as their cards state', () => {
   const { config } = qwen3Shape;
+  expect(parameterCount(smolLm2Shape.config)).toBe(134_515_008);
   expect(parameterCount(config)).toBe(596_049_920);
   expect(parameterCount(config) - config.vocabSize * config.hiddenSize).toBe(440_467_456);
 });
@@ -30,9 +31,8 @@ test.each(orders)('$title is timed as often as ordered by $order.name', async ({
 });
 
 test('a peer that cannot run is reported with its reason, and our rows are still measured', () => {
-  const { groups } = measureQwen3Shape({
-    shape: tinyQwen3Shape,
-    kinds: ['prefill'],
+  const { groups } = measureShape({
+    groups: groupsOf(tinyShape).filter(({ task: { kind } }) => kind === 'prefill'),
     device: 'cpu',
     threads: 1,
     repeats: 1,
@@ -44,15 +44,14 @@ test('a peer that cannot run is reported with its reason, and our rows are still
   );
   expect(ours!.map(({ answer }) => answer?.seconds.length)).toEqual([1, 1]);
   expect(peers!.map(({ error }) => error?.replace(/ \S+scripts.bench.peers./, ' '))).toEqual(
-    peers!.map(() => 'false -W ignore::FutureWarning qwen3_shape.py ended with 1.'),
+    peers!.map(() => 'false -W ignore::FutureWarning model_shape.py ended with 1.'),
   );
   expect(peers).toHaveLength(1);
 }, 120_000);
 
 const answer = (seconds: number[], peakBytes: number): RowAnswer => ({ seconds, peakBytes });
 const task = { kind: 'decode', rows: 4, cached: 8, steps: 2 } as const;
-const text = qwen3ShapeMarkdown({
-  parameters: 596_049_920,
+const text = shapeMarkdown({
   device: 'cpu',
   threads: 2,
   rounds: 2,

@@ -2,58 +2,43 @@ import path from 'node:path';
 
 import { messageOf } from '../../agent_rl/core/errors.ts';
 import { packageRoot } from '../../agent_rl/core/package-root.ts';
-import { parameterCount } from '../../model/config/parameters.ts';
 import { note } from './bench-run.ts';
 import { type PeerNeeds, programOutput } from './peers.ts';
-import type { MeasuredGroup, MeasuredRow, Qwen3ShapeReport } from './qwen3-shape/report.ts';
-import type { Shape } from './qwen3-shape/shape.ts';
-import {
-  type Group,
-  groupsOf,
-  type RowAnswer,
-  type RowOrder,
-  type Task,
-} from './qwen3-shape/tasks.ts';
+import type { MeasuredGroup, MeasuredRow, ShapeReport } from './model-shape/report.ts';
+import type { Group, RowAnswer, RowOrder } from './model-shape/tasks.ts';
 
-export interface Qwen3ShapeOptions {
-  shape: Shape;
-  /** Which of its tasks. */
-  kinds: readonly Task['kind'][];
+export interface ShapeOptions {
+  groups: readonly Group[];
   /** Device of ours and of PyTorch. */
   device: string;
   threads: number;
-  /** Timed calls of every row, at least. */
+  /** Timed calls of every row, at least, after one that is not timed; of 0, the first call alone is timed. */
   repeats: number;
   /** A Python with what the peers need; without it there are no peers. */
   python?: string | undefined;
 }
 
-export const qwen3PeerNeeds: PeerNeeds = {
+export const shapePeerNeeds: PeerNeeds = {
   modules: ['torch', 'transformers', 'peft'],
   packages: ['torch>=2.4,<3', 'transformers>=5,<6', 'peft>=0.18,<1'],
 };
 
 /** Every row is measured twice, after all others of its task: what else the machine does falls on all of them. */
-const roundsOf = (repeats: number): number => Math.min(2, repeats);
+const roundsOf = (repeats: number): number => Math.min(2, Math.max(1, repeats));
 
-/** Times a LoRA step, prefill and decoding at the size of Qwen3-0.6B, beside PyTorch where there is a Python. */
-export function measureQwen3Shape(options: Qwen3ShapeOptions): Qwen3ShapeReport {
-  const { shape, kinds, device, threads, repeats } = options;
-  const chosen = groupsOf(shape).filter(({ task }) => kinds.includes(task.kind));
-  return {
-    parameters: parameterCount(shape.config),
-    device,
-    threads,
-    rounds: roundsOf(repeats),
-    groups: chosen.map((group) => measureGroup(group, options)),
-  };
+/** Times LoRA steps, prefill and decoding with random weights, beside PyTorch where there is a Python. */
+export function measureShape(options: ShapeOptions): ShapeReport {
+  const { groups, device, threads, repeats } = options;
+  const rounds = roundsOf(repeats);
+  return { device, threads, rounds, groups: groups.map((group) => measureGroup(group, options)) };
 }
 
-function measureGroup(group: Group, options: Qwen3ShapeOptions): MeasuredGroup {
+function measureGroup(group: Group, options: ShapeOptions): MeasuredGroup {
   const { title, task, tokens } = group;
   const { device, threads, repeats, python } = options;
   const rounds = roundsOf(repeats);
-  const timing = { device, threads, warmUp: 1, repeats: Math.ceil(repeats / rounds) };
+  const calls = { warmUp: Math.min(1, repeats), repeats: Math.max(1, Math.ceil(repeats / rounds)) };
+  const timing = { device, threads, ...calls };
   const contestants = group.contestants.filter(
     ({ peer }) => peer === undefined || python !== undefined,
   );
@@ -95,8 +80,8 @@ function measureRound(
 /** What a process of its own answers. */
 export function answerTo(order: RowOrder, python = ''): RowAnswer {
   const root = packageRoot();
-  const ours = path.join(root, 'dist', 'scripts', 'bench', 'qwen3-shape', 'row-process.js');
-  const peer = path.join(root, 'scripts', 'bench', 'peers', 'qwen3_shape.py');
+  const ours = path.join(root, 'dist', 'scripts', 'bench', 'model-shape', 'row-process.js');
+  const peer = path.join(root, 'scripts', 'bench', 'peers', 'model_shape.py');
   const argument = JSON.stringify(order);
   const text =
     order.peer === undefined

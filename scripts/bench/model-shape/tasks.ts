@@ -1,5 +1,7 @@
 import { benchAdapter, type Shape } from './shape.ts';
+import type { Packed } from '../../../agent_rl/generation/programs/decoder-programs.ts';
 import type { ModelConfig } from '../../../model/config/architecture.ts';
+import { parameterCount } from '../../../model/config/parameters.ts';
 
 /** What is timed, in a process of its own so that its peak of memory is its own. */
 export type Task =
@@ -34,6 +36,8 @@ export interface Contestant {
   config: ModelConfig;
   /** Ours: what sequences have in common is computed for each of them. */
   apart?: boolean;
+  /** Ours: what the program of steps holds. */
+  packs?: Packed;
   /** How PyTorch does it; absent for ours. */
   peer?: { attention: 'sdpa' | 'eager'; cache?: 'dynamic' | 'static' };
 }
@@ -49,7 +53,7 @@ export interface Group {
 
 /** Every row of the table. */
 export function groupsOf(shape: Shape): Group[] {
-  const { config, quantization, trainTokens, promptTokens, group } = shape;
+  const { config, quantization, trainTokens, promptTokens } = shape;
   const adapters = [benchAdapter];
   const training: Contestant[] = [
     { name: 'ours', config: { ...config, adapters } },
@@ -59,6 +63,7 @@ export function groupsOf(shape: Shape): Group[] {
     { name: 'ours', config },
     { name: 'ours, 4-bit', config: { ...config, quantization } },
   ];
+  const packed: Contestant = { name: 'ours, weights packed', config, packs: 'all' };
   const sdpa: Contestant = { name: 'PyTorch, sdpa', config, peer: { attention: 'sdpa' } };
   const eager: Contestant = { name: 'PyTorch, eager', config, peer: { attention: 'eager' } };
   const cached = (['dynamic', 'static'] as const).map((cache): Contestant => ({
@@ -80,8 +85,8 @@ export function groupsOf(shape: Shape): Group[] {
       tokens: trainTokens,
       contestants: [...training, sdpa],
     },
-    {
-      title: `LoRA GRPO step, ${group.sequences} x ${group.tokens} tokens, the first ${group.common} in common, layers recomputed`,
+    ...shape.groups.map((group): Group => ({
+      title: `LoRA GRPO step, ${group.sequences} x ${group.tokens} tokens, the first ${group.common} in common (${sharedShare(group)}), layers recomputed`,
       task: { kind: 'lora-group', ...group },
       tokens: group.sequences * group.tokens,
       contestants: [
@@ -89,7 +94,7 @@ export function groupsOf(shape: Shape): Group[] {
         { name: 'ours, each sequence apart', config: { ...config, adapters }, apart: true },
         sdpa,
       ],
-    },
+    })),
     {
       title: `Prefill, ${promptTokens} tokens`,
       task: { kind: 'prefill', tokens: promptTokens },
@@ -97,12 +102,34 @@ export function groupsOf(shape: Shape): Group[] {
       contestants: [...generating, sdpa],
     },
     ...shape.decodeRows.map((rows): Group => ({
-      title: `Decode step, ${rows} rows of ${promptTokens} tokens`,
+      title: `Decode step, ${rows} rows of ${promptTokens} tokens that all differ`,
       task: { kind: 'decode', rows, cached: promptTokens, steps: shape.decodeSteps },
       tokens: rows * shape.decodeSteps,
-      contestants: [...generating, ...cached],
+      contestants: [...generating, packed, ...cached],
     })),
   ];
+}
+
+/** The share of a group's tokens that an earlier sequence has too: what computing a beginning once can save. */
+const sharedShare = ({ sequences, tokens, common }: Shape['groups'][number]): string =>
+  `${Math.round((100 * (sequences - 1) * common) / (sequences * tokens))} % shared`;
+
+/** One LoRA step of a group, where one of its sizes grows and the others stay: what is divided by are tokens that differ. */
+export function growthOf(models: readonly ModelConfig[]): Group[] {
+  const [middle] = models;
+  const base = { sequences: 8, prompt: 128, turn: 128, config: middle! };
+  const grown: (typeof base)[] = [
+    ...[4, 8, 16, 32].map((sequences) => ({ ...base, sequences })),
+    ...[512, 1024, 2048].map((prompt) => ({ ...base, prompt })),
+    ...[256, 512, 1024].map((turn) => ({ ...base, turn })),
+    ...models.slice(1).map((config) => ({ ...base, config })),
+  ];
+  return grown.map(({ sequences, prompt, turn, config }) => ({
+    title: `${(parameterCount(config) / 1e6).toFixed(1)} M, group of ${sequences}, prompt of ${prompt}, turns of ${turn}`,
+    task: { kind: 'lora-group', sequences, tokens: prompt + turn, common: prompt },
+    tokens: prompt + sequences * turn,
+    contestants: [{ name: 'ours', config: { ...config, adapters: [benchAdapter] } }],
+  }));
 }
 
 /** What a process of its own is to do. */

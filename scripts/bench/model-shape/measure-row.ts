@@ -117,10 +117,10 @@ async function prefills(engine: Engine, order: OrderOf<'prefill'>): Promise<Time
 
 /** Rows that continue from where the last call left them, each step with its cache writes. */
 async function decodeSteps(engine: Engine, order: OrderOf<'decode'>): Promise<Timed> {
-  const { config, task, warmUp, repeats } = order;
+  const { config, task, warmUp, repeats, packs } = order;
   const { rows, cached, steps } = task;
   const context = cached + (warmUp + repeats) * steps;
-  const programs = new DecoderPrograms(engine, config, context);
+  const programs = new DecoderPrograms(engine, config, context, { packs });
   await programs.setWeights(randomWeights(config));
   const capacity = Math.ceil(context / 16) * 16;
   const cache = new KvCache({ ...programs.kvShape, capacity }, rows);

@@ -11,8 +11,8 @@ export interface Shape {
   quantization: Quantization;
   /** Length of the one sequence of a training step. */
   trainTokens: number;
-  /** A group of a training step. */
-  group: { sequences: number; tokens: number; common: number };
+  /** Groups of training steps: sequences, their tokens, and how many of these all begin with. */
+  groups: readonly { sequences: number; tokens: number; common: number }[];
   promptTokens: number;
   /** Sequences that are decoded together. */
   decodeRows: readonly number[];
@@ -35,14 +35,45 @@ export const qwen3Shape: Shape = {
   },
   quantization: { bits: 4, blockSize: 64 },
   trainTokens: 1024,
-  group: { sequences: 8, tokens: 1000, common: 500 },
+  groups: [
+    { sequences: 8, tokens: 1000, common: 500 },
+    { sequences: 8, tokens: 2000, common: 1000 },
+  ],
   promptTokens: 512,
   decodeRows: [4, 16],
   decodeSteps: 8,
 };
 
-/** The same layout in small, to see that the measuring works. */
-export const tinyQwen3Shape: Shape = {
+/** SmolLM2-135M's own sizes: 134.5 M parameters. */
+export const smolLm2Shape: Shape = {
+  config: {
+    ...benchModel,
+    family: 'llama',
+    vocabSize: 49_152,
+    hiddenSize: 576,
+    layers: 30,
+    heads: 9,
+    kvHeads: 3,
+    headDim: 64,
+    intermediateSize: 1536,
+    rmsNormEps: 1e-5,
+    ropeTheta: 1e5,
+    maxPositions: 8192,
+    qkNorm: false,
+  },
+  quantization: { bits: 4, blockSize: 64 },
+  trainTokens: 1024,
+  groups: [
+    { sequences: 8, tokens: 256, common: 1 },
+    { sequences: 8, tokens: 256, common: 128 },
+  ],
+  promptTokens: 256,
+  decodeRows: [1, 8, 32],
+  decodeSteps: 16,
+};
+
+/** The layout of `qwen3Shape` in small, to see that the measuring works. */
+export const tinyShape: Shape = {
   config: {
     ...qwen3Shape.config,
     vocabSize: 256,
@@ -55,7 +86,7 @@ export const tinyQwen3Shape: Shape = {
   },
   quantization: { bits: 4, blockSize: 32 },
   trainTokens: 32,
-  group: { sequences: 3, tokens: 32, common: 16 },
+  groups: [{ sequences: 3, tokens: 32, common: 16 }],
   promptTokens: 24,
   decodeRows: [4],
   decodeSteps: 4,

@@ -14,8 +14,7 @@ export interface MeasuredGroup extends Pick<Group, 'title' | 'task' | 'tokens'> 
   rows: readonly MeasuredRow[];
 }
 
-export interface Qwen3ShapeReport {
-  parameters: number;
+export interface ShapeReport {
   device: string;
   threads: number;
   rounds: number;
@@ -23,13 +22,13 @@ export interface Qwen3ShapeReport {
 }
 
 /** A Markdown table. The last column divides a row's median by that of ours in float32. */
-export function qwen3ShapeMarkdown(report: Qwen3ShapeReport): string {
-  const { parameters, device, threads, rounds, groups } = report;
+export function shapeMarkdown(report: ShapeReport): string {
+  const { device, threads, rounds, groups } = report;
   const versions = groups
     .flatMap((group) => group.rows.flatMap(({ answer }) => answer?.versions ?? []))
     .slice(0, 1);
   const conditions = [
-    `${(parameters / 1e6).toFixed(1)} M parameters, random weights, ${device}, ${threads} threads, each row in its own process, ` +
+    `Random weights, ${device}, ${threads} threads, each row in its own process, ` +
       `${rounds} round${rounds === 1 ? '' : 's'} one row after the other`,
     ...versions,
   ];

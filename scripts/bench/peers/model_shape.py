@@ -1,6 +1,6 @@
-"""One row of scripts/bench/qwen3-shape in PyTorch: transformers' Qwen3ForCausalLM, peft's LoRA, float32, eager.
+"""One row of scripts/bench/model-shape in PyTorch: transformers' Qwen3 or Llama, peft's LoRA, float32, eager.
 
-    python qwen3_shape.py '{"task": {"kind": "prefill", "tokens": 512}, "peer": {"attention": "sdpa"}, ...}'
+    python model_shape.py '{"task": {"kind": "prefill", "tokens": 512}, "peer": {"attention": "sdpa"}, ...}'
 
 Prints one JSON object: seconds of each timed call, peak resident bytes of this process, versions.
 """
@@ -20,7 +20,8 @@ import transformers
 
 def build(order):
     c = order["config"]
-    config = transformers.Qwen3Config(
+    llama = c["family"] == "llama"
+    config = (transformers.LlamaConfig if llama else transformers.Qwen3Config)(
         vocab_size=c["vocabSize"],
         hidden_size=c["hiddenSize"],
         intermediate_size=c["intermediateSize"],
@@ -37,7 +38,8 @@ def build(order):
         eos_token_id=None,
     )
     torch.manual_seed(1)
-    return transformers.Qwen3ForCausalLM(config).float().to(order["device"])
+    model = transformers.LlamaForCausalLM if llama else transformers.Qwen3ForCausalLM
+    return model(config).float().to(order["device"])
 
 
 def some_tokens(count, order):
