@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type } from '../agent_rl/core/typebox.ts';
 
 import { integer, most, within } from '../agent_rl/config/blocks/block.ts';
 

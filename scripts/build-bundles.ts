@@ -43,23 +43,11 @@ async function bundlePage(): Promise<void> {
   copyFileSync(join(source, 'page.html'), join(target, 'page.html'));
 }
 
-/**
- * The parts of TensorFlow.js that engines use. Node cannot load the registration of its gradients from the package of
- * the core, and the package that has everything takes 142 MB, with 82 MB of packages that it needs.
- */
-const bundleTensorFlow = (): Promise<void> =>
-  bundle(join(root, 'dist', 'tensorflow'), {
-    stdin: {
-      contents: [
-        `export * from '@tensorflow/tfjs-core';`,
-        `import '@tensorflow/tfjs-core/dist/register_all_gradients.js';`,
-        `import '@tensorflow/tfjs-core/dist/public/chained_ops/register_all_chained_ops.js';`,
-        `import '@tensorflow/tfjs-backend-cpu';`,
-      ].join('\n'),
-      resolveDir: root,
-      sourcefile: 'tensorflow.js',
-    },
-    entryNames: 'tensorflow',
+/** A file for Node with what some lines of code export. */
+const bundleForNode = (name: string, lines: readonly string[]): Promise<void> =>
+  bundle(join(root, 'dist', name), {
+    stdin: { contents: lines.join('\n'), resolveDir: root, sourcefile: `${name}.js` },
+    entryNames: name,
     outExtension: { '.js': '.cjs' },
     format: 'cjs',
     platform: 'node',
@@ -88,4 +76,15 @@ function licenceOf(folder: string): string {
 }
 
 await bundlePage();
-await bundleTensorFlow();
+// The parts that engines use. Node cannot load the registration of gradients from the package of the core, and the package that
+// has everything takes 142 MB, with 82 MB of packages that it needs.
+await bundleForNode('tensorflow', [
+  `export * from '@tensorflow/tfjs-core';`,
+  `import '@tensorflow/tfjs-core/dist/register_all_gradients.js';`,
+  `import '@tensorflow/tfjs-core/dist/public/chained_ops/register_all_chained_ops.js';`,
+  `import '@tensorflow/tfjs-backend-cpu';`,
+]);
+await bundleForNode('typebox', [
+  `export { Type } from 'typebox';`,
+  `export { Value } from 'typebox/value';`,
+]);

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type } from '../core/typebox.ts';
 
 import type { Sampler } from '../core/services/generator.ts';
 import type { AssistantMessage, Message } from '../core/message.ts';

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import { type Static, Type } from '../core/typebox.ts';
 
 /** Settings of what speaks to a Tinker service. */
 export const tinkerSettings = {

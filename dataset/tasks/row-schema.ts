@@ -1,5 +1,5 @@
 import { Ajv, type ErrorObject } from 'ajv';
-import { type Static, type TSchema, Type } from 'typebox';
+import { type Static, type TSchema, Type } from '../../agent_rl/core/typebox.ts';
 
 import type { CodeTests } from '../../agent_rl/core/tasks/code-task.ts';
 import { showValue } from '../../agent_rl/core/show-value.ts';

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import { type Static, Type } from '../../agent_rl/core/typebox.ts';
 
 import { showValue } from '../../agent_rl/core/show-value.ts';
 import { answerKey } from '../../agent_rl/core/tasks/answer-match.ts';

@@ -1,5 +1,5 @@
 import { Ajv, type ErrorObject } from 'ajv';
-import { type Static, type TSchema, Type } from 'typebox';
+import { type Static, type TSchema, Type } from '../../core/typebox.ts';
 
 import { isRecord } from '../../core/is-record.ts';
 import { Refusal, wrongField } from '../../http/refusal.ts';

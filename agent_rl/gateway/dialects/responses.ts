@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import { type Static, Type } from '../../core/typebox.ts';
 
 import { isRecord } from '../../core/is-record.ts';
 import { EventAnswer, WholeAnswer } from '../../http/answer-request.ts';

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import { type Static, Type } from '../../core/typebox.ts';
 
 import { AgentRlError } from '../../core/errors.ts';
 import type { GeneratorHost } from '../../core/plugins/model/generator.ts';

@@ -1,4 +1,4 @@
-import { Type, type Static } from 'typebox';
+import { Type, type Static } from '../../core/typebox.ts';
 
 import { AgentRlError } from '../../core/errors.ts';
 import { isRecord } from '../../core/is-record.ts';

@@ -1,4 +1,4 @@
-import { Type, type Static } from 'typebox';
+import { Type, type Static } from '../../core/typebox.ts';
 
 /*
  * What `generator: served` and `agent-rl serve` say to each other, JSON over HTTP. Numbers survive JSON bit by bit.

@@ -1,5 +1,5 @@
-import { Type } from 'typebox';
-import { Value } from 'typebox/value';
+import { Type } from '../../core/typebox.ts';
+import { Value } from '../../core/typebox.ts';
 
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import { isRecord } from '../../core/is-record.ts';

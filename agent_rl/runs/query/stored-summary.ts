@@ -1,5 +1,5 @@
 import { Ajv, type ValidateFunction } from 'ajv';
-import { Type } from 'typebox';
+import { Type } from '../../core/typebox.ts';
 
 import { AgentRlError } from '../../core/errors.ts';
 import type { RunSummary } from '../summary.ts';

@@ -1,5 +1,5 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import { type Static, type TSchema, Type } from 'typebox';
+import { type Static, type TSchema, Type } from '../../core/typebox.ts';
 
 import { sandboxStatuses } from '../../core/services/sandbox.ts';
 

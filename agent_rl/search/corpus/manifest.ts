@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
-import { type Static, Type } from 'typebox';
+import { type Static, Type } from '../../core/typebox.ts';
 
 import { checkBlock } from '../../config/index.ts';
 import { AgentRlError, messageOf, nodeCodeOf } from '../../core/errors.ts';

@@ -1,5 +1,5 @@
-import { Type } from 'typebox';
-import { Value } from 'typebox/value';
+import { Type } from '../../core/typebox.ts';
+import { Value } from '../../core/typebox.ts';
 
 import { secretOf } from '../../core/wire/secret-of.ts';
 import type { SearchBackend, SearchHit, SearchRequest } from '../../core/services/search.ts';

@@ -1,5 +1,5 @@
 import { Ajv } from 'ajv';
-import { Type, type TSchema } from 'typebox';
+import { Type, type TSchema } from '../../core/typebox.ts';
 
 import { messageOf } from '../../core/errors.ts';
 import type { ToolFace } from '../../core/plugins/tool.ts';

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type } from '../../core/typebox.ts';
 
 import { messageOf } from '../../core/errors.ts';
 import { tool } from '../../core/plugins/tool.ts';

@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox';
-import { Value } from 'typebox/value';
+import { type Static, Type } from '../../core/typebox.ts';
+import { Value } from '../../core/typebox.ts';
 
 import { secretOf } from '../../core/wire/secret-of.ts';
 import { AgentRlError } from '../../core/errors.ts';

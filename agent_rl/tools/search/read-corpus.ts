@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
-import { type Static, type TSchema, Type } from 'typebox';
-import { Value } from 'typebox/value';
+import { type Static, type TSchema, Type } from '../../core/typebox.ts';
+import { Value } from '../../core/typebox.ts';
 
 import { checkBlock } from '../../config/index.ts';
 import { AgentRlError } from '../../core/errors.ts';

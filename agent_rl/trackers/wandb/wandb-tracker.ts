@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-import { type Static, Type } from 'typebox';
+import { type Static, Type } from '../../core/typebox.ts';
 
 import type { Given } from '../../core/plugins/given.ts';
 import {

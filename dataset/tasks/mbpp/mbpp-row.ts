@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import { type Static, Type } from '../../../agent_rl/core/typebox.ts';
 
 import type { CallsCase, CodeTask, CodeTests } from '../../../agent_rl/core/tasks/code-task.ts';
 import type { RowReader } from '../read-rows.ts';

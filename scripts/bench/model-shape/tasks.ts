@@ -118,18 +118,21 @@ const sharedShare = ({ sequences, tokens, common }: Shape['groups'][number]): st
 export function growthOf(models: readonly ModelConfig[]): Group[] {
   const [middle] = models;
   const base = { sequences: 8, prompt: 128, turn: 128, config: middle! };
-  const grown: (typeof base)[] = [
-    ...[4, 8, 16, 32].map((sequences) => ({ ...base, sequences })),
-    ...[512, 1024, 2048].map((prompt) => ({ ...base, prompt })),
-    ...[256, 512, 1024].map((turn) => ({ ...base, turn })),
-    ...models.slice(1).map((config) => ({ ...base, config })),
+  const grown = [
+    ...[4, 8, 16, 32].map((sequences) => ({ sequences })),
+    ...[512, 1024, 2048].map((prompt) => ({ prompt })),
+    ...[256, 512, 1024].map((turn) => ({ turn })),
+    ...models.slice(1).map((config) => ({ config })),
   ];
-  return grown.map(({ sequences, prompt, turn, config }) => ({
-    title: `${(parameterCount(config) / 1e6).toFixed(1)} M, group of ${sequences}, prompt of ${prompt}, turns of ${turn}`,
-    task: { kind: 'lora-group', sequences, tokens: prompt + turn, common: prompt },
-    tokens: prompt + sequences * turn,
-    contestants: [{ name: 'ours', config: { ...config, adapters: [benchAdapter] } }],
-  }));
+  return grown.map((other): Group => {
+    const { sequences, prompt, turn, config } = { ...base, ...other };
+    return {
+      title: `${(parameterCount(config) / 1e6).toFixed(1)} M, group of ${sequences}, prompt of ${prompt}, turns of ${turn}`,
+      task: { kind: 'lora-group', sequences, tokens: prompt + turn, common: prompt },
+      tokens: prompt + sequences * turn,
+      contestants: [{ name: 'ours', config: { ...config, adapters: [benchAdapter] } }],
+    };
+  });
 }
 
 /** What a process of its own is to do. */

@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox';
-import { Value } from 'typebox/value';
+import { type Static, Type } from '../../../core/typebox.ts';
+import { Value } from '../../../core/typebox.ts';
 
 import type { PluginReport } from '../../../core/plugins/tool.ts';
 import { decodeText, mimeOf } from './decode-text.ts';
