@@ -1,12 +1,15 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 
+import { KeyedRng } from '../agent_rl/core/keyed-rng.ts';
+import { batchOf } from '../agent_rl/core/services/batch.ts';
 import { EagerEngine } from '../agent_rl/engine/eager-engine.ts';
 import type { Engine } from '../agent_rl/engine/engine.ts';
 import { openEngine } from '../agent_rl/engine/open-engine.ts';
+import { LocalLearner } from '../agent_rl/learner/local-learner.ts';
 import type { ModelConfig } from '../model/config/architecture.ts';
+import { initialParameters } from '../model/config/parameters.ts';
 import { benchModel, tinyModel, type BatchSize } from './bench/bench-model.ts';
-import { openTrainStep } from './bench/step/train-step.ts';
 import { registerTensorflow } from './check-tensorflow/build-binding.ts';
 import { inTemporaryFolder } from './temporary-folder.ts';
 
@@ -25,14 +28,29 @@ const { values } = parseArgs({
 const tolerance = 1e-4;
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
-async function stepOn(engine: Engine, config: ModelConfig, size: BatchSize) {
-  const step = await openTrainStep(engine, config, size);
-  await step.gradients(); // the first run loads and allocates
+/** The loss of a batch of random tokens, and its gradient by parameter. */
+async function stepOn(engine: Engine, config: ModelConfig, { sequences, length }: BatchSize) {
+  const random = new KeyedRng(2, 'bench');
+  const data = Array.from({ length: sequences }, () => ({
+    tokens: Int32Array.from({ length }, () => random.integer(config.vocabSize)),
+    weights: new Float32Array(length).fill(1 / (sequences * (length - 1))).fill(0, 0, 1),
+    advantages: new Float32Array(length),
+    oldLogProbs: new Float32Array(length),
+  }));
+  const parameters = initialParameters(config, new KeyedRng(1, 'bench'));
+  const learner = new LocalLearner(engine, config, parameters, {
+    microBatchTokens: sequences * length,
+  });
+  const step = () => learner.forwardBackward(batchOf(data), { name: 'cross_entropy' });
+  await step(); // the first run loads and allocates
+  await learner.discardGradients();
   const started = performance.now();
-  const result = await step.gradients();
+  const { loss } = await step();
   const seconds = (performance.now() - started) / 1000;
-  await step.close();
-  return { ...result, seconds };
+  const gradientOf = (name: string) => Float32Array.from(learner.gradientOf(name)!);
+  const gradients = new Map([...parameters.keys()].map((name) => [name, gradientOf(name)]));
+  await learner.close();
+  return { loss, gradients, seconds };
 }
 
 type Gradients = ReadonlyMap<string, Float32Array>;

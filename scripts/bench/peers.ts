@@ -52,32 +52,3 @@ export function peerAnswer(python: string, script: string, order: object): unkno
   const text = programOutput(python, ['-W', 'ignore', file, JSON.stringify(order)]);
   return JSON.parse(text.trim().split('\n').at(-1)!);
 }
-
-export interface PeerResult {
-  version: string;
-  threads: number;
-  variants: {
-    name: string;
-    /** Absent when it failed. */
-    medianS?: number;
-    seconds?: number[];
-    error?: string;
-  }[];
-}
-
-const needs: PeerNeeds = {
-  modules: ['torch', 'numpy', 'setuptools'],
-  // Where the CPU build is not the default one, this brings GPU libraries along: it cannot be imported without them.
-  packages: ['torch>=2.4,<3', 'numpy', 'setuptools'],
-};
-
-/**
- * Times the same training step in PyTorch.
- *
- * @param settings threads, repeats, sizes of model and batch: what train_step.py reads
- */
-export const measurePeers = (python: string, settings: object): Promise<PeerResult> =>
-  withPeerPython(python, needs, async (own) => {
-    note('Measuring: PyTorch');
-    return peerAnswer(own, 'train_step.py', settings) as PeerResult;
-  });

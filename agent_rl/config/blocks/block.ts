@@ -1,4 +1,9 @@
-import { Type, type TNumberOptions, type TProperties, type TStringOptions } from '../../core/typebox.ts';
+import {
+  Type,
+  type TNumberOptions,
+  type TProperties,
+  type TStringOptions,
+} from '../../core/typebox.ts';
 
 /*
  * Every setting of the run file is declared once, in this folder, with its description, default and unit (the `unit`
