@@ -5,7 +5,7 @@ import { fused } from './custom-operation.ts';
 
 /** The values that a round passes to the next, and the values that it returns. */
 export interface Round {
-  /** As many as the first round began with, of the same shapes. */
+  /** As many as the first round began with, of the same shapes or with shorter axes. */
   carried: readonly Tensor[];
   given: readonly Tensor[];
 }

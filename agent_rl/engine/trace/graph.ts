@@ -85,6 +85,8 @@ export class Graph {
   readonly inputs: GraphInput[] = [];
   /** What nodes compute, by name, as far as the recorder knows. */
   readonly results = new Map<string, { shape: readonly number[]; dtype: GraphDType }>();
+  /** What rounds carry on. It may be shorter than where it began, and its shape is not known. */
+  readonly #carried = new Set<string>();
   #names = new Map<Value, string>();
   readonly #shared = new Map<string, string>();
   #count = 0;
@@ -96,7 +98,8 @@ export class Graph {
 
   /** Remembers the shape of a computed value. */
   noteShape({ shape, dtype, source }: Value): void {
-    if (source.kind === 'node') this.results.set(source.name, { shape, dtype });
+    if (source.kind === 'node' && !this.#carried.has(source.name))
+      this.results.set(source.name, { shape, dtype });
   }
 
   constant(
@@ -187,6 +190,7 @@ export class Graph {
     // What was made of constants inside is not known outside.
     this.#names = outside;
     const outputs = results.map(() => this.#fresh('t'));
+    for (const name of outputs.slice(0, first.length)) this.#carried.add(name);
     const inputs = [this.int64s([count]), this.scalar(1, 'bool'), ...initial];
     this.nodes.push({ operator: 'Loop', inputs, outputs, attributes: {}, body });
     return outputs;

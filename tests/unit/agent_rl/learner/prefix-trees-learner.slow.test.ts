@@ -141,8 +141,10 @@ describe('A learner with prefix trees', () => {
     return expectSame(whole, { loss: policy({}), memory });
   });
 
-  test('computes the same with an adapter, also over a model of four bits', async () => {
+  test('computes the same with an adapter, also where layers are recomputed, and over a model of four bits', async () => {
+    const memory = { recompute: 'blocks', logitBytes: 2 ** 20 } as const;
     await expectSame(adapted(whole), { loss: policy({}) });
+    await expectSame(adapted(whole), { loss: policy({}), memory });
     const { config, weights } = await tinyQuantizedModel();
     await expectSame(adapted({ config, weights }), { loss: losses['cross entropy']! });
   });
