@@ -3,7 +3,7 @@
  *
  * Importing this starts nothing and loads no engine.
  */
-export { Type } from './core/typebox.ts';
+export { type Static, Type } from './core/typebox.ts';
 
 export {
   tool,

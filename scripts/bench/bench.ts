@@ -39,7 +39,7 @@ const shapes = [
 const parts = shapes.flatMap(([name]) => [name, ...taskKinds.map((kind) => `${name}-${kind}`)]);
 const only = namesOf('only', values.only, [...parts, 'growth']);
 const small = { hiddenSize: 128, layers: 4, heads: 4, headDim: 32, intermediateSize: 352 };
-/** 25.8, 1.5, 134.5 and 596 M parameters. */
+/** 25.8, 1.6, 134.5 and 596 M parameters. */
 const growing = [benchModel, { ...benchModel, ...small }, smolLm2Shape.config, qwen3Shape.config];
 const chosen = shapes.flatMap(([name, shape]) =>
   groupsOf(tiny ? tinyShape : shape).filter(

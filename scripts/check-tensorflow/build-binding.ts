@@ -51,13 +51,22 @@ export async function registerTensorflow(options: BindingOptions): Promise<void>
   await tf.findBackendFactory('tensorflow')?.();
 }
 
-/** The packages of TensorFlow.js that the binding loads: the instance that is registered with. */
+/**
+ * The packages of TensorFlow.js that the binding loads: the instance that is registered with. The binding was compiled for a time
+ * before classes, and calls the class that its own extends as a function.
+ */
 async function writeTensorFlow(modules: string): Promise<void> {
   const bundle = JSON.stringify(require.resolve('#tensorflow'));
   for (const name of ['tfjs', 'tfjs-core']) {
     const folder = path.join(modules, '@tensorflow', name);
     await mkdir(folder, { recursive: true });
-    await writeFile(path.join(folder, 'index.js'), `module.exports = require(${bundle});\n`);
+    const lines = [
+      `const tf = require(${bundle});`,
+      `function KernelBackend() {}`,
+      `KernelBackend.prototype = tf.KernelBackend.prototype;`,
+      `module.exports = { ...tf, KernelBackend };`,
+    ];
+    await writeFile(path.join(folder, 'index.js'), lines.join('\n'));
   }
 }
 

@@ -19,12 +19,12 @@ import type { Packed } from '../../../agent_rl/generation/programs/decoder-progr
 import { measureDecode } from '../step/decode.ts';
 import { measureTurns, type Turns } from '../step/turns.ts';
 import { peerAnswer, type PeerNeeds, withPeerPython } from '../peers.ts';
-import { jobNamed, peerJobs } from './peer-job.ts';
+import { jobNamed, peerJobs, requireModel } from './peer-job.ts';
 import { promptsOfTasks } from './prompts-of-tasks.ts';
 
 /*
  * Tokens a second of one model in float32, ours and llama.cpp's alternately, for several batch sizes with rows that all differ:
- * `npm run bench:decode -- [--job smollm2] [--model FOLDER] [--batches 1,8,32] [--threads 1] [--rounds 2] [--python PYTHON]
+ * `npm run bench:decode -- [--job smollm2] [--model FOLDER] [--batches 1,8,32] [--threads 2] [--rounds 2] [--python PYTHON]
  * [--json FILE]`. Prompts of 64 tokens are computed before; 128 tokens are drawn for each row.
  *
  * Ours twice: as while the job trains, where a whole model is given to each run and what is under an adapter is held by the program of
@@ -37,7 +37,7 @@ const { values } = parseArgs({
     job: { type: 'string', default: 'smollm2' },
     model: { type: 'string' },
     batches: { type: 'string', default: '1,8,32' },
-    threads: { type: 'string', default: '1' },
+    threads: { type: 'string', default: '2' },
     rounds: { type: 'string', default: '2' },
     python: { type: 'string', default: 'python3' },
     json: { type: 'string' },
@@ -49,6 +49,7 @@ const rounds = wholeNumber('rounds', values.rounds);
 const size = { promptTokens: 64, newTokens: 128 };
 const job = peerJobs[jobNamed(values.job)];
 const model = path.resolve(values.model ?? job.model);
+requireModel({ ...job, model });
 
 interface Rate {
   batch: number;

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 
 import { mean, sum } from '../../../agent_rl/algorithms/statistics.ts';
@@ -19,6 +18,7 @@ import {
   jobNamed,
   type PeerJob,
   peerJobs,
+  requireModel,
   runOfOurs,
   type TrlAnswer,
   trlNeeds,
@@ -66,9 +66,11 @@ const sequencesTried = wholeNumbers(
   'sequences',
   values.sequences ?? (name === 'smollm2' ? '4,8' : '16'),
 );
-if (!existsSync(job.model)) {
-  throw new Error(
-    `${job.model} does not exist. Run "npm run recipe:smollm2", or name a model: --model FOLDER.`,
+requireModel(job);
+const episodes = job.tasks * job.group;
+if (sequencesTried.length === 0 || sequencesTried.some((count) => episodes % count > 0)) {
+  throw new TypeError(
+    `--sequences ${values.sequences}: expected numbers that divide the ${episodes} episodes of an iteration.`,
   );
 }
 

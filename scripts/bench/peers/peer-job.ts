@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { packageRoot } from '../../../agent_rl/core/package-root.ts';
@@ -30,6 +30,7 @@ const trlSettings = {
     completionTokens: 250,
     turns: 3,
     learningRate: 5e-4,
+    beta2: 0.95,
     clipHigh: 0.28,
     lora: { rank: benchAdapter.rank, alpha: benchAdapter.alpha },
   },
@@ -39,6 +40,7 @@ const trlSettings = {
     completionTokens: 366,
     turns: 4,
     learningRate: 2.5e-4,
+    beta2: 0.99,
     clipHigh: 0.28,
     lora: null,
   },
@@ -67,6 +69,14 @@ export const peerJobs: Record<JobName, PeerJob> = {
     group: 8,
   },
 };
+
+/** @throws Error where the folder of a job's model is not there */
+export function requireModel({ model }: PeerJob): void {
+  if (existsSync(path.join(model, 'config.json'))) return;
+  throw new Error(
+    `${model} holds no model. Name one with --model FOLDER; "npm run recipe:smollm2" makes ${peerJobs.smollm2.model}.`,
+  );
+}
 
 /** What TRL needs to train on them. */
 export const trlNeeds: PeerNeeds = {
