@@ -3,7 +3,8 @@
  *
  * Importing this starts nothing and loads no engine.
  */
-export { type Static, Type } from './core/typebox.ts';
+export type { Static } from 'typebox';
+export { Type } from './core/typebox.ts';
 
 export {
   tool,
