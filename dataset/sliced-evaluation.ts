@@ -1,5 +1,4 @@
 import { Type } from '../agent_rl/core/typebox.ts';
-
 import { integer, most, within } from '../agent_rl/config/blocks/block.ts';
 
 /** The block in YAML of a task generator whose evaluation is a headline and slices, each of as many questions. */

@@ -1,5 +1,4 @@
 import { Type, type Static } from '../core/typebox.ts';
-
 import type { Sampling } from '../core/services/generator.ts';
 import { AlgorithmBlock } from './blocks/algorithm-block.ts';
 import { CheckpointBlock, TrainBlock, EvalBlock } from './blocks/train-block.ts';

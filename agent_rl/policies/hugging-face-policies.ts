@@ -1,5 +1,4 @@
 import { Type } from '../core/typebox.ts';
-
 import { policy } from '../core/plugins/policy.ts';
 import type { TransformersJsOptions } from '../generation/transformers-js/open-transformers-js.ts';
 import { openInThread } from '../generation/transformers-js/threaded-generator.ts';

@@ -1,5 +1,4 @@
 import { Type } from '../core/typebox.ts';
-
 import type { Sampler } from '../core/services/generator.ts';
 import type { AssistantMessage, Message } from '../core/message.ts';
 import type { ActOptions, Policy, PolicyTurn } from '../core/plugins/policy.ts';

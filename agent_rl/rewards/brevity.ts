@@ -1,5 +1,4 @@
 import { Type, type Static } from '../core/typebox.ts';
-
 import { costs, integer, most, within } from '../config/blocks/block.ts';
 import { type EpisodeView, reward } from '../core/plugins/reward.ts';
 

@@ -1,5 +1,4 @@
 import { type Static, Type } from '../core/typebox.ts';
-
 import { choice } from '../config/blocks/block.ts';
 import { acceptedAnswers, isAnswer, mentionsAnswer } from '../core/tasks/answer-match.ts';
 import { type EpisodeView, reward } from '../core/plugins/reward.ts';

@@ -1,5 +1,4 @@
 import { type Static, Type } from '../core/typebox.ts';
-
 import { flag } from '../config/blocks/block.ts';
 import { type EpisodeView, reward } from '../core/plugins/reward.ts';
 import { finalAnswer } from './final-answer.ts';

@@ -1,5 +1,4 @@
 import { type Static, Type } from '../core/typebox.ts';
-
 import { number, within } from '../config/blocks/block.ts';
 import { type EpisodeView, reward } from '../core/plugins/reward.ts';
 import { markedAnswer } from '../core/tasks/find-number.ts';

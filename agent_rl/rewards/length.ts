@@ -1,5 +1,4 @@
 import { type Static, Type } from '../core/typebox.ts';
-
 import { costLimit, costs, integer, most, within } from '../config/blocks/block.ts';
 import { answerWords } from '../core/tasks/answer-match.ts';
 import { type EpisodeView, reward } from '../core/plugins/reward.ts';

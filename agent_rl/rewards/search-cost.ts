@@ -1,5 +1,4 @@
 import { type Static, Type } from '../core/typebox.ts';
-
 import { costs, costLimit } from '../config/blocks/block.ts';
 import { type EpisodeView, reward } from '../core/plugins/reward.ts';
 

@@ -1,5 +1,4 @@
 import { Type, type Static } from '../../agent_rl/core/typebox.ts';
-
 import type { Message, ToolCall } from '../../agent_rl/core/message.ts';
 import { isRecord } from '../../agent_rl/core/is-record.ts';
 import { marked, unmarked, withoutMarks } from '../../agent_rl/core/python/python-json.ts';

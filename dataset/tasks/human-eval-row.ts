@@ -1,5 +1,4 @@
 import { type Static, Type } from '../../agent_rl/core/typebox.ts';
-
 import type { CodeTask } from '../../agent_rl/core/tasks/code-task.ts';
 import type { DatasetProblem } from './dataset-problem.ts';
 import type { RowReader } from './read-rows.ts';

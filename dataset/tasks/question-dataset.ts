@@ -1,7 +1,6 @@
 import { basename, dirname } from 'node:path';
 
 import { type Static, Type } from '../../agent_rl/core/typebox.ts';
-
 import type { QuestionTask } from '../../agent_rl/core/tasks/question-task.ts';
 import { labelText } from '../../agent_rl/core/tasks/decimal-text.ts';
 import { isRecord } from '../../agent_rl/core/is-record.ts';

@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject } from 'ajv';
-import { type Static, type TSchema, Type } from '../../agent_rl/core/typebox.ts';
 
+import { type Static, type TSchema, Type } from '../../agent_rl/core/typebox.ts';
 import type { CodeTests } from '../../agent_rl/core/tasks/code-task.ts';
 import { showValue } from '../../agent_rl/core/show-value.ts';
 import { nearestName } from '../../agent_rl/config/checks/nearest-name.ts';

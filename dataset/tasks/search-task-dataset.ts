@@ -1,5 +1,4 @@
 import { type Static, Type } from '../../agent_rl/core/typebox.ts';
-
 import { showValue } from '../../agent_rl/core/show-value.ts';
 import { answerKey } from '../../agent_rl/core/tasks/answer-match.ts';
 import { labelText } from '../../agent_rl/core/tasks/decimal-text.ts';

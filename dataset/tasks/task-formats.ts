@@ -1,5 +1,4 @@
 import { type Static, Type } from '../../agent_rl/core/typebox.ts';
-
 import { AgentRlError } from '../../agent_rl/core/errors.ts';
 import { isRecord } from '../../agent_rl/core/is-record.ts';
 import { showValue } from '../../agent_rl/core/show-value.ts';

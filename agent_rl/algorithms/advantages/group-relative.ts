@@ -1,5 +1,4 @@
 import { type Static, Type } from '../../core/typebox.ts';
-
 import { choice, number, within } from '../../config/blocks/block.ts';
 import { advantage, type RewardGroup } from '../../core/algorithm/advantage.ts';
 import { groupAdvantages } from '../group-advantages.ts';

@@ -1,5 +1,4 @@
 import { type Static, Type } from '../../core/typebox.ts';
-
 import { number, within } from '../../config/blocks/block.ts';
 import { correction, type CorrectionTokens } from '../../core/algorithm/correction.ts';
 

@@ -1,5 +1,4 @@
 import { type Static, Type } from '../../core/typebox.ts';
-
 import { number, within } from '../../config/blocks/block.ts';
 import { loss, type LossBatch } from '../../core/algorithm/loss.ts';
 import type { LossOps } from '../../core/algorithm/loss-ops.ts';

@@ -1,5 +1,4 @@
 import { type Static, Type } from '../../core/typebox.ts';
-
 import { integer, mostReward, number, within } from '../../config/blocks/block.ts';
 import { selection, type SelectionGroup } from '../../core/algorithm/selection.ts';
 import { hasNoSpread } from '../statistics.ts';

@@ -1,5 +1,4 @@
 import { Type, type TProperties } from '../../core/typebox.ts';
-
 import { schemaAt } from '../../config/config-schema.ts';
 import { advantages } from '../../core/algorithm/advantage.ts';
 import { corrections } from '../../core/algorithm/correction.ts';

@@ -1,5 +1,4 @@
 import { Type, type TProperties, type TSchema } from '../../core/typebox.ts';
-
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import { isRecord } from '../../core/is-record.ts';
 import type { RegistryEntry } from '../../core/plugins/plugin.ts';

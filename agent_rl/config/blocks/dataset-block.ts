@@ -1,5 +1,4 @@
 import { Type } from '../../core/typebox.ts';
-
 import { above, block, choice, flag, integer, most, number, optionalText, text } from './block.ts';
 
 const split = (name: string, use: string) =>

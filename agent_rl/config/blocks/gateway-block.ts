@@ -1,5 +1,4 @@
 import { Type } from '../../core/typebox.ts';
-
 import { block, choice, optionalText, text, variable } from './block.ts';
 
 /** How external agents reach the model. */

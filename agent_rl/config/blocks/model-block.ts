@@ -1,5 +1,4 @@
 import { Type } from '../../core/typebox.ts';
-
 import { adapterTargetNames } from '../../core/services/linear-module.ts';
 import { above, block, choice, flag, integer, number, text, within } from './block.ts';
 

@@ -1,5 +1,4 @@
 import { type Static, Type } from '../../core/typebox.ts';
-
 import { flag, integer, most, mostReward, number, optionalText, text, within } from './block.ts';
 
 /*

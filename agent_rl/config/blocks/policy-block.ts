@@ -1,5 +1,4 @@
 import { Type } from '../../core/typebox.ts';
-
 import { above, block, flag, integer, most, number, text, within } from './block.ts';
 
 const SamplingBlock = block(

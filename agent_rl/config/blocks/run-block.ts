@@ -1,5 +1,4 @@
 import { Type } from '../../core/typebox.ts';
-
 import {
   block,
   choice,

@@ -1,5 +1,4 @@
 import { Type } from '../../core/typebox.ts';
-
 import { above, block, choice, flag, integer, most, number, text, within } from './block.ts';
 
 const ParityBlock = block(

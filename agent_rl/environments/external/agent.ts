@@ -1,5 +1,4 @@
 import { type Static, type TObject, Type } from '../../core/typebox.ts';
-
 import type { AgentContext } from '../../core/plugins/agent.ts';
 import {
   environments,

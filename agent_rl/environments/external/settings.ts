@@ -1,5 +1,4 @@
 import { type Static, Type } from '../../core/typebox.ts';
-
 import { integer, text, within } from '../../config/blocks/block.ts';
 import { judgingSettings } from '../question/settings.ts';
 

@@ -1,5 +1,4 @@
 import { type Static, Type } from '../../core/typebox.ts';
-
 import { choice, optionalText, penalty, successReward } from '../../config/blocks/block.ts';
 
 /** The environment's block in YAML. */

@@ -1,5 +1,4 @@
 import { Type } from '../../core/typebox.ts';
-
 import { EventAnswer, WholeAnswer } from '../../http/answer-request.ts';
 import { wrongField } from '../../http/refusal.ts';
 import { askedMessages, toolsOf } from './chat-messages.ts';

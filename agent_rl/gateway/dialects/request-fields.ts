@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject } from 'ajv';
-import { type Static, type TSchema, Type } from '../../core/typebox.ts';
 
+import { type Static, type TSchema, Type } from '../../core/typebox.ts';
 import { isRecord } from '../../core/is-record.ts';
 import { Refusal, wrongField } from '../../http/refusal.ts';
 import type { SamplingRequest } from '../sampling/served-model.ts';

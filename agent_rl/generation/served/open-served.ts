@@ -1,5 +1,4 @@
 import { Type, type Static } from '../../core/typebox.ts';
-
 import { AgentRlError } from '../../core/errors.ts';
 import { isRecord } from '../../core/is-record.ts';
 import { generator, type GeneratorHost } from '../../core/plugins/model/generator.ts';

@@ -1,7 +1,6 @@
 import { tmpdir } from 'node:os';
 
 import { type Static, Type } from '../../core/typebox.ts';
-
 import { AgentRlError } from '../../core/errors.ts';
 import { generator, type GeneratorHost } from '../../core/plugins/model/generator.ts';
 import type { Sampling } from '../../core/services/generator.ts';

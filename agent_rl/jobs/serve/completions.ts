@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
 import { Type } from '../../core/typebox.ts';
-
 import { EventAnswer } from '../../http/answer-request.ts';
 import { wrongField } from '../../http/refusal.ts';
 import {

@@ -1,5 +1,4 @@
 import { Type } from '../../core/typebox.ts';
-
 import type { BareCall } from '../../core/plugins/tool-call-format.ts';
 import type { ToolSpec } from '../../core/plugins/tool.ts';
 

@@ -1,5 +1,4 @@
 import { type Static, Type } from '../../core/typebox.ts';
-
 import { integer, within } from '../../config/blocks/block.ts';
 import { acceptedAnswers } from '../../core/tasks/answer-match.ts';
 import { AgentRlError, messageOf } from '../../core/errors.ts';

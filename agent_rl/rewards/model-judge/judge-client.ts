@@ -1,6 +1,4 @@
-import { Type } from '../../core/typebox.ts';
-import { Value } from '../../core/typebox.ts';
-
+import { Type, Value } from '../../core/typebox.ts';
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import { isRecord } from '../../core/is-record.ts';
 import type { PluginReport } from '../../core/plugins/tool.ts';

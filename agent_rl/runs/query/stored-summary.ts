@@ -1,6 +1,6 @@
 import { Ajv, type ValidateFunction } from 'ajv';
-import { Type } from '../../core/typebox.ts';
 
+import { Type } from '../../core/typebox.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import type { RunSummary } from '../summary.ts';
 

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 
 import { Type, type Static } from '../../core/typebox.ts';
-
 import { generator } from '../../core/plugins/model/generator.ts';
 import { RecordedTurns } from './recorded-turns.ts';
 import { ReplayGenerator } from './replay-generator.ts';

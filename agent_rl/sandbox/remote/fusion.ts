@@ -1,7 +1,6 @@
 import { constants } from 'node:os';
 
 import { type Static, type TSchema, Type } from '../../core/typebox.ts';
-
 import { limitBounds, type RunRequest, type RunResult } from '../../core/services/sandbox.ts';
 
 /*

@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import { type Static, type TSchema, Type } from '../../core/typebox.ts';
 
+import { type Static, type TSchema, Type } from '../../core/typebox.ts';
 import { sandboxStatuses } from '../../core/services/sandbox.ts';
 
 /*

@@ -5,7 +5,6 @@ import { join, relative, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
 import { type Static, Type } from '../../core/typebox.ts';
-
 import { checkBlock } from '../../config/index.ts';
 import { AgentRlError, messageOf, nodeCodeOf } from '../../core/errors.ts';
 

@@ -1,5 +1,4 @@
 import { type Static, Type } from '../../core/typebox.ts';
-
 import { integer, most, number, optionalText, text, within } from '../../config/blocks/block.ts';
 
 const prefix = (description: string) => Type.Optional(Type.String({ description }));

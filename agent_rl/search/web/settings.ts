@@ -1,5 +1,4 @@
 import { type Static, Type } from '../../core/typebox.ts';
-
 import {
   choice,
   integer,

@@ -1,6 +1,4 @@
-import { Type } from '../../core/typebox.ts';
-import { Value } from '../../core/typebox.ts';
-
+import { Type, Value } from '../../core/typebox.ts';
 import { secretOf } from '../../core/wire/secret-of.ts';
 import type { SearchBackend, SearchHit, SearchRequest } from '../../core/services/search.ts';
 import { AgentRlError } from '../../core/errors.ts';

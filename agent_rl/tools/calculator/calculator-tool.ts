@@ -1,5 +1,4 @@
 import { type Static, Type } from '../../core/typebox.ts';
-
 import { choice } from '../../config/blocks/block.ts';
 import { messageOf } from '../../core/errors.ts';
 import { tool, type Tool, type ToolResult } from '../../core/plugins/tool.ts';

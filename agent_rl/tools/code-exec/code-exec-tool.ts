@@ -1,5 +1,4 @@
 import { type Static, Type } from '../../core/typebox.ts';
-
 import { choice, flag, number } from '../../config/blocks/block.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import { KeyedRng } from '../../core/keyed-rng.ts';

@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv';
-import { Type, type TSchema } from '../../core/typebox.ts';
 
+import { Type, type TSchema } from '../../core/typebox.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { ToolFace } from '../../core/plugins/tool.ts';
 import { checkBudget } from '../../search/web/index.ts';

@@ -1,5 +1,4 @@
 import { Type } from '../../core/typebox.ts';
-
 import { messageOf } from '../../core/errors.ts';
 import { tool } from '../../core/plugins/tool.ts';
 import type { Tool, ToolContext, ToolResult } from '../../core/plugins/tool.ts';

@@ -1,6 +1,4 @@
-import { type Static, Type } from '../../core/typebox.ts';
-import { Value } from '../../core/typebox.ts';
-
+import { type Static, Type, Value } from '../../core/typebox.ts';
 import { secretOf } from '../../core/wire/secret-of.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import type { ToolHost, ToolShared } from '../../core/plugins/tool.ts';

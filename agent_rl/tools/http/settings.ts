@@ -1,5 +1,4 @@
 import { type Static, Type } from '../../core/typebox.ts';
-
 import { choice, integer, text, within } from '../../config/blocks/block.ts';
 import { webProperties } from '../../search/web/index.ts';
 

@@ -1,5 +1,4 @@
 import { type Static, Type } from '../../core/typebox.ts';
-
 import { flag, integer, within } from '../../config/blocks/block.ts';
 import { tool } from '../../core/plugins/tool.ts';
 import type {

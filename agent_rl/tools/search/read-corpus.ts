@@ -2,9 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
-import { type Static, type TSchema, Type } from '../../core/typebox.ts';
-import { Value } from '../../core/typebox.ts';
-
+import { type Static, type TSchema, Type, Value } from '../../core/typebox.ts';
 import { checkBlock } from '../../config/index.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import type { CorpusItem, CorpusSource, Passage } from '../../search/corpus/index.ts';

@@ -1,5 +1,4 @@
 import { type Static, Type } from '../../core/typebox.ts';
-
 import type { SearchBackend, SearchDocument, SearchHit } from '../../core/services/search.ts';
 import { tool, type Tool, type ToolContext, type ToolResult } from '../../core/plugins/tool.ts';
 import { openTaskDocuments } from '../../search/corpus/index.ts';

@@ -1,5 +1,4 @@
 import { type Static, Type } from '../../core/typebox.ts';
-
 import { AgentRlError } from '../../core/errors.ts';
 import { secretOf } from '../../core/wire/secret-of.ts';
 import type { HttpClientOptions } from '../../http/http-client.ts';

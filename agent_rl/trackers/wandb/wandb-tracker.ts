@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 
 import { type Static, Type } from '../../core/typebox.ts';
-
 import type { Given } from '../../core/plugins/given.ts';
 import {
   type TrackedEvent,

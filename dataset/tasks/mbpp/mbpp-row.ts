@@ -1,5 +1,4 @@
 import { type Static, Type } from '../../../agent_rl/core/typebox.ts';
-
 import type { CallsCase, CodeTask, CodeTests } from '../../../agent_rl/core/tasks/code-task.ts';
 import type { RowReader } from '../read-rows.ts';
 import { closed, filled, rowCheck } from '../row-schema.ts';

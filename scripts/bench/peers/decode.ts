@@ -19,7 +19,7 @@ import type { Packed } from '../../../agent_rl/generation/programs/decoder-progr
 import { measureDecode } from '../step/decode.ts';
 import { measureTurns, type Turns } from '../step/turns.ts';
 import { peerAnswer, type PeerNeeds, withPeerPython } from '../peers.ts';
-import { jobNamed, peerJobs, requireModel } from './peer-job.ts';
+import { jobNamed, requireModel } from './peer-job.ts';
 import { promptsOfTasks } from './prompts-of-tasks.ts';
 
 /*
@@ -47,7 +47,7 @@ const batches = wholeNumbers('batches', values.batches);
 const threads = wholeNumber('threads', values.threads);
 const rounds = wholeNumber('rounds', values.rounds);
 const size = { promptTokens: 64, newTokens: 128 };
-const job = peerJobs[jobNamed(values.job)];
+const job = jobNamed(values.job);
 const model = path.resolve(values.model ?? job.model);
 requireModel({ ...job, model });
 

@@ -17,7 +17,6 @@ import { peerAnswer, withPeerPython } from '../peers.ts';
 import {
   jobNamed,
   type PeerJob,
-  peerJobs,
   requireModel,
   runOfOurs,
   type TrlAnswer,
@@ -54,12 +53,15 @@ const iterations = wholeNumber('iterations', values.iterations);
 const rounds = wholeNumber('rounds', values.rounds);
 const threads = wholeNumber('threads', values.threads);
 const seed = 7;
-const name = jobNamed(values.job);
+const chosen = jobNamed(values.job);
+const { name } = chosen;
+const numberOr = (flag: 'tasks' | 'group'): number =>
+  wholeNumber(flag, values[flag] ?? String(chosen[flag]));
 const job: PeerJob = {
-  ...peerJobs[name],
-  ...(values.model === undefined ? {} : { model: values.model }),
-  ...(values.tasks === undefined ? {} : { tasks: wholeNumber('tasks', values.tasks) }),
-  ...(values.group === undefined ? {} : { group: wholeNumber('group', values.group) }),
+  ...chosen,
+  model: values.model ?? chosen.model,
+  tasks: numberOr('tasks'),
+  group: numberOr('group'),
   system: values.system,
 };
 const sequencesTried = wholeNumbers(
@@ -85,7 +87,7 @@ interface Measured {
 }
 
 interface Ours extends Measured {
-  /** Of the tokens that rows hold, those that were taken from a sibling with the same context. */
+  /** Of the tokens that rows hold, those that were taken from a sibling with the same context, over the whole run. */
   sharedShare: number;
 }
 
@@ -116,7 +118,7 @@ const ours = (): Promise<Ours> =>
 const theirs = (python: string, sequences: number): Promise<Theirs> =>
   inTemporaryFolder('agent-rl-trl', async (folder) => {
     const size = { folder, threads, iterations: 1 + iterations, seed };
-    const order = trlOrder([name, job], { ...size, sequences });
+    const order = trlOrder(job, { ...size, sequences });
     const answer = peerAnswer(python, 'trl_iteration.py', order) as TrlAnswer;
     const later = answer.iterations.slice(1);
     const total = (of: 'wallS' | 'cpuS' | 'sampledTokens') =>

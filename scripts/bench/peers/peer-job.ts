@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { packageRoot } from '../../../agent_rl/core/package-root.ts';
+import { loadConfig } from '../../../agent_rl/config/load-config.ts';
 import { trainRow } from '../../../dataset/arithmetic_tasks/generator/rows.ts';
 import type { NewAdapter } from '../../../model/weights/open-model.ts';
 import { namesOf } from '../bench-run.ts';
@@ -18,56 +19,39 @@ export interface PeerJob {
   group: number;
   /** The adapter that is trained; without one the whole model is. */
   newAdapter?: NewAdapter;
+  /** What `trl_iteration.py` calls its tool and judge. */
+  environment: 'calculator' | 'code';
+  /** What an episode has room for behind its prompt: TRL counts it without. */
+  completionTokens: number;
   /** Put before every question. */
   system?: string | undefined;
 }
 
-/** The settings of a job that TRL has by other names: what its run file says. */
-const trlSettings = {
-  smollm2: {
-    environment: 'calculator',
-    turnTokens: 64,
-    completionTokens: 250,
-    turns: 3,
-    learningRate: 5e-4,
-    beta2: 0.95,
-    clipHigh: 0.28,
-    lora: { rank: benchAdapter.rank, alpha: benchAdapter.alpha },
-  },
-  'code-tasks': {
-    environment: 'code',
-    turnTokens: 128,
-    completionTokens: 366,
-    turns: 4,
-    learningRate: 2.5e-4,
-    beta2: 0.99,
-    clipHigh: 0.28,
-    lora: null,
-  },
-} as const;
-export type JobName = keyof typeof trlSettings;
-
-export const jobNames = Object.keys(trlSettings) as JobName[];
-
-/** @throws TypeError for another name */
-export const jobNamed = (name: string): JobName =>
-  [...namesOf('job', name, jobNames)][0] as JobName;
-
 /** SmolLM2-135M with an adapter and a calculator, after its supervised training; or the starter on the code tasks. */
-export const peerJobs: Record<JobName, PeerJob> = {
+export const peerJobs = {
   smollm2: {
     config: 'configs/recipes/smollm2_calculator_grpo.yaml',
     model: 'runs/smollm2/seed-1/taught',
     tasks: 4,
     group: 8,
     newAdapter: { ...benchAdapter, seed: 1 },
+    environment: 'calculator',
+    completionTokens: 250,
   },
   'code-tasks': {
     config: 'configs/code_exec_grpo.yaml',
     model: 'model/starter',
     tasks: 24,
     group: 8,
+    environment: 'code',
+    completionTokens: 366,
   },
+} as const satisfies Record<string, PeerJob>;
+
+/** @throws TypeError for another name */
+export const jobNamed = (name: string): PeerJob & { name: string } => {
+  const [known] = [...namesOf('job', name, Object.keys(peerJobs))];
+  return { name, ...peerJobs[known as keyof typeof peerJobs] };
 };
 
 /** @throws Error where the folder of a job's model is not there */
@@ -91,16 +75,27 @@ interface RunSize {
   seed: number;
 }
 
-/** What `trl_iteration.py` is asked for. */
-export function trlOrder(
-  [name, job]: [JobName, PeerJob],
-  { sequences, ...size }: RunSize & { sequences: number },
-) {
-  const { seed, iterations } = size;
-  const count = job.tasks * (iterations + 1);
-  const rows = name === 'smollm2' ? questions(seed, count) : codeTasks(count);
-  return { ...trlSettings[name], ...job, ...size, sequences, model: path.resolve(job.model), rows };
+/** What `trl_iteration.py` is asked for: what the run file says, by the names that it has there. */
+export function trlOrder(job: PeerJob, { sequences, ...size }: RunSize & { sequences: number }) {
+  const { train, rollout, policy, model } = loadConfig({ file: fileOf(job) }).config;
+  const count = job.tasks * (size.iterations + 1);
+  return {
+    ...job,
+    ...size,
+    sequences,
+    model: path.resolve(job.model),
+    rows: job.environment === 'calculator' ? questions(size.seed, count) : codeTasks(count),
+    turnTokens: policy.maxTurnTokens,
+    turns: rollout.maxTurns,
+    learningRate: train.learningRate,
+    beta2: train.beta2,
+    // The default of the clipped loss, which both jobs have.
+    clipHigh: 0.28,
+    lora: model.lora ?? null,
+  };
 }
+
+const fileOf = ({ config }: PeerJob): string => path.join(packageRoot(), config);
 
 const questions = (seed: number, count: number) =>
   Array.from({ length: count }, (_, index) => {
@@ -138,14 +133,14 @@ interface Summary {
 
 /** A run of ours, for a number of iterations without evaluations. */
 export function runOfOurs(
-  { config, model, tasks, group, system }: PeerJob,
+  job: PeerJob,
   { folder, iterations, threads, seed }: RunSize,
 ): { summary: Summary; metrics: Record<string, number>[] } {
   const sets = {
-    'model.path': path.resolve(model),
-    'rollout.tasksPerStep': tasks,
-    'rollout.groupSize': group,
-    ...longer(system),
+    'model.path': path.resolve(job.model),
+    'rollout.tasksPerStep': job.tasks,
+    'rollout.groupSize': job.group,
+    ...longer(job.system),
     'train.iterations': iterations,
     'train.warmupSteps': 0,
     'train.schedule': 'constant',
@@ -158,8 +153,7 @@ export function runOfOurs(
   };
   const flags = Object.entries(sets).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
   const command = path.join(packageRoot(), 'dist', 'scripts', 'agent-rl.js');
-  const file = path.join(packageRoot(), config);
-  const train = [command, 'train', '--config', file, '--seed', String(seed)];
+  const train = [command, 'train', '--config', fileOf(job), '--seed', String(seed)];
   programOutput(process.execPath, [...train, ...flags]);
   const textOf = (name: string): string =>
     readFileSync(path.join(folder, `of-${iterations}`, name), 'utf8');

@@ -126,6 +126,8 @@ def rows():
 def in_chatml(template):
     """Llama's calls, which are JSON without a mark around it, between the tokens of SmolLM2."""
     text = json.dumps(template).replace("<|start_header_id|>assistant<|end_header_id|>\\n\\n", "<|im_start|>assistant\\n")
+    if text.count("<|im_start|>") != 1 or "eot_id" not in text:
+        sys.exit("TRL's template of Llama's answers is another one than this script knows.")
     return json.loads(text.replace("eot_id", "im_end"))
 
 

@@ -2,9 +2,7 @@ import { createHash } from 'node:crypto';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, truncateSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-import { type Static, type TSchema, Type } from '../../../core/typebox.ts';
-import { Value } from '../../../core/typebox.ts';
-
+import { type Static, type TSchema, Type, Value } from '../../../core/typebox.ts';
 import { isRecord } from '../../../core/is-record.ts';
 import { AgentRlError, messageOf } from '../../../core/errors.ts';
 import { canonicalJson } from '../../../core/services/canonical-json.ts';

@@ -1,6 +1,4 @@
-import { type Static, Type } from '../../../core/typebox.ts';
-import { Value } from '../../../core/typebox.ts';
-
+import { type Static, Type, Value } from '../../../core/typebox.ts';
 import type { PluginReport } from '../../../core/plugins/tool.ts';
 import { decodeText, mimeOf } from './decode-text.ts';
 import {
