@@ -128,9 +128,9 @@ function playedIn(
       `Task ${JSON.stringify(task.taskId)} names no environment of this run (${environments.map(({ name }) => name).join(', ')}).`,
     );
   }
-  const { requires = [], external = false } = chosen.entry.spec;
+  const { requires = [], external = false, replays } = chosen.entry.spec;
   const { name: environmentName, entry } = chosen;
-  const named = { environmentName, environmentSource: entry.source };
+  const named = { environmentName, environmentSource: entry.source, replays };
   const shared = environmentsShared?.get(environmentName);
   const environment = construct<object>(container, { ...chosen, shared });
   if (external) return { world: worldOfAgent(environment as ExternalEnvironment), ...named };

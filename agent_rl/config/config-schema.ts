@@ -16,7 +16,7 @@ import {
 } from './blocks/plugin-blocks.ts';
 import { PolicyBlock } from './blocks/policy-block.ts';
 import { RolloutBlock } from './blocks/rollout-block.ts';
-import { RunBlock, SandboxBlock } from './blocks/run-block.ts';
+import { JournalBlock, RunBlock, SandboxBlock } from './blocks/run-block.ts';
 
 /** A run file. */
 export const ConfigSchema = Type.Object(
@@ -43,6 +43,7 @@ export const ConfigSchema = Type.Object(
     train: TrainBlock,
     eval: EvalBlock,
     checkpoint: CheckpointBlock,
+    journal: JournalBlock,
     sandbox: SandboxBlock,
     trackers: TrackersBlock,
     plugins: PluginsBlock,

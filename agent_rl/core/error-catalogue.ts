@@ -110,6 +110,10 @@ export const errorCatalogue = {
     'With `generator: {type: replay}`, the replayed run has no sample for the request',
     'Replay with the model, tasks, seed and settings of that run',
   ),
+  TOOL_INTERRUPTED: system(
+    'A run was killed during a call of a tool that does not say that calls may be repeated',
+    "The rollout has no reward; set `onInterrupt: 'repeat'` in the spec of the tool if its calls may be repeated",
+  ),
   CASSETTE_INVALID: user(
     'A cassette cannot be read or written, or has an invalid line',
     'The message names the file and the line',

@@ -132,6 +132,7 @@ const learnerOf = (thread: EngineThread): Learner => ({
   optimStep: (...args) => thread.call('optimStep', args),
   saveState: (...args) => thread.call('saveState', args),
   loadState: (...args) => thread.call('loadState', args),
+  weightsSha256: () => thread.call('weightsSha256', []),
   exportWeights: (...args) => thread.call('exportWeights', args),
   close: async () => undefined,
 });

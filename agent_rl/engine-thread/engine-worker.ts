@@ -13,7 +13,7 @@ import { EngineService } from './engine-service.ts';
 
 export type EngineMethods = ReturnType<typeof methodsOf>;
 
-type Args<Name extends keyof Learner> = Parameters<Learner[Name]>;
+type Args<Name extends keyof Learner> = Parameters<Required<Learner>[Name]>;
 
 const methodsOf = (service: EngineService) => {
   const { generator, learner } = service;
@@ -31,6 +31,7 @@ const methodsOf = (service: EngineService) => {
     optimStep: (args: Args<'optimStep'>) => learner.optimStep(...args),
     saveState: (args: Args<'saveState'>) => learner.saveState(...args),
     loadState: (args: Args<'loadState'>) => learner.loadState(...args),
+    weightsSha256: () => learner.weightsSha256(),
     exportWeights: (args: Args<'exportWeights'>) => learner.exportWeights(...args),
     info: () => service.info(),
     close: () => service.close(),

@@ -239,7 +239,7 @@ export class LocalLearner implements Learner {
   }
 
   /** Of what is trained. */
-  weightsSha256(): string {
+  async weightsSha256(): Promise<string> {
     return weightsSha256(this.#trained);
   }
 
@@ -247,7 +247,7 @@ export class LocalLearner implements Learner {
     await mkdir(folder, { recursive: true });
     const [parameters, optimizer, adapted] = [this.#trained, this.#optimizer, this.#adapted];
     await writeLearnerState(folder, this.config, { parameters, optimizer, adapted });
-    return { weightsSha256: this.weightsSha256() };
+    return { weightsSha256: await this.weightsSha256() };
   }
 
   /** @throws AgentRlError `CHECKPOINT_INVALID`, `MODEL_INVALID` when the folder does not fit this model. */

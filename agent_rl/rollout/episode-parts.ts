@@ -2,7 +2,7 @@ import type { Policy } from '../core/plugins/policy.ts';
 import type { Sampling } from '../core/services/generator.ts';
 import type { Task } from '../core/tasks/task.ts';
 import type { AgentContext } from '../core/plugins/agent.ts';
-import type { Turn } from '../core/plugins/environment.ts';
+import type { EnvironmentReplay, Turn } from '../core/plugins/environment.ts';
 import type { Part, RequestFacts, RolloutKey } from '../core/rollout.ts';
 import type { Tool } from '../core/plugins/tool.ts';
 import type { WeightedReward } from './combine-rewards.ts';
@@ -65,6 +65,8 @@ export interface EpisodeParts {
   opponents?: ReadonlyMap<string, Policy> | undefined;
   /** For messages. */
   environmentName?: string | undefined;
+  /** What brings the environment back after an interruption; `again` by default. */
+  replays?: EnvironmentReplay | undefined;
   /** Where the environment is from, for messages. */
   environmentSource?: string | undefined;
   tools: ReadonlyMap<string, Tool>;

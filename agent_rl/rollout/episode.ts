@@ -4,7 +4,8 @@ import { AgentRlError, messageOf, runEndingError } from '../core/errors.ts';
 import { PluginError } from '../core/failure.ts';
 import type { Message, ToolCall } from '../core/message.ts';
 import { isSystemFailure } from '../core/outcome.ts';
-import { onlyAgent } from '../core/rollout.ts';
+import { keyText, onlyAgent } from '../core/rollout.ts';
+import type { AttemptJournal } from '../core/services/journal.ts';
 import { redactor } from '../telemetry/redact.ts';
 import { answerTurn } from './answer-turn.ts';
 import { checkVerdict } from './check-verdict.ts';
@@ -16,6 +17,7 @@ import { abortable, inTime, underSignals } from '../core/stopping/abort.ts';
 import { failed, failedByVerdict, failedOutcome, type Judged, keptOf } from './judged.ts';
 import { retrying } from './retrying.ts';
 import { playOutside } from './play-outside.ts';
+import { callOnce } from './tools/call-once.ts';
 import type { EpisodeAgent } from './world.ts';
 
 /*
@@ -58,6 +60,8 @@ export function entryOf<Entry>(entries: ReadonlyMap<string, Entry>, agent: strin
 interface Stage {
   parts: EpisodeParts;
   logs: Logs;
+  /** Absent outside a run. */
+  journal?: AttemptJournal | undefined;
 }
 
 /** One attempt at an episode. */
@@ -78,7 +82,8 @@ export class Episode {
   }
 
   async #run(signal: AbortSignal): Promise<ReadonlyMap<string, Judged>> {
-    const { parts, logs } = this.stage;
+    const { parts, logs, journal } = this.stage;
+    if (parts.replays === 'never' && journal?.isReplayed === true) journal.beginAnew();
     try {
       return await this.#judge(await this.#play(signal), signal);
     } catch (thrown) {
@@ -158,7 +163,7 @@ export class Episode {
     agent: string,
     signal: AbortSignal,
   ): Promise<{ end: EpisodeEnd; next?: undefined } | { end?: undefined; next: string }> {
-    const { parts, logs } = this.stage;
+    const { parts, logs, journal } = this.stage;
     const { limits, world } = parts;
     const log = entryOf(logs, agent);
     const { length: index } = log.turns;
@@ -178,9 +183,11 @@ export class Episode {
     log.turns.push(turn);
     append(log.calls, answered.calls);
     const step = await this.#timed('step', (timed) => world.step(turn, agent, timed), signal);
+    const { done, tell } = step;
+    journal?.stepped({ agent, turn: index }, { done, next: step.next, tell });
     log.show(redactedMessages(answered.messages));
-    if (step.done) return { end: 'done' };
-    for (const [told, messages] of Object.entries(step.tell))
+    if (done) return { end: 'done' };
+    for (const [told, messages] of Object.entries(tell))
       entryOf(logs, told).show(redactedMessages(messages));
     if (log.invalidCalls >= limits.invalidCallLimit) return { end: 'invalid-calls' };
     const next = entryOf(logs, step.next);
@@ -217,19 +224,24 @@ export class Episode {
     place: readonly [number, number],
     signal: AbortSignal,
   ) {
-    const { parts, logs } = this.stage;
-    const { toolRunner, tools, limits, world } = parts;
+    const { parts, logs, journal } = this.stage;
+    const { toolRunner, tools, limits, world, replays = 'again' } = parts;
     const { seed, task, key } = this.request;
     const log = entryOf(logs, agent);
     const inputs = await this.#plugin('toolInputs', () => world.toolInputs(call, agent));
     log.hide(call.id, inputs);
     const own = this.#isOneOfSeveral ? [agent] : [];
     const randomPath = [seed, 'tool', task.taskId, key.sample, ...own, ...place];
-    return retrying(() => toolRunner.run(call, { tools, inputs, randomPath, signal }), {
-      retries: limits.retries ?? 0,
-      signal,
-      onRetry: (thrown) => log.retried(messageOf(thrown)),
-    });
+    const [turn, index] = place;
+    const named = { agent, turn, call: index };
+    const idempotencyKey = [key.run, keyText(key), agent, ...place].join('/');
+    const run = () =>
+      retrying(() => toolRunner.run(call, { tools, inputs, randomPath, idempotencyKey, signal }), {
+        retries: limits.retries ?? 0,
+        signal,
+        onRetry: (thrown) => log.retried(messageOf(thrown)),
+      });
+    return callOnce(named, call, { journal, replays, repeats: toolRunner.repeats(call.name), run });
   }
 
   async #judge(end: EpisodeEnd, signal: AbortSignal): Promise<ReadonlyMap<string, Judged>> {
@@ -238,10 +250,12 @@ export class Episode {
     const { watch } = entryOf(logs, this.#acting);
     try {
       return await watch.time('grading', async () => {
-        const verdicts = new Map(Object.entries(await this.#finish(end, signal)));
+        const given = await this.#finish(end, signal);
+        const verdicts = new Map(Object.entries(given));
         const judged = new Map<string, Judged>();
         for (const agent of logs.keys())
           judged.set(agent, await this.#judgeAgent(agent, entryOf(verdicts, agent), signal));
+        this.stage.journal?.judged(given);
         const failure = [...verdicts.values()].find(({ outcome }) => isSystemFailure(outcome));
         if (failure === undefined) return judged;
         return new Map(

@@ -1,5 +1,6 @@
 import { AgentRlError } from '../core/errors.ts';
 import type { Rollout, RolloutKey } from '../core/rollout.ts';
+import type { RolloutJournal } from '../core/services/journal.ts';
 import { underSignals } from '../core/stopping/abort.ts';
 import { LongestFirst } from './longest-first.ts';
 import { type EpisodeRetries, runEpisode } from './run-episode.ts';
@@ -12,6 +13,8 @@ export interface CollectOptions {
   signal: AbortSignal;
   /** Called with each rollout when it ends, in the order in which they end. */
   onRollout?: ((rollout: Rollout) => void) | undefined;
+  /** Absent outside a run. */
+  journal?: RolloutJournal | undefined;
 }
 
 /** Plays episodes; the results have the order of the requests. */
@@ -28,11 +31,12 @@ export class RolloutWorker implements Rollouts {
 
   async collect(
     requests: readonly EpisodeRequest[],
-    { signal, onRollout }: CollectOptions,
+    { signal, onRollout, journal }: CollectOptions,
   ): Promise<Rollout[]> {
     const rollouts: Rollout[] = [];
+    const options = { retries: this.retries, journal };
     for (const request of requests) {
-      const rollout = await runEpisode(this.make, request, signal, this.retries);
+      const rollout = await runEpisode(this.make, request, signal, options);
       onRollout?.(rollout);
       rollouts.push(rollout);
     }
@@ -62,9 +66,10 @@ export class AsyncRolloutWorker implements Rollouts {
 
   async collect(
     requests: readonly EpisodeRequest[],
-    { signal, onRollout }: CollectOptions,
+    { signal, onRollout, journal }: CollectOptions,
   ): Promise<Rollout[]> {
     const rollouts: Rollout[] = [];
+    const options = { retries: this.retries, journal };
     const waiting = this.#longestFirst.order(requests).values();
     const failed = new AbortController();
     const lane = async (either: AbortSignal): Promise<void> => {
@@ -72,7 +77,7 @@ export class AsyncRolloutWorker implements Rollouts {
         // The lanes share one iterator, so each request is played once.
         for (const index of waiting) {
           const request = requests[index]!;
-          const rollout = await runEpisode(this.make, request, either, this.retries);
+          const rollout = await runEpisode(this.make, request, either, options);
           failed.signal.throwIfAborted();
           this.#longestFirst.note(request.task, rollout);
           onRollout?.(rollout);

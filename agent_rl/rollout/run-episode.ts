@@ -1,12 +1,7 @@
 import { runEndingError } from '../core/errors.ts';
-import {
-  drawnTokens,
-  type FailedAttempt,
-  learnersIn,
-  type Part,
-  type Rollout,
-} from '../core/rollout.ts';
+import { drawnTokens, learnersIn, type Part, type Rollout } from '../core/rollout.ts';
 import type { Outcome } from '../core/outcome.ts';
+import type { AttemptJournal, RolloutJournal } from '../core/services/journal.ts';
 import { entryOf, Episode, logsOf, ofAll } from './episode.ts';
 import type { EpisodeMaker, EpisodeParts, EpisodeRequest } from './episode-parts.ts';
 import { failed, failedOutcome, type Judged, judgedBy } from './judged.ts';
@@ -21,8 +16,16 @@ export interface EpisodeRetries {
 
 const noRetries: EpisodeRetries = { count: 0, outcomes: [] };
 
+export interface RunEpisodeOptions {
+  /** By default none. */
+  retries?: EpisodeRetries | undefined;
+  /** Absent outside a run. */
+  journal?: RolloutJournal | undefined;
+}
+
 /**
- * Plays one episode to its end. The rollout records failures; temporary ones are retried first.
+ * Plays one episode to its end, or takes it from an earlier session. The rollout records failures; temporary ones are
+ * retried first.
  *
  * @throws AgentRlError only what ends the whole run, see `runEndingError`
  */
@@ -30,19 +33,30 @@ export async function runEpisode(
   make: EpisodeMaker,
   request: EpisodeRequest,
   cancelled: AbortSignal,
-  retries: EpisodeRetries = noRetries,
+  { retries = noRetries, journal }: RunEpisodeOptions = {},
 ): Promise<Rollout> {
-  const failedAttempts: FailedAttempt[] = [];
+  const { key, seed, task } = request;
+  const completed = journal?.completed(key);
+  if (completed !== undefined) return Object.freeze(completed);
+  const draws = { seed, taskId: task.taskId, sample: key.sample };
+  const failedAttempts = [...(journal?.failedAttempts(key) ?? [])];
   for (;;) {
-    const rollout = await attempt(make, request, cancelled);
+    const own = journal?.begin(key, draws, failedAttempts.length);
+    const rollout = await attempt(make, request, { cancelled, journal: own });
     const { outcome, failure, problem = '', parts } = rollout;
     const again =
       retries.outcomes.includes(outcome) &&
       failedAttempts.length < retries.count &&
       !cancelled.aborted;
-    if (!again || failure?.retryable !== true) return Object.freeze({ ...rollout, failedAttempts });
+    if (!again || failure?.retryable !== true) {
+      const ended = Object.freeze({ ...rollout, failedAttempts });
+      journal?.ended(ended);
+      return ended;
+    }
     const tokens = parts.reduce((sum, part) => sum + drawnTokens(part), 0);
-    failedAttempts.push({ outcome, problem, failure, sampledTokens: tokens });
+    const lost = { outcome, problem, failure, sampledTokens: tokens };
+    journal?.failed(key, lost, failedAttempts.length);
+    failedAttempts.push(lost);
     await pauseBeforeRetry(failedAttempts.length, cancelled);
   }
 }
@@ -50,7 +64,7 @@ export async function runEpisode(
 async function attempt(
   make: EpisodeMaker,
   request: EpisodeRequest,
-  cancelled: AbortSignal,
+  { cancelled, journal }: { cancelled: AbortSignal; journal: AttemptJournal | undefined },
 ): Promise<Omit<Rollout, 'failedAttempts'>> {
   let parts: EpisodeParts | undefined;
   let agents = make.agentsOf?.(request.task) ?? oneAgent;
@@ -61,7 +75,7 @@ async function attempt(
     parts = await make(request);
     ({ agents } = parts.world);
     logs = logsOf(agents, request);
-    judged = await new Episode({ parts, logs }, request).run(cancelled);
+    judged = await new Episode({ parts, logs, journal }, request).run(cancelled);
   } catch (thrown) {
     const ending = runEndingError(thrown);
     if (ending !== undefined) throw ending;

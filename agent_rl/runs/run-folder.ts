@@ -28,10 +28,9 @@ export interface RunFolder {
   path: string;
   config: string;
   metrics: string;
-  trajectories: string;
+  /** Everything that was played and learned. */
+  journal: string;
   checkpoints: string;
-  /** What a server drew since the oldest checkpoint, for a resume. */
-  generations: string;
   summary: string;
   /** What each thread did, where that was asked for. */
   profile: string;
@@ -52,9 +51,8 @@ export function runFolderAt(path: string): RunFolder {
     path: whole,
     config: join(whole, 'config.yaml'),
     metrics: join(whole, 'metrics.jsonl'),
-    trajectories: join(whole, 'trajectories'),
+    journal: join(whole, 'journal'),
     checkpoints: join(whole, 'checkpoints'),
-    generations: join(whole, 'generations'),
     summary: join(whole, 'summary.json'),
     profile: join(whole, 'profile.json'),
     log: join(whole, 'run.log'),

@@ -1,13 +1,8 @@
-import { join } from 'node:path';
-
 import { messageOf } from '../core/errors.ts';
 import { keyText, type Member, membersOf, type Rollout, sampledTokens } from '../core/rollout.ts';
-import { JsonlWriter, type Log, MetricsWriter } from '../telemetry/index.ts';
+import { type Log, MetricsWriter } from '../telemetry/index.ts';
 import { rolloutsOf } from '../trainer/collect/collection.ts';
 import type { Subscriber, TrainingEvent } from '../trainer/trainer-contracts.ts';
-import { learnedLine } from './episodes/learned-line.ts';
-import { trajectoryLine } from './episodes/trajectory-line.ts';
-import { writeEvaluation } from './episodes/write-evaluation.ts';
 import { rateText } from './evaluation-table.ts';
 import { failedText, failureReporter } from './failed-episodes.ts';
 import type { RunFolder } from './run-folder.ts';
@@ -19,29 +14,24 @@ export interface RunRecordsOptions {
   logRollouts: boolean;
 }
 
-/** Writes what a run of reinforcement learning does: metrics, trajectories and log lines. */
+/** Writes what a run of reinforcement learning does, but for its journal: metrics and log lines. */
 export class RunRecords {
   readonly #metrics: MetricsWriter;
-  readonly #trajectories: JsonlWriter;
-  readonly #learned: JsonlWriter;
   readonly #reportFailure: (rollout: Rollout) => void;
 
   constructor(private readonly options: RunRecordsOptions) {
     const { folder, log } = options;
     this.#reportFailure = failureReporter((text) => log.warn(text));
     this.#metrics = new MetricsWriter(folder.metrics);
-    this.#trajectories = new JsonlWriter(join(folder.trajectories, 'train.jsonl'));
-    this.#learned = new JsonlWriter(join(folder.trajectories, 'learned.jsonl'));
   }
 
   readonly on: Subscriber = (event) => {
-    const { folder, log } = this.options;
+    const { log } = this.options;
     if (event.type === 'rollout' || event.type === 'evaluation-rollout')
       this.#report(event.rollout);
     if (event.type === 'iteration') this.#writeIteration(event);
     if (event.type === 'evaluation') {
       const { when, iteration, evaluation } = event;
-      writeEvaluation(folder, evaluation);
       log.info(`Evaluation ${when} iteration ${iteration}: ${rateText(evaluation)}`);
       this.#warnOfFailed(`Evaluation ${when} iteration ${iteration}`, evaluation.rollouts);
     }
@@ -50,8 +40,6 @@ export class RunRecords {
 
   close(): void {
     this.#metrics.close();
-    this.#trajectories.close();
-    this.#learned.close();
   }
 
   #writeIteration({
@@ -60,12 +48,6 @@ export class RunRecords {
     learned,
   }: Extract<TrainingEvent, { type: 'iteration' }>): void {
     this.#metrics.write(iteration, metrics);
-    for (const one of learned) {
-      this.#trajectories.write(trajectoryLine(one));
-      this.#learned.write(learnedLine(one));
-    }
-    this.#trajectories.flush();
-    this.#learned.flush();
     this.#warnOfFailed(`Iteration ${iteration}`, rolloutsOf(learned));
   }
 

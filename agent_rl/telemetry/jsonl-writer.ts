@@ -27,7 +27,7 @@ export class JsonlWriter {
   /** @throws AgentRlError `OUTPUT_UNWRITABLE`, on a full disk among others. */
   write(record: object): void {
     // Not `writeSync`, which may write part of a line.
-    this.writeLine(JSON.stringify(written(record, this.redact)));
+    this.writeLine(JSON.stringify(redacted(record, this.redact)));
   }
 
   /** A record that is JSON already, as it is. @throws AgentRlError `OUTPUT_UNWRITABLE` */
@@ -49,7 +49,7 @@ export class JsonlWriter {
  * A value as JSON is to write it. Texts are redacted and not the line: a secret that looks like a number must not eat into
  * numbers. JSON lacks some numbers; null in their place would hide a diverged run.
  */
-function written(value: unknown, redact: Redact): unknown {
+export function redacted(value: unknown, redact: Redact = redactor()): unknown {
   if (isRecord(value) && typeof value['toJSON'] === 'function')
     return plain(value['toJSON'](), redact);
   return plain(value, redact);
@@ -59,7 +59,7 @@ function written(value: unknown, redact: Redact): unknown {
 function plain(value: unknown, redact: Redact): unknown {
   if (typeof value === 'string') return redact(value);
   if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
-  const each = (part: unknown): unknown => written(part, redact);
+  const each = (part: unknown): unknown => redacted(part, redact);
   // Records consist mostly of lists of numbers, which need no copy.
   if (Array.isArray(value)) return value.every(Number.isFinite) ? value : value.map(each);
   if (!isRecord(value)) return value;

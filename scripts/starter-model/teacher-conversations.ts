@@ -78,7 +78,7 @@ async function withPrograms(
   const run: RunProgram = async (code, setup) => {
     const { content, isError = false } = await tool.call(
       { code },
-      { signal: new AbortController().signal, random, inputs: { setup } },
+      { signal: new AbortController().signal, random, idempotencyKey: '', inputs: { setup } },
     );
     return { content, isError };
   };

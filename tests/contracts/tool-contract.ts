@@ -22,7 +22,7 @@ export interface ToolContract {
 const contextOf = (inputs: ToolContract['inputs'] = {}): ToolContext => ({
   signal: new AbortController().signal,
   inputs,
-  random: new KeyedRng(1, 'contract'),
+  idempotencyKey: 'call', random: new KeyedRng(1, 'contract'),
 });
 
 const withoutTimes = (result: ToolResult): unknown =>

@@ -12,7 +12,7 @@ import { startedSandbox } from '../support/started-sandbox.ts';
 
 const { signal } = new AbortController();
 const contextOf = (inputs: CodeExecInputs = {}) =>
-  ({ signal, inputs: { ...inputs }, random: new KeyedRng(1) }) as const;
+  ({ signal, inputs: { ...inputs }, idempotencyKey: 'call', random: new KeyedRng(1) }) as const;
 
 /** What is shown of a result, and what the sandbox was asked. */
 async function asked(

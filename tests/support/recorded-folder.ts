@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 
 import { onlyAgent } from '#agent_rl/core/rollout.ts';
-import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
+import { episodeRecord } from '#agent_rl/runs/episodes/episode-record.ts';
 import { type RunFolder, runFolderAt } from '#agent_rl/runs/run-folder.ts';
 import { member } from './rollouts.ts';
 
@@ -12,7 +12,7 @@ export type RecordedEpisode = Parameters<typeof member>[0] & { iteration: number
 
 /** An episode as a line of `train.jsonl` or `eval.jsonl`, with 2 prompt tokens and 3 sampled ones. */
 export const episodeLine = (given: RecordedEpisode): string =>
-  `${JSON.stringify(trajectoryLine(member({ run: 'run', when: 'train', ...given })))}\n`;
+  `${JSON.stringify(episodeRecord(member({ run: 'run', when: 'train', ...given })))}\n`;
 
 /** A folder with a `config.yaml`, as that of a run. */
 export function recordedFolder(parent: string, name: string, config: object = {}): RunFolder {

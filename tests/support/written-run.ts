@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Message, user } from '#agent_rl/core/message.ts';
 import type { ExecutedCall } from '#agent_rl/core/plugins/environment.ts';
 import type { Member, RolloutKey } from '#agent_rl/core/rollout.ts';
-import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
+import { episodeRecord } from '#agent_rl/runs/episodes/episode-record.ts';
 import { JsonlWriter, MetricsWriter, type Metrics } from '#agent_rl/telemetry/index.ts';
 import { writeBelow } from './temporary-folder.ts';
 import { member } from './rollouts.ts';
@@ -40,7 +40,7 @@ export function writeRun(parent: string, name: string, run: WrittenRun): string 
     const lines = new JsonlWriter(join(folder, 'trajectories', file));
     const when = file === 'train.jsonl' ? 'train' : 'during';
     for (const [slot, { episode, ...key }] of episodes.entries())
-      lines.write({ ...trajectoryLine(episode), run: name, when, slot, ...key });
+      lines.write({ ...episodeRecord(episode), run: name, when, slot, ...key });
     lines.close();
   }
   return folder;

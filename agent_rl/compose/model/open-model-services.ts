@@ -46,8 +46,8 @@ export interface ModelServices {
     learner: Learner;
     weights: WeightPublisher;
     reference?: Scorer;
-    /** Records a generator whose samples are not reproducible. */
-    recording?: RecordingGenerator;
+    /** All generators; each records what it draws. */
+    recordings: readonly RecordingGenerator[];
   };
 }
 
@@ -68,19 +68,19 @@ export async function openModelServices(
   requireContext(info, run.config.policy.maxContextTokens);
   if (!info.reproducible)
     incidents.add(
-      `Generator ${info.name} is not reproducible: the same seed may give different results.${request.trains ? ' A resumed run reads earlier samples from generations/.' : ''}`,
+      `Generator ${info.name} is not reproducible: the same seed may give different results.${request.trains ? ' A resumed run takes earlier samples from its journal.' : ''}`,
     );
-  const recording =
-    request.trains && !info.reproducible ? new RecordingGenerator(drawing) : undefined;
-  const generator = recording ?? drawing;
   const openFrozenModels = () =>
     openFrozen(run, request.workers, (model, asked) => engines.frozen(model, asked));
   if (!request.trains) {
     const { opponents } = await openFrozenModels();
-    return { generator, engines: engines.all, incidents, opponents };
+    return { generator: drawing, engines: engines.all, incidents, opponents };
   }
   const learner = opened.add(await openLearner(run, request, { engines, incidents }));
-  const { opponents, reference } = await openFrozenModels();
+  const frozen = await openFrozenModels();
+  const generator = new RecordingGenerator(drawing);
+  const opponents = recorded(frozen.opponents);
+  const { reference } = frozen;
   const folder = await mkdtemp(join(tmpdir(), 'agent-rl-weights-'));
   opened.defer(() => rm(folder, { recursive: true, force: true }));
   const weights = opened.add(await WeightBus.connect({ learner, generators: [generator], folder }));
@@ -93,9 +93,17 @@ export async function openModelServices(
       learner,
       weights,
       ...(reference && { reference }),
-      ...(recording && { recording }),
+      recordings: [generator, ...new Set(opponents.values())],
     },
   };
+}
+
+/** Each generator once, though it may play several agents. */
+function recorded(opponents: FrozenServices['opponents']): ReadonlyMap<string, RecordingGenerator> {
+  const made = new Map(
+    [...new Set(opponents.values())].map((one) => [one, new RecordingGenerator(one)]),
+  );
+  return new Map([...opponents].map(([agent, one]) => [agent, made.get(one)!]));
 }
 
 /** The totals of all generators of a run; null if no generator counts. */

@@ -69,6 +69,17 @@ export const RunBlock = block(
   "The run's name, output folder and device",
 );
 
+export const JournalBlock = block(
+  {
+    durable: choice(
+      'What a recorded event survives: the death of the process, or also a power cut, for which each turn waits for the disk',
+      ['process', 'power'],
+      'process',
+    ),
+  },
+  'How the run records what happens, from which it is resumed',
+);
+
 export const SandboxBlock = block(
   {
     type: choice(

@@ -182,6 +182,7 @@ const idle: readonly IdleRule[] = [
   [
     [
       'rollout',
+      'journal',
       'gateway',
       'agents',
       'policy.maxTurnTokens',

@@ -5,7 +5,7 @@ import type { Outcome } from '../outcome.ts';
 import type { AgentContext } from './agent.ts';
 import { type Class, type Needed, needsRule } from './given.ts';
 import { PluginKind } from './plugin.ts';
-import { fieldRules, optionalField } from './plugin-rules.ts';
+import { fieldRules, oneOf, optionalField } from './plugin-rules.ts';
 import type { Task } from '../tasks/task.ts';
 import type { ToolHost, ToolResult, ToolSettings, ToolShared } from './tool.ts';
 
@@ -57,7 +57,7 @@ export interface Verdict {
   readonly components: Readonly<Record<string, number>>;
   /** Counts and rates for the log, not part of the reward. */
   readonly metrics?: Readonly<Record<string, number>> | undefined;
-  /** Fields that the environment adds to the episode's line of `trajectories/*.jsonl`. */
+  /** Fields that the environment adds to the record of the episode. */
   readonly record?: Readonly<Record<string, unknown>> | undefined;
   /** The episode broke a rule and may earn nothing: positive rewards count as 0, costs stay. */
   readonly forfeited?: boolean | undefined;
@@ -151,6 +151,10 @@ export interface ExternalEnvironment {
 
 export type AnyEnvironment = Environment | MultiAgentEnvironment | ExternalEnvironment;
 
+export const environmentReplays = ['from-results', 'again', 'never'] as const;
+
+export type EnvironmentReplay = (typeof environmentReplays)[number];
+
 export interface EnvironmentSpec {
   readonly name: string;
   readonly description: string;
@@ -166,6 +170,12 @@ export interface EnvironmentSpec {
   readonly needs?: readonly Needed[];
   /** How a line of the dataset becomes this environment's task: a dataset format's name. */
   readonly taskFormat: string;
+  /**
+   * What brings an episode back to where a killed run left it. `from-results`: the recorded results of its tools, which are
+   * not called again. `again`, the default: tools that may be repeated are (`onInterrupt`). `never`: the episode begins
+   * anew.
+   */
+  readonly replays?: EnvironmentReplay;
   /** Whether its verdicts contain the answer, so that several attempts can vote (`eval.strategy: majority`). */
   readonly answers?: boolean;
   /** The problem of a task, such as an answer that cannot be compared; checked before the run starts. */
@@ -191,6 +201,7 @@ export const environments = new PluginKind<EnvironmentSpec, AnyEnvironment>('env
     requires: optionalField(fieldRules.names),
     needs: needsRule('sandbox'),
     taskFormat: fieldRules.text,
+    replays: optionalField(oneOf(environmentReplays)),
     answers: optionalField(fieldRules.flag),
     taskProblem: optionalField(fieldRules.method),
     configure: optionalField(fieldRules.method),

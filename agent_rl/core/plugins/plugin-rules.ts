@@ -106,6 +106,12 @@ export const fieldRules = {
   },
 } as const satisfies Readonly<Record<string, FieldRule>>;
 
+/** One of some words. */
+export const oneOf = (words: readonly string[]): FieldRule => ({
+  allowed: words.map((word) => JSON.stringify(word)).join(', '),
+  fits: (value) => words.includes(value as string),
+});
+
 /** The same, for an optional field. */
 export const optionalField = (rule: FieldRule): FieldRule => ({ ...rule, optional: true });
 

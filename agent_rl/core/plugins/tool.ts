@@ -3,7 +3,7 @@ import type { Static, TSchema } from 'typebox';
 import type { KeyedRng } from '../keyed-rng.ts';
 import { type Class, type Needed, needsRule } from './given.ts';
 import { PluginKind } from './plugin.ts';
-import { fieldRules, optionalField } from './plugin-rules.ts';
+import { fieldRules, oneOf, optionalField } from './plugin-rules.ts';
 
 /** A JSON Schema object, as TypeBox builds it. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -16,6 +16,8 @@ export interface ToolContext {
   readonly inputs: Readonly<Record<string, unknown>>;
   /** Randomness keyed by run, task, sample, turn and call. */
   readonly random: KeyedRng;
+  /** The same whenever this call is repeated, also by a resumed run; no other call has it. */
+  readonly idempotencyKey: string;
 }
 
 /**
@@ -41,6 +43,10 @@ export interface Tool<Parameters extends TSchema = TSchema> {
   close?(): Promise<void>;
 }
 
+export const onInterrupts = ['repeat', 'fail'] as const;
+
+export type OnInterrupt = (typeof onInterrupts)[number];
+
 /** What a tool is marked with. */
 export interface ToolSpec<Parameters extends TSchema = TSchema> {
   /** The name the model calls, `[a-z][a-z0-9_]*`. */
@@ -60,6 +66,11 @@ export interface ToolSpec<Parameters extends TSchema = TSchema> {
   readonly deadlineS?: number;
   /** Maximum length of `content` in characters; the rest is visibly cut. Default 4,000. */
   readonly maxContentChars?: number;
+  /**
+   * What a resumed run does with a call that had begun when the run was killed. `repeat`: it is made again, with the same
+   * `idempotencyKey`. `fail`, the default of tools that do not come with the package: the episode has no reward.
+   */
+  readonly onInterrupt?: OnInterrupt;
   /**
    * `import.meta.url` of the file that exports the class: each call then runs in a worker thread that is terminated at
    * the deadline. Only this ends a tool that loops synchronously. The constructor of such a tool only receives `{
@@ -117,6 +128,7 @@ export const tools = new PluginKind<ToolSpec, Tool>('tool', {
     parameters: fieldRules.parameters,
     deadlineS: optionalField(fieldRules.seconds),
     maxContentChars: optionalField(fieldRules.characters),
+    onInterrupt: optionalField(oneOf(onInterrupts)),
     isolated: optionalField(fieldRules.fileUrl),
     configure: optionalField(fieldRules.method),
     open: optionalField(fieldRules.method),

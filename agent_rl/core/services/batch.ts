@@ -2,7 +2,7 @@ import { AgentRlError } from '../errors.ts';
 import { showValue } from '../show-value.ts';
 import type { RolloutKey } from '../rollout.ts';
 
-/** Identifies the row's sequence in the run: joins rows of a batch with lines of `trajectories/*.jsonl`. */
+/** Identifies the row's sequence in the run: joins rows of a batch with the journal. */
 export interface SequenceOfRow {
   readonly key: RolloutKey;
   readonly agent: string;
@@ -32,8 +32,8 @@ export interface TrainDatum {
 /**
  * Version of a row on its whole way; another number where a column's meaning changes. A row is one sequence of one
  * agent's part in a rollout. Generator and policy fill tokens, sources, log-probabilities and versions of the weights, the environment
- * and rewards what it earned, the reward manager what it is compared by (`Part`); a line of `trajectories/*.jsonl` has a part
- * with its sequences. What is trained on goes on with advantages and weights (`TrainDatum`) to loss and learner.
+ * and rewards what it earned, the reward manager what it is compared by (`Part`); the journal has a rollout
+ * with the sequences of its parts. What is trained on goes on with advantages and weights (`TrainDatum`) to loss and learner.
  */
 export const batchSchema = 3;
 

@@ -98,6 +98,8 @@ export interface Learner {
   /** Writes weights as a Hugging Face folder's `model.safetensors` and the optimiser's state beside it. */
   saveState(folder: string): Promise<{ readonly weightsSha256: string }>;
   loadState(folder: string): Promise<void>;
+  /** SHA-256 of the trained weights, as `saveState` gives it; absent if the weights are remote. */
+  weightsSha256?(): Promise<string>;
   /** Publishes the current weights for generators. */
   exportWeights(target: WeightTarget): Promise<WeightRef>;
   close(): Promise<void>;

@@ -8,25 +8,18 @@ import type {
   Generator,
   GeneratorInfo,
 } from '../../core/services/generator.ts';
+import type { GenerationJournal } from '../../core/services/journal.ts';
 import type { Scorer } from '../../core/services/scorer.ts';
 import type { WeightRef } from '../../core/services/weights.ts';
 
-/** A store of generations by their requests. */
-export interface GenerationRecord {
-  /** What was drawn for it before, and not given since. */
-  take(asked: string): Generation | undefined;
-  /** Is on disk when it returns. */
-  keep(asked: string, drawn: Generation): void;
-}
-
 /**
- * A generator whose answers cannot be had a second time: each is recorded before it is given, and a request that is recorded is
- * answered from there. So a run that is resumed plays its open iterations again without asking for a token twice.
+ * A generator whose answers are recorded before they are given. A request that an earlier session recorded is answered from
+ * there: a run that is resumed asks for no token twice. Log-probabilities are given as they are recorded, in float32.
  */
 export class RecordingGenerator implements Generator {
   /** Absent where the other does not count. */
   readonly totals?: () => Promise<GenerationTotals>;
-  #record: GenerationRecord | undefined;
+  #journal: GenerationJournal | undefined;
   #version: number | undefined;
 
   constructor(private readonly inner: Generator) {
@@ -34,8 +27,8 @@ export class RecordingGenerator implements Generator {
   }
 
   /** From now on. */
-  recordIn(record: GenerationRecord): void {
-    this.#record = record;
+  recordIn(journal: GenerationJournal): void {
+    this.#journal = journal;
   }
 
   describe(): Promise<GeneratorInfo> {
@@ -43,14 +36,15 @@ export class RecordingGenerator implements Generator {
   }
 
   async generate(request: GenerationRequest, signal?: AbortSignal): Promise<Generation> {
-    const record = this.#record;
-    if (record === undefined) return this.inner.generate(request, signal);
+    const journal = this.#journal;
+    if (journal === undefined) return this.inner.generate(request, signal);
     const asked = askedFor(request, this.#version);
-    const known = record.take(asked);
+    const known = journal.drawn(request.key, asked);
     if (known !== undefined) return known;
-    const drawn = await this.inner.generate(request, signal);
-    // An episode that was given up is played anew.
-    if (drawn.stop !== 'aborted') record.keep(asked, drawn);
+    const answer = await this.inner.generate(request, signal);
+    const drawn = { ...answer, logProbs: answer.logProbs.map(Math.fround) };
+    // What was drawn of a turn that was given up is drawn again.
+    if (drawn.stop !== 'aborted') await journal.draw(request.key, asked, drawn);
     return drawn;
   }
 
@@ -68,8 +62,16 @@ export class RecordingGenerator implements Generator {
   }
 }
 
-/** Names a request and the weights that are to answer it: SHA-256 over all of it. */
-const askedFor = (request: GenerationRequest, version: number | undefined): string =>
-  createHash('sha256')
+const askedDigits = 16;
+
+/** Names a request and the weights that are to answer it. Not by its episode, whose name may differ in another session. */
+function askedFor(
+  { episode: _, tokens, ...request }: GenerationRequest,
+  version: number | undefined,
+): string {
+  return createHash('sha256')
     .update(canonicalJson({ ...request, version: version ?? null }))
-    .digest('hex');
+    .update(Int32Array.from(tokens))
+    .digest('hex')
+    .slice(0, askedDigits);
+}

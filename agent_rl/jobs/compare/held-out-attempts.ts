@@ -28,7 +28,7 @@ export type TaskGroups = ReadonlyMap<string, Pick<TaskAttempts, 'groups' | 'ofSl
 
 /** The evaluations of a run without the evaluations on selection tasks, in the order they were made. */
 export async function heldOutEvaluations(
-  folder: Pick<RunFolder, 'trajectories'>,
+  folder: Pick<RunFolder, 'journal'>,
 ): Promise<HeldOutEvaluation[]> {
   const evaluations: HeldOutEvaluation[] = [];
   for await (const parts of batchesOf(folder, { file: 'eval' })) {

@@ -42,8 +42,8 @@ const shownTokens = 8;
  * the first difference in A is returned.
  */
 export async function whereTheyPart(
-  a: Pick<RunFolder, 'trajectories'>,
-  b: Pick<RunFolder, 'trajectories'>,
+  a: Pick<RunFolder, 'journal'>,
+  b: Pick<RunFolder, 'journal'>,
 ): Promise<Parting> {
   const [ofA, ofB] = [a, b].map((folder) => batchesOf(folder, { file: 'train' })) as [
     Batches,

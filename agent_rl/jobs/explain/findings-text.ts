@@ -68,7 +68,7 @@ export function headText({ series, episodes, unreadable }: RecordedEvidence, nam
       : []),
     ...(episodes !== undefined && !episodes.learnedRecorded
       ? [
-          'The run has no trajectories/learned.jsonl, so the effect of single episodes on the update is unknown.',
+          'The run does not record what its updates made of each episode, so the effect of single episodes on the update is unknown.',
         ]
       : []),
     ...leftOutLines(unreadable).map(visibleControls),

@@ -1,12 +1,11 @@
-import { openTrainableAgent } from '../../compose/open-agent.ts';
+import { openTrainableAgent, type TrainableAgent } from '../../compose/open-agent.ts';
 import { openEngine } from '../../compose/model/open-engine.ts';
 import type { ResolvedRun } from '../../compose/resolve-run.ts';
 import { largest } from '../../core/long-lists.ts';
 import { doneUnlessAborted } from '../../core/stopping/abort.ts';
 import { type MemoryPlan, sumOfPlans } from '../../engine-thread/memory-plan.ts';
 import type { Learner } from '../../core/services/learner.ts';
-import type { WeightPublisher } from '../../core/services/weights.ts';
-import type { Rollouts } from '../../rollout/rollout-worker.ts';
+import type { SessionJournal } from '../../runs/journal/session-journal.ts';
 import { evaluate } from '../../trainer/evaluate.ts';
 import type { SftRun } from '../../trainer/train-sft.ts';
 import { strategyOf } from '../../trainer/strategies/strategy-of.ts';
@@ -17,7 +16,11 @@ import { leftOutText, withoutTooLong } from '../train/ready/too-long.ts';
 import type { SftExamples } from './sft-examples.ts';
 
 /** Attempts the tasks of a run with the present weights; `undefined` when it was interrupted. */
-type Evaluate = (iteration: number, run: string) => ReturnType<NonNullable<SftRun['evaluate']>>;
+type Evaluate = (
+  iteration: number,
+  run: string,
+  journal: SessionJournal,
+) => ReturnType<NonNullable<SftRun['evaluate']>>;
 
 /** What supervised training trains with. */
 export interface Supervised {
@@ -73,10 +76,10 @@ export async function openEvaluated(
     for (const note of [...prompts.unmeasured, ...agent.notes]) print(`Note: ${note}`);
     agent.model.incidents.listen((text) => print(`Note: ${text}`));
     const { engines, training } = agent.model;
-    const { learner, weights } = training;
+    const { learner } = training;
     return {
       learner,
-      evaluate: evaluationOf(run, { rollouts: agent.rollouts, weights, signal }),
+      evaluate: evaluationOf(run, { agent, signal }),
       plan: async () =>
         sumOfPlans(await Promise.all(engines.map(async (engine) => (await engine.info()).plan))),
       close: () => agent.close(),
@@ -88,8 +91,7 @@ export async function openEvaluated(
 }
 
 interface Evaluated {
-  rollouts: Rollouts;
-  weights: WeightPublisher;
+  agent: Pick<TrainableAgent, 'rollouts' | 'model'>;
   signal: AbortSignal;
 }
 
@@ -101,11 +103,14 @@ export const evaluationOf =
       tasks,
       attempts: { samples, temperature },
     }: Pick<ResolvedRun, 'config' | 'tasks' | 'attempts'>,
-    { rollouts, weights, signal }: Evaluated,
+    { agent, signal }: Evaluated,
   ): Evaluate =>
-  async (iteration, run) => {
-    if (!(await doneUnlessAborted(() => weights.publish(signal), signal))) return undefined;
-    const made = await evaluate(rollouts, tasks.evaluation, {
+  async (iteration, run, journal) => {
+    const { weights, learner, recordings } = agent.model.training;
+    for (const one of recordings) one.recordIn(journal.run);
+    const publisher = journal.weights(weights, learner);
+    if (!(await doneUnlessAborted(() => publisher.publish(signal), signal))) return undefined;
+    const made = await evaluate(journal.rollouts(agent.rollouts), tasks.evaluation, {
       samples,
       temperature,
       strategy: strategyOf(config.eval),

@@ -2,7 +2,6 @@ import type { ResolvedRun } from '../../compose/resolve-run.ts';
 import type { Config } from '../../config/index.ts';
 import { throwIfFailed } from '../../core/stopping/stray-failure.ts';
 import { planInWords } from '../../engine-thread/memory-plan.ts';
-import { writeEvaluation } from '../../runs/episodes/write-evaluation.ts';
 import { rateText } from '../../runs/evaluation-table.ts';
 import { failedText } from '../../runs/failed-episodes.ts';
 import { lostText } from '../../runs/run-records.ts';
@@ -95,7 +94,6 @@ export class SftTraining implements ReadyTraining<SftState> {
         }
         if (event.type === 'evaluation') {
           const { iteration, evaluation } = event;
-          writeEvaluation(folder, evaluation);
           log.info(`Step ${iteration}: ${rateText(evaluation)} solved${wanted}`);
           const failed = failedText(evaluation.rollouts);
           if (failed !== undefined) log.warn(`Step ${iteration}: ${failed}`);
@@ -113,7 +111,7 @@ export class SftTraining implements ReadyTraining<SftState> {
   async train(session: Session<SftState> & TrainingOutput<SftState>) {
     const { config } = this.run;
     const { evaluate } = this.supervised;
-    const { record, usage, saved, emit, save } = session;
+    const { record, usage, saved, emit, save, journal } = session;
     const { state, interrupted } = await trainSft(
       {
         options: {
@@ -126,7 +124,7 @@ export class SftTraining implements ReadyTraining<SftState> {
         from: saved,
         learner: this.learner,
         examples: this.examples.examples,
-        evaluate: evaluate && ((iteration) => evaluate(iteration, record.folder.name)),
+        evaluate: evaluate && ((iteration) => evaluate(iteration, record.folder.name, journal)),
         emit,
         save,
       },

@@ -5,7 +5,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { AgentRlError } from '../../core/errors.ts';
 import {
   type EpisodeRecord,
-  readEpisodes,
+  episodesOf,
   runWithEpisodes,
 } from '../../runs/episodes/read-episodes.ts';
 import { partText } from '../../runs/query/parts.ts';
@@ -77,7 +77,7 @@ export async function demonstrations(options: DemonstrationsOptions): Promise<Jo
       `${folder.path} has no such ${choice.unit}s: ${report}`,
     );
   await writingFresh(output, async (write) => {
-    for await (const episode of readEpisodes(folder, 'train'))
+    for await (const episode of trained(folder))
       if (choice.chosen.has(partText(episode)))
         write(conversationLine({ ...episode, tools }, provenance(folder, episode)));
   });
@@ -128,7 +128,7 @@ async function choose(
   const candidates: Candidate[] = [];
   let episodes = 0;
   const agents = new Set<string>();
-  for await (const episode of readEpisodes(folder, 'train')) {
+  for await (const episode of trained(folder)) {
     if (options.step !== undefined && episode.iteration !== options.step) continue;
     episodes += 1;
     agents.add(episode.agent);
@@ -197,4 +197,10 @@ function nextCommand({ config }: RunFolder, output: string): string {
   if (!name.endsWith('.jsonl')) return 'agent-rl sft reads only files whose names end in .jsonl.';
   const split = basename(name, '.jsonl');
   return `To train on them: agent-rl sft --config ${config} --dataset-dir ${dirname(output)} --train-split ${split}`;
+}
+
+/** The training episodes of a run. */
+async function* trained(folder: RunFolder): AsyncGenerator<EpisodeRecord> {
+  for await (const parts of episodesOf(folder, { file: 'train' }))
+    for (const { episode } of parts) yield episode;
 }

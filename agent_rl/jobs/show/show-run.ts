@@ -71,8 +71,7 @@ async function choose(
   const iteration = key?.iteration ?? step;
   let chosen: RecordedPart[] = [];
   const file = isHeldOut ? 'eval' : 'train';
-  const hasLearned = !isHeldOut && (key !== undefined || worst !== undefined);
-  for await (const parts of batchesOf(folder, { file, hasLearned })) {
+  for await (const parts of batchesOf(folder, { file })) {
     if (iteration === undefined) chosen = parts;
     else if (parts[0]?.episode.iteration === iteration) append(chosen, parts);
   }

@@ -3,6 +3,7 @@ import type { ResolvedRun } from '../../compose/resolve-run.ts';
 import type { Learner } from '../../core/services/learner.ts';
 import { throwIfStopped } from '../../core/stopping/abort.ts';
 import { Cleanup } from '../../core/stopping/cleanup.ts';
+import { SessionJournal } from '../../runs/journal/session-journal.ts';
 import { OpenRun } from '../../runs/open-run.ts';
 import { resumePoint, type ResumePoint, whereToResume } from '../../runs/resume-point.ts';
 import { checkRunFolder, type RunFolder } from '../../runs/run-folder.ts';
@@ -46,8 +47,8 @@ export interface Session<State> {
   resume: ResumePoint | undefined;
   /** What the checkpoint holds that is resumed; absent where the run begins, maybe again. */
   saved: (State & SavedProgress) | undefined;
-  /** Settings that the resume changed. */
-  changed: readonly string[];
+  /** What was played, and what earlier sessions played. */
+  journal: SessionJournal;
   /** Closes what is added when the session ends, before the log. */
   opened: Cleanup;
 }
@@ -124,7 +125,7 @@ async function whereToBegin(
 
 const isLocked = (beginning: Beginning): beginning is ResumePoint => beginning.lock !== undefined;
 
-type Begun = Omit<Session<never>, 'saved' | 'changed'> & { trackers: RunTrackers };
+type Begun = Omit<Session<never>, 'saved' | 'journal'> & { trackers: RunTrackers };
 
 /** Trains, from the start or from the checkpoint to resume from, and writes the summary. */
 async function inSession<State extends { iteration: number }>(
@@ -140,11 +141,21 @@ async function inSession<State extends { iteration: number }>(
   const restored = resume && (await restoreRun({ record, resume, learner, run }));
   // It was written by the same way of training: a run keeps its mode.
   const saved = restored?.state as Session<State>['saved'];
-  const session: Session<State> = { ...begun, saved, changed: restored?.changed ?? [] };
+  const journal = begun.opened.add(
+    await SessionJournal.open({
+      folder,
+      log,
+      config: run.config,
+      iteration: saved?.iteration,
+      changed: restored?.changed ?? [],
+    }),
+  );
+  const session: Session<State> = { ...begun, saved, journal };
   const subscribers: readonly Subscriber[] = [
     // Another process may have taken the run meanwhile.
     ({ type }) => void (type === 'iteration' && record.requireOwn()),
     usage.on,
+    journal.on,
     ...(await ready.begin(session)),
     trackers.on,
     options.onEvent ?? (() => undefined),

@@ -26,7 +26,6 @@ import { type ReadyAgent, tasksToDraw } from './ready/ready-agent.ts';
 import { leftOutText, type SavedLeftOut } from './ready/too-long.ts';
 import type { SavedProgress } from './restore-run.ts';
 import type { Beginning, ReadyTraining, Session } from './session.ts';
-import { SessionGenerations } from './session-generations.ts';
 import { trainerOptions } from './trainer-options.ts';
 
 /** What a checkpoint holds besides the learner's own state. */
@@ -87,7 +86,7 @@ export class GrpoTraining implements ReadyTraining<TrainerState> {
   }
 
   async begin(session: Session<TrainerState>): Promise<readonly Subscriber[]> {
-    const { record, opened, saved } = session;
+    const { record, opened } = session;
     const { folder, log } = record;
     const { config, chosen, length, parameters } = this.run;
     this.#logBeginning(session);
@@ -109,15 +108,11 @@ export class GrpoTraining implements ReadyTraining<TrainerState> {
       },
       log,
     );
-    const generations = await SessionGenerations.open(this.ready.agent.model, record, {
-      iteration: saved?.iteration ?? 0,
-      changed: session.changed,
-    });
     const costs: Subscriber = (event) => {
       const forecast = this.#costs.on(event);
       if (forecast !== undefined) log.info(forecast);
     };
-    return [records.on, warnings, costs, display.on, generations.on];
+    return [records.on, warnings, costs, display.on];
   }
 
   async progress({ usage, saved }: Session<TrainerState>) {
@@ -142,13 +137,17 @@ export class GrpoTraining implements ReadyTraining<TrainerState> {
     const { agent, leftOut } = this.ready;
     const { config, chosen, tasks } = this.run;
     const { signal } = this.options;
-    const { emit, save, saved, usage } = session;
+    const { emit, save, saved, usage, journal } = session;
+    const { learner, weights, reference, recordings } = agent.model.training;
+    for (const one of recordings) one.recordIn(journal.run);
     const result = await trainGrpo(
       {
-        ...agent.model.training,
+        learner,
+        reference,
+        weights: journal.weights(weights, learner),
         options: trainerOptions(config, chosen, session.record.folder.name),
         from: saved,
-        rollouts: agent.rollouts,
+        rollouts: journal.rollouts(agent.rollouts),
         rewarding: agent.rewarding,
         tasks: tasksToDraw(this.run),
         evalTasks: tasks.evaluation,

@@ -41,7 +41,7 @@ export function Run({ run, route }: { run: RunHead; route: Route }) {
   );
 }
 
-function Sessions({ facts: { head, sessions, learnedRecorded } }: { facts: RunFacts }) {
+function Sessions({ facts: { head, sessions } }: { facts: RunFacts }) {
   const commands = sessions.map(
     ({ startedAt, command, versions }) =>
       [
@@ -54,7 +54,6 @@ function Sessions({ facts: { head, sessions, learnedRecorded } }: { facts: RunFa
     ['state', head.stateWhy === null ? head.state : `${head.state}: ${head.stateWhy}`],
     ['started', formatTime(head.startedAt)],
     ['updated', formatTime(head.updatedAt)],
-    ['record of updates', learnedRecorded ? 'recorded' : notRecorded],
     ...(commands.length === 0 ? [['command', notRecorded] as const] : commands),
   ];
   return (

@@ -21,8 +21,8 @@ await serveRpc(async ({ name, settings, url, hooks }: IsolatedStart) => {
     throw new Error(`${url} exports no class marked @tool({ name: "${name}" })`);
   const tool = new (found as Class<Tool>)(givenOf({ settings }, missing));
   return {
-    answer: ([{ args, inputs, randomPath }]: [IsolatedCall], signal: AbortSignal) =>
+    answer: ([{ args, randomPath, ...call }]: [IsolatedCall], signal: AbortSignal) =>
       // Checked against the tool's schema before it was sent here.
-      tool.call(args, { signal, inputs, random: new KeyedRng(...randomPath) }),
+      tool.call(args, { signal, random: new KeyedRng(...randomPath), ...call }),
   };
 });

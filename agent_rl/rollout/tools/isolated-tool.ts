@@ -19,6 +19,7 @@ export interface IsolatedCall {
   args: Readonly<Record<string, unknown>>;
   inputs: Readonly<Record<string, unknown>>;
   randomPath: readonly (string | number)[];
+  idempotencyKey: string;
 }
 
 const startUpS = 30;

@@ -5,6 +5,7 @@ import { runEndingError } from '../../core/errors.ts';
 import { failureOf, WrongValue } from '../../core/failure.ts';
 import { type Timed, withDeadline } from '../../core/stopping/abort.ts';
 import { enterPlugin } from '../../core/plugins/entered-plugin.ts';
+import { builtInSource } from '../../core/plugins/plugin.ts';
 import type { ExecutedCall } from '../../core/plugins/environment.ts';
 import { KeyedRng } from '../../core/keyed-rng.ts';
 import { isRecord } from '../../core/is-record.ts';
@@ -23,6 +24,8 @@ export interface CallOptions {
   inputs: Readonly<Record<string, unknown>>;
   /** Names the call's stream of random numbers. */
   randomPath: readonly (string | number)[];
+  /** Names the call, see `ToolContext`. */
+  idempotencyKey: string;
   signal: AbortSignal;
 }
 
@@ -89,6 +92,13 @@ export class ToolRunner {
     for (const { isolated } of this.#known.values()) isolated?.startAhead(episodes);
   }
 
+  /** Whether calls of a tool may be made again after an interruption. */
+  repeats(name: string): boolean {
+    const spec = this.#known.get(name)?.spec;
+    const isOurs = this.told.sources?.get(name) === builtInSource;
+    return (spec?.onInterrupt ?? (isOurs ? 'repeat' : 'fail')) === 'repeat';
+  }
+
   /** Why a call is rejected without being run, in the words that the model reads; undefined for one that can run. */
   problemOf(call: ToolCall): string | undefined {
     const found = this.#find(call);
@@ -152,11 +162,10 @@ export class ToolRunner {
     call: ToolCall,
     options: CallOptions,
   ): Promise<{ timed: Timed<ToolResult>; problem?: string }> {
-    const { inputs, randomPath } = options;
-    const { signal } = options;
+    const { inputs, randomPath, idempotencyKey, signal } = options;
     const seconds = spec.deadlineS ?? defaultDeadlineS;
     if (isolated !== undefined) {
-      const sent = { args: call.arguments, inputs, randomPath };
+      const sent = { args: call.arguments, inputs, randomPath, idempotencyKey };
       return { timed: await isolated.call(sent, { seconds, signal }) };
     }
     const tool = options.tools.get(spec.name);
@@ -167,7 +176,8 @@ export class ToolRunner {
       enterPlugin(`tool "${spec.name}"`);
       const began = performance.now();
       // The arguments were just checked against the schema the tool's type comes from.
-      const answering = tool.call(call.arguments, { signal: until, inputs, random });
+      const context = { signal: until, inputs, random, idempotencyKey };
+      const answering = tool.call(call.arguments, context);
       blockedS = (performance.now() - began) / 1000;
       return answering;
     };

@@ -3,9 +3,7 @@ import { join, resolve } from 'node:path';
 
 import { AgentRlError } from '../../core/errors.ts';
 import type { Failure } from '../../core/failure.ts';
-import { isRecord } from '../../core/is-record.ts';
 import type { Message } from '../../core/message.ts';
-import { requireSchema } from '../../core/services/batch.ts';
 import type {
   FailedAttempt,
   GroupReward,
@@ -14,10 +12,13 @@ import type {
   Rollout,
   RolloutKey,
 } from '../../core/rollout.ts';
+import { showValue } from '../../core/show-value.ts';
+import { type JournalPart, readParts } from '../journal/read-journal.ts';
+import { journalSchema, sessionsOf } from '../journal/sessions.ts';
 import { notARun, type RunFolder, runFolderAt } from '../run-folder.ts';
-import { readLines, Unreadable } from './read-lines.ts';
+import type { Unreadable } from './read-lines.ts';
 
-/** A line of `trajectories/*.jsonl`: one agent's part in a rollout. */
+/** One agent's part in a rollout, in the form in which runs are shown and exported. */
 export interface EpisodeRecord
   extends
     RolloutKey,
@@ -38,11 +39,10 @@ export interface EpisodeRecord
       | 'retries'
       | 'cutTokens'
       | 'seconds'
+      | 'undelivered'
+      | 'requests'
     > {
   schema: number;
-  /** Absent in records of earlier versions. */
-  undelivered?: Part['undelivered'] | undefined;
-  requests?: Part['requests'];
   slice: string | null;
   reward: number | null;
   answer: string | null;
@@ -63,7 +63,7 @@ export interface EpisodeRecord
   }[];
   problem: string | null;
   failedAttempts: readonly FailedAttempt[];
-  hidden: Readonly<Record<string, unknown>>;
+  hidden: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
 /** `train` for what was learned from, `eval` for held-out tasks. */
@@ -73,44 +73,63 @@ export type EpisodeFile = 'train' | 'eval';
 export function runWithEpisodes(run: string): RunFolder {
   const path = resolve(run);
   const folder = runFolderAt(path);
-  if (existsSync(folder.trajectories)) return folder;
+  if (existsSync(folder.journal)) return folder;
+  if (existsSync(join(path, 'trajectories')))
+    throw new AgentRlError(
+      'CHECKPOINT_INVALID',
+      `${path} was recorded by an earlier version (trajectories/ instead of journal/). Use the version of agent_rl that wrote it.`,
+    );
   if (existsSync(folder.config))
     throw new AgentRlError(
       'CHECKPOINT_INVALID',
-      `${path} has no episodes (trajectories/): it is a supervised run, or it ended before its first episode. Its metrics are in metrics.jsonl.`,
+      `${path} has no episodes (journal/): it ended before its first. Its metrics are in metrics.jsonl.`,
     );
-  throw notARun(path, 'trajectories/');
+  throw notARun(path, 'journal/');
+}
+
+/** What is read of a journal. */
+export interface EpisodeQuery {
+  file: EpisodeFile;
+  /** Also those of an iteration or evaluation under way. */
+  unfinished?: boolean | undefined;
+  /** Takes what cannot be read, which is then left out; without it such an event is an error. */
+  unreadable?: Unreadable | undefined;
 }
 
 /**
- * Reads a run's episodes, in the order they were written.
+ * Reads the parts of a run in the order of their keys, one iteration or evaluation at a time.
  *
- * @param unreadable takes lines that cannot be read, which are then left out; without it such a line is an error
- * @yields one part
- * @throws AgentRlError `DATASET_INVALID` for a line that is not a record of this version, with its place. A last line that is cut short is left
- * out: the run is still writing it, or was killed.
+ * @yields the parts of one iteration or evaluation
+ * @throws AgentRlError `DATASET_INVALID` for an event that cannot be read, or for a journal of another version
  */
-export async function* readEpisodes(
-  { trajectories }: Pick<RunFolder, 'trajectories'>,
-  name: EpisodeFile,
-  unreadable?: Unreadable,
-): AsyncGenerator<EpisodeRecord> {
-  const lines = readLines(join(trajectories, `${name}.jsonl`), episodeOf, unreadable);
-  for await (const { record: episode, place } of lines) {
-    requireSchema(episode, place);
-    yield episode;
-  }
+export async function* episodesOf(
+  folder: Pick<RunFolder, 'journal'>,
+  { file, unfinished, unreadable }: EpisodeQuery,
+): AsyncGenerator<JournalPart[]> {
+  await requireReadable(folder);
+  const damaged = (problem: string): void => {
+    if (unreadable === undefined) throw damage(problem);
+    unreadable.add(problem);
+  };
+  yield* readParts(folder.journal, { file, unfinished, damaged });
 }
 
-/** @throws AgentRlError `DATASET_INVALID` where a run's records are in the form of another version, with the place */
-export async function requireReadable(folder: Pick<RunFolder, 'trajectories'>): Promise<void> {
-  for (const name of ['train', 'eval'] as const)
-    for await (const _ of readEpisodes(folder, name, new Unreadable())) break;
-}
+const damage = (problem: string): AgentRlError =>
+  new AgentRlError(
+    'DATASET_INVALID',
+    `The journal of the run is damaged: ${problem}. Restore the file from a backup; training and resuming work without what it lacks.`,
+  );
 
-function episodeOf(line: string): EpisodeRecord {
-  const record: unknown = JSON.parse(line);
-  if (isRecord(record) && typeof record['taskId'] === 'string')
-    return record as unknown as EpisodeRecord;
-  throw new Error('it is not an episode');
+/** @throws AgentRlError `DATASET_INVALID` where a run's journal is in the form of another version */
+export async function requireReadable({ journal }: Pick<RunFolder, 'journal'>): Promise<void> {
+  const [first] = await sessionsOf(journal, () => undefined);
+  if (first === undefined || first.schema === journalSchema) return;
+  const form =
+    first.schema > journalSchema
+      ? 'by a newer version, in a format that this version cannot read'
+      : 'by an older version, in a format that is no longer supported';
+  throw new AgentRlError(
+    'DATASET_INVALID',
+    `${journal} was recorded ${form} (schema ${showValue(first.schema)}; this version reads ${journalSchema}). Use the version of agent_rl that wrote it.`,
+  );
 }

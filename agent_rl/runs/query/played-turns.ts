@@ -1,7 +1,7 @@
 import { groupBy } from '../../core/long-lists.ts';
 import { drawnSpans, type Span } from '../../core/transcript.ts';
 import { countText, numberText } from '../../telemetry/figures.ts';
-import type { LearnedRecord } from '../episodes/learned-line.ts';
+import type { LearnedRecord } from '../episodes/learned-record.ts';
 import type { EpisodeRecord } from '../episodes/read-episodes.ts';
 import type { EpisodeTurn } from '../view/api.ts';
 

@@ -2,7 +2,7 @@ import { isSystemFailure } from '../../core/outcome.ts';
 import { onlyAgent } from '../../core/rollout.ts';
 import type { Generation, GenerationRequest, RandomKey } from '../../core/services/generator.ts';
 import type { Span } from '../../core/transcript.ts';
-import { type EpisodeRecord, readEpisodes, runWithEpisodes } from '../episodes/read-episodes.ts';
+import { type EpisodeRecord, episodesOf, runWithEpisodes } from '../episodes/read-episodes.ts';
 
 /** A sequence of an agent's part, as it was played. */
 interface PlayedSequence {
@@ -27,7 +27,8 @@ export class RecordedTurns {
     const folder = runWithEpisodes(run);
     const turns = new RecordedTurns();
     for (const file of ['train', 'eval'] as const)
-      for await (const episode of readEpisodes(folder, file)) turns.#add(episode);
+      for await (const parts of episodesOf(folder, { file, unfinished: true }))
+        for (const { episode } of parts) turns.#add(episode);
     return turns;
   }
 

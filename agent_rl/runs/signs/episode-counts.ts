@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { largest, smallest } from '../../core/long-lists.ts';
 import type { AssistantMessage } from '../../core/message.ts';
 import { sampledTokens } from '../../core/rollout.ts';
-import type { LearnedRecord } from '../episodes/learned-line.ts';
+import type { LearnedRecord } from '../episodes/learned-record.ts';
 import type { EpisodeRecord } from '../episodes/read-episodes.ts';
 import { partText } from '../query/parts.ts';
 

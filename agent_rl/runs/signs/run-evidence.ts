@@ -48,12 +48,11 @@ export async function runEvidence(
 ): Promise<RecordedEvidence> {
   const unreadable = new Unreadable();
   const series = new Series(await readMetrics(folder, unreadable));
-  const isRecorded = existsSync(join(folder.trajectories, 'train.jsonl'));
-  const parts = batchesOf(folder, { file: 'train', hasLearned: true, unreadable });
+  const parts = batchesOf(folder, { file: 'train', unreadable });
   return {
     settings,
     series,
-    episodes: isRecorded ? await tallyEpisodes(parts) : undefined,
+    episodes: existsSync(folder.journal) ? await tallyEpisodes(parts) : undefined,
     unreadable,
     hasSummary: summary !== undefined,
     heldOut: heldOutOf(summary),

@@ -1,6 +1,6 @@
 import type { Log, Metrics } from '../../telemetry/index.ts';
 import type { Subscriber } from '../../trainer/trainer-contracts.ts';
-import { trajectoryLine } from '../episodes/trajectory-line.ts';
+import { episodeRecord } from '../episodes/episode-record.ts';
 import type { IterationMetrics } from '../query/metrics.ts';
 import type { Check } from './check.ts';
 import { type CountedPart, EpisodeCounts } from './episode-counts.ts';
@@ -75,7 +75,7 @@ export function warningsOf(run: WatchedRun, log: Pick<Log, 'warn'>): Subscriber 
     if (event.type !== 'iteration') return;
     const { iteration, metrics } = event;
     const parts = event.learned.map((one) => ({
-      episode: trajectoryLine(one),
+      episode: episodeRecord(one),
       learned: { use: one.use },
     }));
     const finding = watch.note(iteration, metrics, parts);

@@ -105,8 +105,6 @@ export interface RunFacts {
   sessions: readonly RunSession[];
   /** The last lines of `run.log`. */
   log: readonly string[];
-  /** Whether `learned.jsonl` is there: what the update made of each episode. */
-  learnedRecorded: boolean;
   /** Iterations that have checkpoints, and `best` where there is one. */
   checkpoints: readonly string[];
   /** Whether `profile.json` is there. */

@@ -1,10 +1,11 @@
 /* The part of `api.ts` that is about episodes. */
 
 import type { Message } from '../../core/message.ts';
+import type { GroupReward, JudgedBy } from '../../core/rollout.ts';
 
 export interface IndexState {
   ready: boolean;
-  /** Bytes of episode files indexed, and all of them. */
+  /** Bytes of the journal indexed, and all of them. */
   bytes: number;
   totalBytes: number;
   /** Lines of episodes and of metrics that cannot be read, at most the first 20, each with its place. Never shown as either. */
@@ -58,7 +59,7 @@ export interface Facet {
  * GET /api/runs/ID/episodes?when=&outcome=&use=&slice=&tool=&iteration=&task=&success=&rewardFrom=&rewardTo=&text=&sort=&order=&offset=&limit=
  *
  * Lists by comma; `task` is a part of its name; `success` is true or false; `iteration` is `3` or `3-8`; `sort` is a key of
- * EpisodeRow, in the order of the files without it; `order` is asc or desc; `limit` at most 500, 100 without it.
+ * EpisodeRow, in the order of the keys without it; `order` is asc or desc; `limit` at most 500, 100 without it.
  */
 export interface EpisodePage {
   /** Before any filter. */
@@ -80,7 +81,7 @@ export interface EpisodePage {
 }
 
 /**
- * A search through the text of episodes reads their lines, and ends early after a number of bytes. Ask again with
+ * A search through the text of episodes reads their events, and ends early after a number of bytes. Ask again with
  * `offset=next` of the answer, and rows go on where they ended.
  */
 export interface TextSearch {
@@ -102,7 +103,7 @@ export interface Cut {
   shown: number;
 }
 
-/** A line of `trajectories/*.jsonl` as it was recorded, but for its sequences. */
+/** An episode as it was recorded, but for its sequences. */
 export interface EpisodeLine {
   seed: number;
   /** Optimiser steps of the weights that sampled it. */
@@ -119,7 +120,7 @@ export interface EpisodeLine {
     content: string;
     wallMs: number;
     /** Why the tool itself failed. */
-    problem?: string;
+    problem?: string | undefined;
   }[];
   malformedCalls: number;
   /** The parts that the reward is the sum of. */
@@ -128,12 +129,8 @@ export interface EpisodeLine {
   scores: Readonly<Record<string, number>>;
   /** What the environment counts. */
   metrics: Readonly<Record<string, number>>;
-  judgedBy: {
-    environment?: string;
-    environmentWeight: number;
-    rewards: readonly { name: string; weight: number; tool?: string }[];
-  } | null;
-  groupReward: Readonly<Record<string, unknown>> | null;
+  judgedBy: JudgedBy | null;
+  groupReward: GroupReward | null;
   /** Verdicts of hidden tests, such as `passed` or `timeout`, of the environments that record them. */
   hidden_tests?: readonly string[];
   /** By `generation`, `tools`, `grading`. */
@@ -223,7 +220,7 @@ export interface Sibling {
 export interface EpisodeWhole {
   run: string;
   row: EpisodeRow;
-  /** `file:line`, the record itself. */
+  /** The event of its rollout in the journal. */
   place: string;
   record: EpisodeLine;
   /** What its agent read and sampled; most have one sequence. */
@@ -236,7 +233,7 @@ export interface EpisodeWhole {
   /** Null where it was not recorded. */
   learned: LearnedFacts | null;
   siblings: readonly Sibling[];
-  /** The episodes before and after it in the file. */
+  /** The episodes before and after it. */
   previous: string | null;
   next: string | null;
   cut: readonly Cut[];

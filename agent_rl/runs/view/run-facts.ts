@@ -34,7 +34,6 @@ export function runFacts(
     summary: summary ?? null,
     sessions: provenance?.sessions ?? [],
     log: lastLines(folder.log, logLines),
-    learnedRecorded: existsSync(join(folder.trajectories, 'learned.jsonl')),
     checkpoints: existsSync(checkpoints)
       ? readdirSync(checkpoints).filter((name) => !/\.partial(\.old)?$/.test(name))
       : [],

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 
 import { largest } from '../../core/long-lists.ts';
 import { holderOfRun } from '../../telemetry/run-lock.ts';
+import { segmentsOf } from '../journal/segments.ts';
 import type { StoredSummary } from '../query/stored-summary.ts';
 import type { RunFolder } from '../run-folder.ts';
 import type { SuccessRate } from '../../trainer/success-rate.ts';
@@ -81,14 +82,8 @@ export function startedAt({ log }: RunFolder): string | null {
 }
 
 /** When one of its records was last written. */
-export function updatedAt({
-  metrics,
-  trajectories,
-  summary,
-  log,
-  config,
-}: RunFolder): string | null {
-  const episodes = ['train', 'eval'].map((name) => join(trajectories, `${name}.jsonl`));
+export function updatedAt({ metrics, journal, summary, log, config }: RunFolder): string | null {
+  const episodes = segmentsOf(journal).map(({ file }) => file);
   const times = [metrics, ...episodes, summary, log, config]
     .filter((file) => existsSync(file))
     .map((file) => statSync(file).mtimeMs);

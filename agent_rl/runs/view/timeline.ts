@@ -5,7 +5,6 @@ import { isRecord } from '../../core/is-record.ts';
 import { metricDefinition } from '../../telemetry/index.ts';
 import type { RunFolder } from '../run-folder.ts';
 import type { MetricColumns, Timeline, TimelineSpan } from './api.ts';
-import { lineOf } from './episodes/episode-whole.ts';
 import type { EpisodeIndex } from './index/episode-index.ts';
 
 /** A complete event of `profile.json`. */
@@ -92,7 +91,7 @@ export async function toolsOf(index: EpisodeIndex, iteration: number): Promise<T
   for (const episode of index.all()) {
     const { row } = episode;
     if (row.when !== 'train' || row.iteration !== iteration || row.calls === 0) continue;
-    for (const { name, status, wallMs } of (await lineOf(episode, index)).toolCalls) {
+    for (const { name, status, wallMs } of (await index.read(episode)).record.toolCalls) {
       const tool = tools.get(name) ?? { name, calls: 0, errors: 0, ms: 0 };
       tool.calls += 1;
       tool.errors += Number(status !== 'ok');

@@ -165,8 +165,8 @@ export class ViewedRun {
     };
     if (text === undefined)
       return { ...page, rows: matching.slice(offset, offset + limit).map(({ row }) => row) };
-    const fileOf = (set: 'train' | 'eval') => this.index.fileOf(set);
-    const { found, search } = await searchText(matching, { text, offset, limit, fileOf, signal });
+    const { index } = this;
+    const { found, search } = await searchText(matching, { text, offset, limit, index, signal });
     return { ...page, rows: found.map(({ row }) => row), search };
   }
 

@@ -82,7 +82,7 @@ async function stepEvidence({ folder }: RecordedRun, iteration: number) {
     const distance = Math.abs(one.iteration - iteration);
     return distance > 0 && distance <= neighbours;
   });
-  for await (const episodes of batchesOf(folder, { file: 'train', hasLearned: true, unreadable }))
+  for await (const episodes of batchesOf(folder, { file: 'train', unreadable }))
     if ((episodes[0]?.episode.iteration ?? 0) >= iteration)
       return { step, around, episodes: ofIteration(episodes, iteration), unreadable };
   return { step, around, episodes: [], unreadable };
@@ -92,7 +92,7 @@ const ofIteration = (parts: readonly RecordedPart[], iteration: number): readonl
   parts.filter(({ episode }) => episode.iteration === iteration);
 
 const lacking =
-  'The update of each episode is not recorded (trajectories/learned.jsonl), so the groups and tokens behind the gradient are unknown.';
+  'The update of each episode is not recorded, so the groups and tokens behind the gradient are unknown.';
 
 /** Pulls follow the plain policy gradient. */
 function lossNote(settings: RunSettings): string[] {

@@ -59,7 +59,7 @@ function kindOf(episode: EpisodeRecord): EpisodeKind | undefined {
   return failed ? 'repaired' : 'solved';
 }
 
-/** The attempts of one evaluation as `trajectories/eval.jsonl` has them, including slices. */
+/** The attempts of one evaluation as the journal has them, including slices. */
 export interface RecordedEvaluation {
   when: string;
   iteration: number;

@@ -86,7 +86,7 @@ function recordedText({ evaluations }: ReportedRun): string[] {
     return `${rate}${failed}, ${whenText[when] ?? when} (iteration ${iteration})`;
   });
   return [
-    `Attempts solved in each evaluation, including slices (from trajectories/eval.jsonl): ${rates.join('; ')}. Without a summary.json there are no intervals.`,
+    `Attempts solved in each evaluation, including slices (from the journal): ${rates.join('; ')}. Without a summary.json there are no intervals.`,
   ];
 }
 

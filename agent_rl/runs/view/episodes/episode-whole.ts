@@ -1,12 +1,10 @@
 import { drawnMasks, type TranscriptRecord } from '../../../core/transcript.ts';
-import type { LearnedRecord } from '../../episodes/learned-line.ts';
-import { learnedOf } from '../../query/parts.ts';
+import type { LearnedRecord } from '../../episodes/learned-record.ts';
 import { playedTurns, requestLine } from '../../query/played-turns.ts';
 import { useMeanings } from '../../query/use-meanings.ts';
 import type { Cut, EpisodeTokens, EpisodeWhole } from '../api.ts';
 import type { EpisodeIndex } from '../index/episode-index.ts';
-import { episodeOf, type IndexedEpisode } from '../index/episode-row.ts';
-import { readAt } from '../index/read-appended.ts';
+import type { IndexedEpisode } from '../index/episode-row.ts';
 import { learnedColumns } from './learned-columns.ts';
 import { siblingsOf } from './siblings.ts';
 import type { LazyTokenTexts } from './token-texts.ts';
@@ -24,54 +22,38 @@ export async function episodeWhole(
   episode: IndexedEpisode,
   { run, index, texts, uncut }: WholeRequest,
 ): Promise<EpisodeWhole> {
-  const { row, set, line } = episode;
-  const { sequences, ...record } = await lineOf(episode, index);
-  const learned = await learnedLine(episode, index);
+  const { row } = episode;
+  const { record: whole, learned, seq } = await index.read(episode);
+  const { sequences, ...others } = whole;
+  const record = { ...others, seconds: { ...others.seconds } };
   const cut: Cut[] = [];
   const turns = playedTurns({ ...record, sequences }, learned);
   return {
     run,
     row,
-    place: `${index.fileOf(set)}:${line + 1}`,
+    place: `journal, event ${seq}`,
     record: uncut ? record : cutTexts(record, '', cut),
     sequences: await tokensOf(sequences, learned, texts),
     turns,
     shown: turns.find(({ turn }) => turn === record.requests?.answer)?.sequence ?? 0,
     requests: requestLine({ ...record, sequences }) ?? null,
-    learned: learned && {
-      use: learned.use,
-      meaning: useMeanings[learned.use] ?? learned.use,
-      advantage: learned.advantage,
-    },
+    learned:
+      learned === undefined
+        ? null
+        : {
+            use: learned.use,
+            meaning: useMeanings[learned.use] ?? learned.use,
+            advantage: learned.advantage,
+          },
     siblings: await siblingsOf(episode, sequences[0]?.tokens ?? [], index),
     ...index.neighbours(episode),
     cut,
   };
 }
 
-/** The line of an episode. @throws Error where the file has another one there now */
-export async function lineOf(
-  { row, set, line, offset, bytes }: IndexedEpisode,
-  index: EpisodeIndex,
-) {
-  const file = index.fileOf(set);
-  const record = episodeOf(await readAt(file, offset, bytes), `${file}:${line + 1}`);
-  if (record.taskId === row.taskId && record.iteration === row.iteration) return record;
-  throw new Error(`${file} was rewritten while it was read`);
-}
-
-async function learnedLine(
-  { learned }: IndexedEpisode,
-  index: EpisodeIndex,
-): Promise<LearnedRecord | null> {
-  if (learned === undefined) return null;
-  const bytes = await readAt(index.fileOf('learned'), learned.offset, learned.bytes);
-  return learnedOf(bytes.toString());
-}
-
 async function tokensOf(
   sequences: readonly TranscriptRecord[],
-  learned: LearnedRecord | null,
+  learned: LearnedRecord | undefined,
   lazy: LazyTokenTexts,
 ): Promise<EpisodeTokens[]> {
   const { texts, problem } = await lazy.open();

@@ -1,4 +1,4 @@
-import type { Column, SentColumns } from '../../episodes/learned-line.ts';
+import type { Column, SentColumns } from '../../episodes/learned-record.ts';
 import { columnAt } from '../../query/parts.ts';
 import type { LearnedColumns } from '../api.ts';
 

@@ -1,8 +1,8 @@
-import { open } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 
-import { isRecord } from '../../../core/is-record.ts';
+import type { Rollout } from '../../../core/rollout.ts';
 import type { TextSearch } from '../api.ts';
+import type { EpisodeIndex } from '../index/episode-index.ts';
 import type { IndexedEpisode } from '../index/episode-row.ts';
 
 export interface SearchRequest {
@@ -12,47 +12,34 @@ export interface SearchRequest {
   offset: number;
   /** Found episodes to stop after. */
   limit: number;
-  fileOf: (set: IndexedEpisode['set']) => string;
+  index: Pick<EpisodeIndex, 'eventOf'>;
   signal?: AbortSignal | undefined;
-  /** Bytes to stop after. */
+  /** Characters to stop after. */
   mostBytes?: number;
 }
 
 /** About half a second of one processor. */
-const mostBytesOfRequest = 256 * 2 ** 20;
+const mostBytesOfRequest = 64 * 2 ** 20;
 
 /**
- * Reads the lines of episodes for those with a text in what was said, called or answered, in any case. It ends early after a
- * number of bytes, so that no request holds up the others.
+ * Reads episodes for those with a text in what was said, called or answered, in any case. It ends early after a number of
+ * characters, so that no request holds up the others.
  */
 export async function searchText(
   episodes: readonly IndexedEpisode[],
-  { text, offset, limit, fileOf, signal, mostBytes = mostBytesOfRequest }: SearchRequest,
+  { text, offset, limit, index, signal, mostBytes = mostBytesOfRequest }: SearchRequest,
 ): Promise<{ found: readonly IndexedEpisode[]; search: TextSearch }> {
   const found: IndexedEpisode[] = [];
   const wanted = text.toLowerCase();
-  // As it stands in a line; most lines are settled by it without being read as JSON.
-  const escaped = JSON.stringify(wanted).slice(1, -1);
   let bytes = 0;
   let at = offset;
-  const opened = new Map<string, Awaited<ReturnType<typeof open>>>();
-  try {
-    for (; at < episodes.length && found.length < limit && bytes < mostBytes; at++) {
-      if (at % 256 === 0) await setImmediate();
-      signal?.throwIfAborted();
-      const episode = episodes[at]!;
-      const file = fileOf(episode.set);
-      const handle = opened.get(file) ?? (await open(file, 'r'));
-      opened.set(file, handle);
-      const line = Buffer.alloc(episode.bytes);
-      await handle.read(line, 0, episode.bytes, episode.offset);
-      bytes += episode.bytes;
-      const raw = line.toString();
-      if (raw.toLowerCase().includes(escaped) && hasText(JSON.parse(raw), wanted))
-        found.push(episode);
-    }
-  } finally {
-    for (const handle of opened.values()) await handle.close();
+  for (; at < episodes.length && found.length < limit && bytes < mostBytes; at++) {
+    if (at % 256 === 0) await setImmediate();
+    signal?.throwIfAborted();
+    const episode = episodes[at]!;
+    const { data } = await index.eventOf(episode);
+    bytes += episode.characters;
+    if (hasText(data as unknown as Rollout, episode.row.agent, wanted)) found.push(episode);
   }
   const next = at < episodes.length ? at : null;
   const searched = Math.max(0, at - offset);
@@ -60,11 +47,10 @@ export async function searchText(
 }
 
 /** Messages, and the calls and results in them. Names of keys are not what was said. */
-function hasText(record: unknown, wanted: string): boolean {
-  if (!isRecord(record)) return false;
-  return [record['messages'], record['toolCalls'], record['problem'], record['taskId']].some(
-    (part) => within(part, wanted),
-  );
+function hasText({ parts, problem, taskId }: Rollout, agent: string, wanted: string): boolean {
+  const own = parts.find((part) => part.agent === agent);
+  const calls = own?.calls.map(({ call, result }) => [call.name, call.arguments, result.content]);
+  return [own?.messages, calls, problem, taskId].some((part) => within(part, wanted));
 }
 
 function within(value: unknown, wanted: string): boolean {

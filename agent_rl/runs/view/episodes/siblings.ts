@@ -1,10 +1,9 @@
 import type { Sibling } from '../api.ts';
 import type { EpisodeIndex } from '../index/episode-index.ts';
-import { episodeOf, type IndexedEpisode } from '../index/episode-row.ts';
-import { readAt } from '../index/read-appended.ts';
+import type { IndexedEpisode } from '../index/episode-row.ts';
 
-/** Of the lines of a group; those beyond are listed without where they part. */
-const mostBytes = 64 * 2 ** 20;
+/** Of a group that are read; those beyond are listed without where they part. */
+const mostRead = 1024;
 
 /** The other episodes of a group, and where each parts from one of them. */
 export async function siblingsOf(
@@ -15,13 +14,10 @@ export async function siblingsOf(
   const { row } = episode;
   const others = index.all().filter((one) => one.row.group === row.group && one !== episode);
   const siblings: Sibling[] = [];
-  let read = 0;
-  for (const other of others) {
-    const { set, offset, bytes } = other;
-    read += bytes;
-    if (read > mostBytes) siblings.push({ row: other.row });
+  for (const [at, other] of others.entries()) {
+    if (at >= mostRead) siblings.push({ row: other.row });
     else {
-      const { sequences } = episodeOf(await readAt(index.fileOf(set), offset, bytes), set);
+      const { sequences } = (await index.read(other)).record;
       siblings.push({ row: other.row, partsAt: partsAt(tokens, sequences[0]?.tokens ?? []) });
     }
   }

@@ -1,78 +1,95 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-import type { EpisodeFile } from '../../episodes/read-episodes.ts';
-import { learnedOf, partText } from '../../query/parts.ts';
+import { messageOf } from '../../../core/errors.ts';
+import { keyText, membersOf } from '../../../core/rollout.ts';
+import { episodeRecord } from '../../episodes/episode-record.ts';
+import type { EpisodeFile, EpisodeRecord } from '../../episodes/read-episodes.ts';
+import type { LearnedRecord } from '../../episodes/learned-record.ts';
+import type { NumberedEvent } from '../../journal/event-frame.ts';
+import { type EventPlace, EventStore } from '../../journal/event-store.ts';
+import { learnedOf } from '../../journal/learned-event.ts';
+import { regrouped, rolloutWith } from '../../journal/read-journal.ts';
+import { partText } from '../../query/parts.ts';
 import type { RunFolder } from '../../run-folder.ts';
 import type { IndexState } from '../api.ts';
-import { episodeOf, type IndexedEpisode, rowOf } from './episode-row.ts';
-import {
-  emptyIndex,
-  type IndexContents,
-  type IndexedFile,
-  indexedFiles as files,
-  readIndexCache,
-  writeIndexCache,
-} from './index-cache.ts';
-import { changeOf, type ReadLine, readOn } from './indexed-file.ts';
+import { type IndexedEpisode, rowOf } from './episode-row.ts';
+import { emptyIndex, type IndexContents, readIndexCache, writeIndexCache } from './index-cache.ts';
 
 /** So much more than the cache has is worth writing it anew while the run goes on. */
-const worthWritingBytes = 32 * 2 ** 20;
+const worthWritingEpisodes = 10_000;
 
-/**
- * The rows of a run's episodes and where their lines are: read once, kept beside the records, read on when they grow, and
- * made anew when they were cut or replaced.
- */
+/** An episode with all that is recorded of it. */
+export interface IndexedRecord {
+  record: EpisodeRecord;
+  learned: LearnedRecord | undefined;
+}
+
+/** The rows of a run's episodes and where their events are: read once, kept beside the journal, and read on when it grows. */
 export class EpisodeIndex {
   #contents = emptyIndex();
   #byId = new Map<string, IndexedEpisode>();
+  /** Whether `#contents.episodes` are in the order of their keys. */
+  #sorted = true;
   #reading: Promise<boolean> | undefined;
   #ready = false;
-  #busy = false;
-  #reached = 0;
-  #cachedBytes = 0;
+  #cached = 0;
   #opened = false;
   #warned = false;
+  readonly #store: EventStore;
 
   /** @param warn is called once when the index cannot be kept */
   constructor(
     private readonly folder: RunFolder,
     private readonly warn: (text: string) => void = () => undefined,
-  ) {}
-
-  fileOf(set: IndexedFile): string {
-    return join(this.folder.trajectories, `${set}.jsonl`);
+  ) {
+    this.#store = new EventStore(folder.journal, (problem) => this.#damaged(problem));
   }
 
-  /** In the order of the files: training episodes, then those that were held out. */
+  /** In the order of their keys: training episodes, then those that were held out. */
   all(): readonly IndexedEpisode[] {
-    const { train, eval: held } = this.#contents.episodes;
-    return [...train, ...held];
+    if (!this.#sorted) this.#contents.episodes.sort(byKey);
+    this.#sorted = true;
+    return this.#contents.episodes;
   }
 
   count(set: EpisodeFile): number {
-    return this.#contents.episodes[set].length;
+    return this.#contents.episodes.filter((one) => one.set === set).length;
   }
 
   find(id: string): IndexedEpisode | undefined {
     return this.#byId.get(id);
   }
 
-  neighbours({ set, line }: IndexedEpisode): { previous: string | null; next: string | null } {
-    const episodes = this.#contents.episodes[set];
-    const at = episodes.findIndex((one) => one.line === line);
+  neighbours({ set, row }: IndexedEpisode): { previous: string | null; next: string | null } {
+    const episodes = this.all().filter((one) => one.set === set);
+    const at = episodes.findIndex((one) => one.row.id === row.id);
     return { previous: episodes[at - 1]?.row.id ?? null, next: episodes[at + 1]?.row.id ?? null };
   }
 
+  /** Reads an episode whole. */
+  async read(episode: IndexedEpisode): Promise<IndexedRecord & { seq: number }> {
+    const { rollout, drawn, learned, row } = episode;
+    const [event, said, ...drew] = await this.#store.get([rollout, learned ?? rollout, ...drawn]);
+    const members = membersOf(rolloutWith(event!, drew));
+    const member = members.find(({ part }) => part.agent === row.agent);
+    if (member?.rollout.taskId !== row.taskId) throw new Error('the journal was replaced');
+    const of = learned && learnedOf(said!);
+    return { record: episodeRecord(regrouped(member, of)), learned: of, seq: event!.seq };
+  }
+
+  /** The event of its rollout, with everything but what was drawn. */
+  async eventOf({ rollout }: IndexedEpisode): Promise<NumberedEvent> {
+    return (await this.#store.get([rollout]))[0]!;
+  }
+
   state(): IndexState {
-    const { marks, unreadable } = this.#contents;
-    const indexed = files.reduce((sum, file) => sum + marks[file].bytes, 0);
-    const sizes = files.map((file) => this.fileOf(file)).filter((file) => existsSync(file));
-    const totalBytes = sizes.reduce((sum, file) => sum + statSync(file).size, 0);
+    const { mark, unreadable } = this.#contents;
+    const { read, all } = this.#store.bytes(mark);
     return {
-      ready: this.#ready && !this.#busy,
-      bytes: Math.min(totalBytes, Math.max(indexed, this.#reached)),
-      totalBytes,
+      ready: this.#ready && this.#reading === undefined,
+      bytes: read,
+      totalBytes: all,
       unreadable: unreadable.first,
       unreadableCount: unreadable.count,
     };
@@ -92,91 +109,106 @@ export class EpisodeIndex {
       const cached = readIndexCache(this.folder);
       if (cached !== undefined) this.#take(cached);
     }
-    const changes = await Promise.all(
-      files.map((file) => changeOf(this.fileOf(file), this.#contents.marks[file])),
-    );
-    if (changes.every((change) => change === 'none')) {
-      const first = !this.#ready;
-      this.#ready = true;
-      // The run may have ended since it was read.
-      this.#keep();
-      return first;
-    }
-    const rewritten = changes.includes('rewritten');
-    if (rewritten) this.#take(emptyIndex());
-    const before = this.#indexedBytes();
-    this.#busy = true;
-    // An iteration may be written while train.jsonl is read. What was learned of it waits for its episodes.
-    const learnedBytes = statSync(this.fileOf('learned'), { throwIfNoEntry: false })?.size ?? 0;
-    try {
-      for (const file of files)
-        if (existsSync(this.fileOf(file))) await this.#readOn(file, learnedBytes);
-    } finally {
-      this.#busy = false;
-    }
     const first = !this.#ready;
+    const replaced = !(await this.#store.holds(this.#contents.mark));
+    if (replaced) this.#take(emptyIndex());
+    const { mark } = this.#contents;
+    const now = await this.#store.readOn(mark, (event, place) => this.#note(event, place));
+    this.#contents.mark = now;
     this.#ready = true;
-    // A line that is being written does not count yet.
-    const isNew = first || rewritten || this.#indexedBytes() !== before;
     this.#keep();
-    return isNew;
+    return first || replaced || now.segment !== mark.segment || now.rows !== mark.rows;
   }
 
-  async #readOn(file: IndexedFile, learnedBytes: number): Promise<void> {
-    const { marks, unreadable } = this.#contents;
-    const before = files.reduce((sum, one) => sum + (one === file ? 0 : marks[one].bytes), 0);
-    const use =
-      file === 'learned'
-        ? (line: ReadLine) => this.#learn(line)
-        : (line: ReadLine) => this.#add(file, line);
-    const until = file === 'learned' ? learnedBytes : Infinity;
-    const told = (bytes: number) => (this.#reached = before + bytes);
-    marks[file] = await readOn(this.fileOf(file), marks[file], { until, use, unreadable, told });
-    this.#reached = 0;
+  async #note(event: NumberedEvent, place: EventPlace): Promise<void> {
+    const { type, data = {} } = event;
+    const { pending } = this.#contents;
+    if (type === 'session' && data['voids'] === true) this.#void(Number(data['from']));
+    if (type === 'learned') this.#learn(event, place);
+    if (type !== 'generation' && type !== 'rollout') return;
+    const name = keyText(event as Required<NumberedEvent>);
+    const drawn = pending[name] ?? [];
+    if (type === 'generation') {
+      pending[name] = [...drawn, place];
+      return;
+    }
+    delete pending[name];
+    try {
+      const rollout = rolloutWith(event, await this.#store.get(drawn));
+      for (const member of membersOf(rollout)) this.#add(episodeRecord(member), { place, drawn });
+    } catch (thrown) {
+      this.#damaged(`event ${event.seq}, rollout ${name}: ${messageOf(thrown)}`);
+    }
   }
 
-  #add(set: EpisodeFile, { line, offset, bytes }: ReadLine): void {
-    const record = episodeOf(bytes, `${this.fileOf(set)}:${line + 1}`);
-    this.#put({ row: rowOf(record), set, line, offset, bytes: bytes.length });
+  #add(
+    record: EpisodeRecord,
+    { place, drawn }: { place: EventPlace; drawn: readonly EventPlace[] },
+  ): void {
+    const characters = record.messages.reduce((sum, { content }) => sum + content.length, 0);
+    const set = record.when === 'train' ? 'train' : 'eval';
+    const row = rowOf(record);
+    const known = this.#byId.get(row.id);
+    // Played again by a later session.
+    if (known !== undefined) {
+      Object.assign(known, { row, rollout: place, drawn, characters });
+      return;
+    }
+    this.#put({ row, set, rollout: place, drawn, characters });
   }
 
   #put(episode: IndexedEpisode): void {
     this.#byId.set(episode.row.id, episode);
-    this.#contents.episodes[episode.set].push(episode);
+    this.#contents.episodes.push(episode);
+    this.#sorted = false;
   }
 
-  #learn({ offset, bytes }: ReadLine): void {
-    const record = learnedOf(bytes.toString());
+  #learn(event: NumberedEvent, place: EventPlace): void {
+    const record = learnedOf(event);
     const episode = this.#byId.get(partText(record));
-    if (episode?.row.taskId !== record.taskId)
-      throw new Error(`train.jsonl has no episode ${partText(record)} of task ${record.taskId}`);
+    if (episode === undefined) return;
     episode.row.use = record.use;
     episode.row.advantage = record.advantage;
-    episode.learned = { offset, bytes: bytes.length };
+    episode.learned = place;
+  }
+
+  /** A session that takes nothing recorded after an iteration began. */
+  #void(from: number): void {
+    const { episodes, ...contents } = this.#contents;
+    const kept = episodes.filter(({ row }) => row.iteration <= from && row.when !== 'after');
+    this.#take({ ...contents, pending: {}, episodes: kept });
   }
 
   #take(contents: IndexContents): void {
-    this.#contents = { ...contents, episodes: { train: [], eval: [] } };
+    this.#contents = { ...contents, episodes: [] };
     this.#byId = new Map();
-    for (const set of ['train', 'eval'] as const)
-      for (const episode of contents.episodes[set]) this.#put(episode);
-    this.#cachedBytes = this.#indexedBytes();
+    for (const episode of contents.episodes) this.#put(episode);
+    this.#cached = contents.episodes.length;
   }
 
-  #indexedBytes(): number {
-    return files.reduce((sum, file) => sum + this.#contents.marks[file].bytes, 0);
+  #damaged(problem: string): void {
+    this.#contents.unreadable.add(problem);
   }
 
   #keep(): void {
-    const indexed = this.#indexedBytes();
-    if (indexed === this.#cachedBytes) return;
+    const { length } = this.#contents.episodes;
+    if (length === this.#cached) return;
     const { path, summary } = this.folder;
     const ended = existsSync(summary) && !existsSync(join(path, 'run.lock'));
-    if (!ended && indexed - this.#cachedBytes < worthWritingBytes) return;
-    this.#cachedBytes = indexed;
+    if (!ended && length - this.#cached < worthWritingEpisodes) return;
+    this.#cached = length;
     const problem = writeIndexCache(this.folder, this.#contents);
     if (problem === undefined || this.#warned) return;
     this.#warned = true;
     this.warn(`The index of ${path} cannot be saved and is rebuilt at each start: ${problem}`);
   }
 }
+
+/** Training episodes first, then by key. */
+function byKey(a: IndexedEpisode, b: IndexedEpisode): number {
+  if (a.set !== b.set) return a.set === 'train' ? -1 : 1;
+  return a.row.iteration - b.row.iteration || compareIds(a.row.id, b.row.id);
+}
+
+const ids = new Intl.Collator('en', { numeric: true });
+const compareIds = (a: string, b: string): number => ids.compare(a, b);

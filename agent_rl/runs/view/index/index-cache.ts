@@ -5,48 +5,48 @@ import { messageOf } from '../../../core/errors.ts';
 import { isRecord } from '../../../core/is-record.ts';
 import { writeFileAtomic } from '../../../telemetry/index.ts';
 import { Unreadable } from '../../episodes/read-lines.ts';
+import { type EventPlace, type JournalMark, journalStart } from '../../journal/event-store.ts';
 import type { RunFolder } from '../../run-folder.ts';
-import type { EpisodeFile } from '../../episodes/read-episodes.ts';
 import type { IndexedEpisode } from './episode-row.ts';
-import { type FileMark, nothingRead } from './indexed-file.ts';
 
-export const indexedFiles = ['train', 'eval', 'learned'] as const;
-/** Of `trajectories/`, without its ending. */
-export type IndexedFile = (typeof indexedFiles)[number];
-
-/** All that was read of a run's records. */
+/** All that was read of a run's journal. */
 export interface IndexContents {
-  marks: Record<IndexedFile, FileMark>;
-  episodes: Record<EpisodeFile, IndexedEpisode[]>;
+  mark: JournalMark;
+  episodes: IndexedEpisode[];
+  /** What was drawn in rollouts that have not ended, by the rollout's key. */
+  pending: Record<string, EventPlace[]>;
   unreadable: Unreadable;
 }
 
 export const emptyIndex = (): IndexContents => ({
-  marks: { train: nothingRead, eval: nothingRead, learned: nothingRead },
-  episodes: { train: [], eval: [] },
+  mark: journalStart,
+  episodes: [],
+  pending: {},
   unreadable: new Unreadable(),
 });
 
 /** Another number where rows or marks change. */
-const schema = 2;
+const schema = 3;
 
-const cacheFile = ({ trajectories }: RunFolder): string => join(trajectories, 'view-index.json');
+const cacheFile = ({ journal }: RunFolder): string => join(journal, 'view-index.json');
 
-/**
- * The index that an earlier viewer left beside the records. It is only a beginning: the reader compares its marks with
- * the files.
- */
+/** The index that an earlier viewer left beside the journal. It is only a beginning: the reader reads on behind its mark. */
 export function readIndexCache(folder: RunFolder): IndexContents | undefined {
   const file = cacheFile(folder);
   if (!existsSync(file)) return undefined;
   try {
     const stored: unknown = JSON.parse(readFileSync(file, 'utf8'));
     if (!isRecord(stored) || stored['schema'] !== schema) return undefined;
-    const { marks, episodes, unreadable } = stored as unknown as IndexContents;
-    const lines = Object.assign(new Unreadable(), unreadable);
-    return { marks, episodes, unreadable: lines };
+    const {
+      schema: _,
+      unreadable,
+      ...contents
+    } = stored as unknown as IndexContents & {
+      schema: number;
+    };
+    return { ...contents, unreadable: Object.assign(new Unreadable(), unreadable) };
   } catch {
-    // Cut off, or of another program: the records themselves are read.
+    // Cut off, or of another program: the journal itself is read.
     return undefined;
   }
 }

@@ -100,7 +100,7 @@ describe('An episode with a failure', () => {
       if (seen.length < 3) throw new TransientError('no machine is free');
       return partsWith({});
     };
-    const rollout = await runEpisode(parts, request, signal, retries);
+    const rollout = await runEpisode(parts, request, signal, { retries });
     expect(rollout).toMatchObject({ outcome: 'completed', parts: [{ reward: 1 }] });
     const failure = { owner: 'host', retryable: true };
     const failed = { problem: 'no machine is free', failure };
@@ -117,11 +117,11 @@ describe('An episode with a failure', () => {
       const retries = { count: 1, outcomes: ['agent-failed'] as const };
       let made = 0;
       const once = () => partsWith(made++ === 0 ? { [method]: failing } : {});
-      const recovered = await runEpisode(once, request, signal, retries);
+      const recovered = await runEpisode(once, request, signal, { retries });
       const failed = { outcome: 'agent-failed', failure: passing };
       expect(recovered).toMatchObject({ outcome: 'completed', failedAttempts: [failed] });
       const always = () => partsWith({ [method]: failing });
-      const ended = await runEpisode(always, request, signal, retries);
+      const ended = await runEpisode(always, request, signal, { retries });
       expect(ended).toMatchObject({
         outcome: 'agent-failed',
         problem: expect.stringContaining('exit code 3'),

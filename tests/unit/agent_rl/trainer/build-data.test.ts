@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 
 import { batchOf } from '#agent_rl/core/services/batch.ts';
 import type { TranscriptRecord } from '#agent_rl/core/transcript.ts';
-import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
+import { episodeRecord } from '#agent_rl/runs/episodes/episode-record.ts';
 import { buildData } from '#agent_rl/trainer/build-data.ts';
 import type { Group } from '#agent_rl/trainer/collect/collection.ts';
 import { correctData } from '#agent_rl/trainer/steps/correct-data.ts';
@@ -68,7 +68,7 @@ describe('buildData', () => {
       { key: other, agent: 'policy', sequence: 1, taskId: 't', step: 0 },
     ]);
     const { schema, data: sent } = batchOf(data.map(({ datum }) => datum));
-    for (const [index, line] of members.map(trajectoryLine).entries()) {
+    for (const [index, line] of members.map(episodeRecord).entries()) {
       const { key: named, agent, taskId, step } = sent[index]?.from ?? {};
       expect(line).toMatchObject({ schema, ...named, agent, taskId, step });
     }

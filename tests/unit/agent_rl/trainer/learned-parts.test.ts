@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { learnedLine } from '#agent_rl/runs/episodes/learned-line.ts';
+import { learnedRecord } from '#agent_rl/runs/episodes/learned-record.ts';
 import { type LearnedPart, learnedParts } from '#agent_rl/trainer/learned-parts.ts';
 import {
   type Listener,
@@ -43,7 +43,7 @@ describe('The learned part of an episode', () => {
     const uses = episodes.map(({ part: { reward }, use }) => `${reward} ${use}`);
     expect(uses).toEqual(['1 trained', '0 trained', '1 trained', '0 trained']);
     // Two tasks of two episodes of three tokens; each token weighs a twelfth.
-    expect(episodes.flatMap((one) => learnedLine(one)['sent'])).toMatchObject(
+    expect(episodes.flatMap((one) => learnedRecord(one)['sent'])).toMatchObject(
       [1, -1, 1, -1].map((sign) => ({
         update: 0,
         weights: Number(Math.fround(1 / 12).toPrecision(9)),
@@ -68,12 +68,12 @@ describe('The learned part of an episode', () => {
       { sample: 1, use: 'zero-advantage', advantage: 0, sent },
       { sample: 2, use: 'zero-advantage', advantage: 0, sent },
     ];
-    expect(episodes.map(learnedLine)).toMatchObject([...expected, ...expected]);
+    expect(episodes.map(learnedRecord)).toMatchObject([...expected, ...expected]);
   });
 
   test('names its step, and the log-probabilities of the last of several passes', async () => {
     const episodes = await reported(mixed, { algorithm: { updatesPerBatch: 2, epochs: 2 } });
-    const sent = episodes.flatMap((one) => learnedLine(one).sent);
+    const sent = episodes.flatMap((one) => learnedRecord(one).sent);
     expect(sent.map((one) => one?.update)).toEqual([0, 0, 1, 1]);
     expect(sent.map((one) => one?.lastLogProbs)).toEqual(Array(4).fill(-0.499938965));
   });
@@ -97,7 +97,7 @@ describe('A line of learned.jsonl', () => {
     const logProbs = Float32Array.of(0, -0.1, -2);
     const sent = [{ datum, update: 0, logProbs, lastLogProbs: logProbs }];
     const one = member({ prompt: 1, sampled: 2 });
-    return learnedLine({ ...one, use: 'trained', advantage: 1, sent }).sent;
+    return learnedRecord({ ...one, use: 'trained', advantage: 1, sent }).sent;
   };
 
   test('has one number for a constant column, and proximal log-probabilities only with a correction', () => {
@@ -203,7 +203,7 @@ describe('A part with two sequences of a common prefix', () => {
       onStep: () => undefined,
     });
     expect(taken.steps[0]?.gap.tokens).toBe(8);
-    const lines = learnedParts(both, training, taken).map(learnedLine);
+    const lines = learnedParts(both, training, taken).map(learnedRecord);
     const sent = lines.flatMap((line) => line.sent.map((one) => one?.advantages ?? null));
     expect(sent).toEqual([1, 1, 1, null]);
   });

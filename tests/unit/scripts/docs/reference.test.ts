@@ -10,7 +10,7 @@ import { outcomes } from '#agent_rl/core/outcome.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { keepLedger } from '#agent_rl/rollout/tokens/ledger.ts';
 import { member } from '#tests/support/rollouts.ts';
-import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
+import { episodeRecord } from '#agent_rl/runs/episodes/episode-record.ts';
 import { evaluationSummary, summaryOf } from '#agent_rl/runs/summary.ts';
 import { metricNames } from '#agent_rl/telemetry/metric-names.ts';
 import { noTotals } from '#agent_rl/trainer/iteration-report.ts';
@@ -40,7 +40,7 @@ describe('docs/reference/metrics-and-files.md', () => {
   });
 
   test('lists every key of a trajectory', () => {
-    const keys = Object.keys(trajectoryLine(member()));
+    const keys = Object.keys(episodeRecord(member()));
     const listed = spans('## Trajectories');
     expect(keys.filter((key) => !listed.includes(key))).toEqual([]);
     // Written by environments.

@@ -131,7 +131,7 @@ test("a program's trackers are marked functions, and blocks", async () => {
 });
 
 const { signal } = new AbortController();
-const context = { signal, inputs: {}, random: new KeyedRng(1) };
+const context = { signal, inputs: {}, idempotencyKey: 'call', random: new KeyedRng(1) };
 
 const only = async (tool: AiSdkTool) => {
   const [made] = await aiSdkTools({ weather: tool });

@@ -6,9 +6,9 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { explain } from '#agent_rl/jobs/explain/explain-run.ts';
 import { findingsText, headText } from '#agent_rl/jobs/explain/findings-text.ts';
 import { zeroGradient } from '#agent_rl/jobs/explain/step/step-text.ts';
-import { learnedLine } from '#agent_rl/runs/episodes/learned-line.ts';
+import { learnedRecord } from '#agent_rl/runs/episodes/learned-record.ts';
 import { Unreadable } from '#agent_rl/runs/episodes/read-lines.ts';
-import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
+import { episodeRecord } from '#agent_rl/runs/episodes/episode-record.ts';
 import { batchesOf, type RecordedPart } from '#agent_rl/runs/query/parts.ts';
 import { runFolderAt } from '#agent_rl/runs/run-folder.ts';
 import { runChecks } from '#agent_rl/runs/signs/run-checks.ts';
@@ -76,8 +76,8 @@ beforeAll(() => {
   const first = member({ when: 'train', iteration: 1, taskId: 'old' });
   const linesOf = (records: readonly object[]) =>
     records.map((line) => `${JSON.stringify(line)}\n`).join('');
-  writeBelow(run, 'trajectories/train.jsonl', linesOf([first, ...episodes].map(trajectoryLine)));
-  writeBelow(run, 'trajectories/learned.jsonl', linesOf(episodes.map(learnedLine)));
+  writeBelow(run, 'trajectories/train.jsonl', linesOf([first, ...episodes].map(episodeRecord)));
+  writeBelow(run, 'trajectories/learned.jsonl', linesOf(episodes.map(learnedRecord)));
   const metrics = [metricsOf(1, 0.2), metricsOf(2, 0.8), metricsOf(3, 0.4)];
   writeBelow(run, 'metrics.jsonl', linesOf(metrics));
 });

@@ -10,7 +10,7 @@ import { type Member, membersOf } from '#agent_rl/core/rollout.ts';
 import { demonstrations, type DemonstrationsOptions } from '#agent_rl/jobs/show/demonstrations.ts';
 import { showRun, type ShowRunOptions } from '#agent_rl/jobs/show/show-run.ts';
 import { writeToolFile } from '#agent_rl/jobs/token-files/tool-file.ts';
-import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
+import { episodeRecord } from '#agent_rl/runs/episodes/episode-record.ts';
 import { readConversations } from '#dataset/demonstrations/conversations.ts';
 import {
   episodeLine,
@@ -59,7 +59,7 @@ const asked: Sketch = {
   hiddenInputs: { [call.id]: { answer: 2 } },
 };
 
-const lineOf = (one: Member): string => `${JSON.stringify(trajectoryLine(one))}\n`;
+const lineOf = (one: Member): string => `${JSON.stringify(episodeRecord(one))}\n`;
 
 beforeAll(() => {
   const duet = ['speaker', 'guesser'].map((agent) => part({ agent }));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { failureUse, keepLedger } from '#agent_rl/rollout/tokens/ledger.ts';
-import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
+import { episodeRecord } from '#agent_rl/runs/episodes/episode-record.ts';
 import { member, part } from '#tests/support/rollouts.ts';
 
 describe('keepLedger', () => {
@@ -42,7 +42,7 @@ describe('keepLedger', () => {
 });
 
 test('a part is written as JSON, with null for absent values', () => {
-  const line = trajectoryLine(member({ run: 'run-1', sampled: 2, outcome: 'aborted' }));
+  const line = episodeRecord(member({ run: 'run-1', sampled: 2, outcome: 'aborted' }));
   expect(JSON.parse(JSON.stringify(line))).toEqual(line);
   expect(line).toMatchObject({ schema: 3, run: 'run-1', slice: null, answer: null, reward: null });
 });

@@ -29,7 +29,7 @@ const runWith = async (
   const tool = { call: async (args: never, context: ToolContext) => behave(args, context) } as Tool;
   return runner.run(
     { id: 'call_0_0', name: 'adder', arguments: { a: 1 }, ...call },
-    { tools: new Map([['adder', tool]]), inputs: { hidden: 5 }, randomPath: [1, 'x'], signal },
+    { tools: new Map([['adder', tool]]), inputs: { hidden: 5 }, idempotencyKey: 'call', randomPath: [1, 'x'], signal },
   );
 };
 
@@ -135,7 +135,7 @@ describe('An isolated tool', () => {
   const call = async (runner: ToolRunner, what: string, signal = never, name = 'patient') =>
     runner.run(
       { id: 'call_0_0', name, arguments: { do: what } },
-      { tools: new Map(), inputs: { secret: 7 }, randomPath: [3], signal },
+      { tools: new Map(), inputs: { secret: 7 }, idempotencyKey: 'call', randomPath: [3], signal },
     );
 
   test('answers from its thread, can be ended in a loop, and answers again', async () => {

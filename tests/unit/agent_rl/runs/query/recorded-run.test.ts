@@ -15,7 +15,7 @@ import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts'
 import { errorOf, rejectionOf, thrownBy } from '#tests/support/thrown.ts';
 import { Transcript } from '#agent_rl/core/transcript.ts';
 import { episodeText } from '#agent_rl/jobs/show/episode-text.ts';
-import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
+import { episodeRecord } from '#agent_rl/runs/episodes/episode-record.ts';
 import { batchesOf, type RecordedPart } from '#agent_rl/runs/query/parts.ts';
 import { JsonlWriter } from '#agent_rl/telemetry/index.ts';
 import { member } from '#tests/support/rollouts.ts';
@@ -84,8 +84,8 @@ test('the record of an agent with a loop of its own is read as it was written, a
   const requests = { ...counts, drift: { thoughts: 2 }, ignored: { temperature: 3 } };
   const sequences = [asked.beginning(4, 2).record()];
   const lines = new JsonlWriter(join(trajectories, 'train.jsonl'));
-  lines.write(trajectoryLine(member({ when: 'train', sequences, undelivered: 6, requests })));
-  lines.write(trajectoryLine(member({ when: 'train', slot: 1 })));
+  lines.write(episodeRecord(member({ when: 'train', sequences, undelivered: 6, requests })));
+  lines.write(episodeRecord(member({ when: 'train', slot: 1 })));
   lines.close();
 
   const read: RecordedPart[] = [];

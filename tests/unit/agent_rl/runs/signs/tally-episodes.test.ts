@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { tallyEpisodes } from '#agent_rl/runs/signs/run-evidence.ts';
 import type { EpisodeRecord } from '#agent_rl/runs/episodes/read-episodes.ts';
 import { learnedOf, type RecordedPart } from '#agent_rl/runs/query/parts.ts';
-import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
+import { episodeRecord } from '#agent_rl/runs/episodes/episode-record.ts';
 import { learnedText } from '#tests/support/recorded-folder.ts';
 import { member } from '#tests/support/rollouts.ts';
 
@@ -15,7 +15,7 @@ const ran = (status: 'ok' | 'rejected') => ({ call, status, result: { content: '
 const recorded = (sample: number, { said = '', ...change }: Change = {}): EpisodeRecord => {
   const messages = [{ role: 'assistant', content: said }] as const;
   const place = { when: 'train', iteration: 1, sample } as const;
-  return trajectoryLine(member({ ...place, reward: 1, messages, ...change }));
+  return episodeRecord(member({ ...place, reward: 1, messages, ...change }));
 };
 
 async function* those(parts: readonly RecordedPart[]): AsyncGenerator<readonly RecordedPart[]> {

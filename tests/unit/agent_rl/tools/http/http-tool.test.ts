@@ -44,7 +44,7 @@ async function asked(args: object, answer: Answer, more: object = {}): Promise<T
   const shared = await openHttp(settings, { environment });
   try {
     const { signal } = new AbortController();
-    const context = { signal, inputs: {}, random: new KeyedRng(1) };
+    const context = { signal, inputs: {}, idempotencyKey: 'call', random: new KeyedRng(1) };
     return await new HttpTool({ shared, settings }).call(args, context);
   } finally {
     await shared.close();

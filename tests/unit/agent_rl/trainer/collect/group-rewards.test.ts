@@ -12,7 +12,7 @@ import {
 import { part, played } from '#tests/support/rollouts.ts';
 import type { Member } from '#agent_rl/core/rollout.ts';
 import { ranking } from '#agent_rl/rewards/managers/ranking.ts';
-import { trajectoryLine } from '#agent_rl/runs/episodes/trajectory-line.ts';
+import { episodeRecord } from '#agent_rl/runs/episodes/episode-record.ts';
 import { failing } from '#tests/support/grpo-trainer-setup.ts';
 
 const terms = [
@@ -172,7 +172,7 @@ test("a group is trained on its manager's rewards, which the records have beside
   const rewards = recorded.map(({ reward, groupReward }) => `${reward} ${groupReward?.reward}`);
   expect(rewards.slice(0, 3)).toEqual(['8 1', '1 0.5', '0 0']);
   const [first] = members;
-  expect(first && trajectoryLine(first)).toMatchObject({
+  expect(first && episodeRecord(first)).toMatchObject({
     reward: 8,
     groupReward: { manager: 'mine', reward: 1, components: { weightedSum: 8 } },
   });
@@ -188,7 +188,7 @@ test('a failing manager makes its group grader errors, and the others learn', as
   };
   const unscored = { outcome: 'grader-error', reward: undefined, success: false, unjudged };
   expect(recorded.slice(3)).toMatchObject([unscored, unscored, unscored]);
-  expect(trajectoryLine(members[3]!)).toMatchObject(unjudged);
+  expect(episodeRecord(members[3]!)).toMatchObject(unjudged);
   expect(totals.outcomes).toMatchObject({ 'grader-error': 3, completed: 3 });
   expect(totals.ledger).toMatchObject({ grader: 9, trained: 6, 'zero-advantage': 3 });
 });

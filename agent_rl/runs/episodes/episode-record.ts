@@ -3,10 +3,10 @@ import type { Member, Part } from '../../core/rollout.ts';
 import type { EpisodeRecord } from './read-episodes.ts';
 
 /**
- * One agent's part in a rollout as one record of `trajectories/*.jsonl`: what was said and its tokens, what judged it and how,
+ * One agent's part in a rollout as one record: what was said and its tokens, what judged it and how,
  * and all that is needed to draw it again. What the policy could not see is under `hidden` and nowhere else.
  */
-export const trajectoryLine = ({ rollout, part }: Member): EpisodeRecord => ({
+export const episodeRecord = ({ rollout, part }: Member): EpisodeRecord => ({
   ...part.record,
   schema: batchSchema,
   ...rollout.key,

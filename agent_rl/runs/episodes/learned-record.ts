@@ -2,7 +2,7 @@ import type { RolloutKey } from '../../core/rollout.ts';
 import type { LearnedPart, SentSequence } from '../../trainer/learned-parts.ts';
 
 /**
- * A line of `trajectories/learned.jsonl`: what the update made of the part that the same line of `train.jsonl` holds.
+ * What the update made of a part.
  * Per-token columns are over the tokens that a sequence trains, in order; one number stands for a column that is the same
  * throughout.
  */
@@ -33,7 +33,7 @@ export interface SentColumns {
 
 export type Column = number | readonly number[];
 
-export function learnedLine({ rollout, part, use, advantage, sent }: LearnedPart): LearnedRecord {
+export function learnedRecord({ rollout, part, use, advantage, sent }: LearnedPart): LearnedRecord {
   return {
     ...rollout.key,
     agent: part.agent,

@@ -1,0 +1,133 @@
+import { gunzipSync, gzipSync } from 'node:zlib';
+
+import {
+  type AsyncBuffer,
+  type FileMetaData,
+  parquetMetadataAsync,
+  parquetReadObjects,
+  type SchemaElement,
+} from 'hyparquet';
+import { type ColumnSource, parquetWriteBuffer } from 'hyparquet-writer';
+
+import { journalColumns, type JournalEvent } from '../../core/services/journal.ts';
+import { checked, type NumberedEvent, withNumbers } from './event-frame.ts';
+
+/* Events as a Parquet file: a row each, in the order of the journal. What has no column of its own is JSON in `data`. */
+
+type Scalar = Exclude<keyof JournalEvent, 'tokens' | 'columns' | 'data'>;
+
+const texts = ['type', 'when', 'agent'] as const satisfies readonly Scalar[];
+const integers = [
+  'seq',
+  'iteration',
+  'round',
+  'slot',
+  'sample',
+  'attempt',
+  'call',
+  'version',
+] as const;
+/** Of an external agent it has 48 bits. */
+const long = 'turn';
+
+/** Rows that are decoded together. */
+const rowGroupRows = 4096;
+
+const optional = { repetition_type: 'OPTIONAL' } as const;
+
+const listOf = (name: string, type: 'INT32' | 'FLOAT'): SchemaElement[] => [
+  { name, ...optional, num_children: 1, converted_type: 'LIST' },
+  { name: 'list', repetition_type: 'REPEATED', num_children: 1 },
+  { name: 'element', type, repetition_type: 'REQUIRED' },
+];
+
+const text = (name: string): SchemaElement => ({
+  name,
+  type: 'BYTE_ARRAY',
+  converted_type: 'UTF8',
+  ...optional,
+});
+
+const schema: SchemaElement[] = [
+  { name: 'event', num_children: texts.length + integers.length + 2 + 1 + journalColumns.length },
+  ...texts.map(text),
+  ...integers.map((name): SchemaElement => ({ name, type: 'INT32', ...optional })),
+  { name: long, type: 'INT64', ...optional },
+  text('data'),
+  ...listOf('tokens', 'INT32'),
+  ...journalColumns.flatMap((name) => listOf(name, 'FLOAT')),
+];
+
+const codec = {
+  codec: 'GZIP',
+  compressors: { GZIP: (bytes: Uint8Array) => gzipSync(bytes, { level: 4 }) },
+} as const;
+
+/** The Parquet file of some events. */
+export function sealedBytes(events: readonly NumberedEvent[]): Buffer {
+  const column = <Value>(name: string, of: (event: NumberedEvent) => Value): ColumnSource => ({
+    name,
+    data: events.map((event) => of(event) ?? null),
+  });
+  const columnData = [
+    ...texts.map((name) => column(name, (event) => event[name])),
+    ...integers.map((name) => column(name, (event) => event[name])),
+    column(long, ({ turn }) => (turn === undefined ? undefined : BigInt(turn))),
+    column('data', ({ data }) => data && JSON.stringify(data)),
+    column('tokens', ({ tokens }) => tokens && Array.from(tokens)),
+    ...journalColumns.map((name) =>
+      column(name, ({ columns }) => {
+        const values = columns?.[name];
+        return values && Array.from(values);
+      }),
+    ),
+  ];
+  return Buffer.from(
+    parquetWriteBuffer({
+      columnData,
+      schema,
+      rowGroupSize: rowGroupRows,
+      createdBy: 'agent_rl',
+      ...codec,
+    }),
+  );
+}
+
+export const sealedMetadata = (file: AsyncBuffer): Promise<FileMetaData> =>
+  parquetMetadataAsync(file);
+
+/** The events of a Parquet file in rows [start, end). */
+export async function eventsIn(
+  file: AsyncBuffer,
+  { start, end, metadata }: { start?: number; end?: number; metadata?: FileMetaData } = {},
+): Promise<NumberedEvent[]> {
+  const compressors = { GZIP: (bytes: Uint8Array) => gunzipSync(bytes) };
+  const rows = await parquetReadObjects({
+    file,
+    compressors,
+    ...(start !== undefined && { rowStart: start }),
+    ...(end !== undefined && { rowEnd: end }),
+    ...(metadata && { metadata }),
+  });
+  return rows.map(eventOf);
+}
+
+/** A column without any value is not in the rows. */
+const isGiven = <Value>(value: Value): value is NonNullable<Value> =>
+  value !== null && value !== undefined;
+
+function eventOf(row: Record<string, unknown>): NumberedEvent {
+  const { data, tokens, turn, ...others } = row;
+  const event: Record<string, unknown> = {};
+  for (const name of [...texts, ...integers]) if (isGiven(others[name])) event[name] = others[name];
+  if (isGiven(turn)) event[long] = Number(turn);
+  if (typeof data === 'string') event['data'] = JSON.parse(data);
+  const columns = Object.fromEntries(
+    journalColumns.flatMap((name) => {
+      const values = others[name] as number[] | null | undefined;
+      return isGiven(values) ? [[name, Float32Array.from(values)]] : [];
+    }),
+  );
+  const drawn = isGiven(tokens) ? Int32Array.from(tokens as number[]) : undefined;
+  return checked({ ...event, ...withNumbers(drawn, columns) } as unknown as NumberedEvent);
+}
