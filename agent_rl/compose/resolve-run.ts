@@ -90,6 +90,7 @@ export async function resolveRun(prepared: PreparedRun, request: RunRequest): Pr
   const { checkpoint } = request;
   if (request.trains) requireTrainablePolicy(loaded, prepared.chosen);
   refuseIdleGenerator(loaded, prepared.chosen);
+  if (request.trains) refuseLag(loaded, prepared.chosen);
   const found: { config: Config; folder?: string } =
     checkpoint === undefined
       ? { config: await withModel(loaded, request) }
@@ -184,6 +185,26 @@ function refuseIdleGenerator(
   const text = `policy ${name} has its own generator and would ignore "${named}". Remove generator, or use another policy, such as huggingface.`;
   const { value: location } = placeOf(places, '/generator/type');
   throw configInvalid([{ location, path: 'generator.type', text }]);
+}
+
+/** @throws AgentRlError `CONFIG_INVALID` for `async.lag` that this run cannot learn or play with */
+function refuseLag(
+  { config, places }: LoadedConfig,
+  { loss, correction, generator, learner }: ChosenPlugins,
+): void {
+  const { run, train, async: overlap } = config;
+  if (overlap.lag === 0 || train.mode === 'sft') return;
+  const inProcess = [generator, learner].every(({ entry }) => entry.spec.engine === true);
+  const { name, clips } = loss.entry.spec;
+  const problem =
+    clips !== true && correction === undefined
+      ? `with lag 1, tokens are learned from that older weights sampled, and the loss "${name}" neither clips nor corrects how much more likely they have become: training may diverge. Use algorithm.loss clipped, gspo or cispo, or set algorithm.correction.`
+      : inProcess && run.device !== 'cpu'
+        ? `with lag 1, threads of the CPU play while the engine learns, but run.device is ${run.device}. Use lag 0, or a generator on a server.`
+        : undefined;
+  if (problem === undefined) return;
+  const { value: location } = placeOf(places, '/async/lag');
+  throw configInvalid([{ location, path: 'async.lag', text: problem }]);
 }
 
 /** @throws AgentRlError `CONFIG_INVALID` */

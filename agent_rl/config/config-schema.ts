@@ -15,7 +15,7 @@ import {
   TrackersBlock,
 } from './blocks/plugin-blocks.ts';
 import { PolicyBlock } from './blocks/policy-block.ts';
-import { RolloutBlock } from './blocks/rollout-block.ts';
+import { AsyncBlock, RolloutBlock } from './blocks/rollout-block.ts';
 import { JournalBlock, RunBlock, SandboxBlock } from './blocks/run-block.ts';
 
 /** A run file. */
@@ -33,6 +33,7 @@ export const ConfigSchema = Type.Object(
     datasets: DatasetsBlock,
     dataset: DatasetBlock,
     rollout: RolloutBlock,
+    async: AsyncBlock,
     rewards: RewardsBlock,
     rewardManager: partBlock(
       'a reward manager',

@@ -26,14 +26,12 @@ export class EngineClient {
   private constructor(
     private readonly thread: EngineThread,
     private readonly beside: DecoderThreads | undefined,
-    { rows, decoders = 1 }: EngineServiceOptions,
+    { rows, decoders = 1, overlaps = false }: EngineServiceOptions,
   ) {
     const totals = async () => (await this.info()).totals;
     const own = { ...generatorOf(thread), totals };
-    this.generator =
-      beside === undefined
-        ? own
-        : spreadOver(own, { beside, thread, rows: rowsOfThread(rows, decoders) });
+    const spread = { thread, rows: rowsOfThread(rows, decoders - Number(overlaps)), overlaps };
+    this.generator = beside === undefined ? own : spreadOver(own, { beside, ...spread });
     this.learner = learnerOf(thread);
   }
 
@@ -81,14 +79,14 @@ async function openBeside(
   thread: EngineThread,
   options: EngineServiceOptions,
 ): Promise<DecoderThreads | undefined> {
-  const { device, threads, rows, maxContextTokens, decoders = 1 } = options;
+  const { device, threads, rows, maxContextTokens, decoders = 1, overlaps = false } = options;
   if (decoders === 1) return undefined;
   const { config, packs, ...weights } = await thread.call('share', []);
   const beside = await DecoderThreads.open(decoders - 1, {
     config,
     device,
     threads: decodingThreads(config) ?? threads,
-    rows: rowsOfThread(rows, decoders),
+    rows: rowsOfThread(rows, decoders - Number(overlaps)),
     maxContextTokens,
     packs,
     memorySettings: memorySettings(options),
@@ -100,9 +98,15 @@ async function openBeside(
 /** The engine's own generator and the threads beside it as one. */
 function spreadOver(
   own: Required<Generator>,
-  { beside, thread, rows }: { beside: DecoderThreads; thread: EngineThread; rows: number },
+  {
+    beside,
+    thread,
+    rows,
+    overlaps,
+  }: { beside: DecoderThreads; thread: EngineThread; rows: number; overlaps: boolean },
 ): Required<Generator> {
-  const sampler = new SpreadSampler([own, ...beside.samplers], rows);
+  // A thread that learns would let its rows wait.
+  const sampler = new SpreadSampler([...(overlaps ? [] : [own]), ...beside.samplers], rows);
   return {
     ...own,
     generate: (request, signal) => sampler.generate(request, signal),

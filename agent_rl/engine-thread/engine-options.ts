@@ -31,6 +31,8 @@ export interface EngineServiceOptions {
   microBatchTokens: number;
   /** Registered in the thread before it imports a loss of a plugin's. */
   hooks?: readonly ModuleHooks[];
+  /** Learn while the threads beside this one draw, which alone do so then, and keep a copy of what was published last. */
+  overlaps?: boolean | undefined;
   /** Keep a frozen copy of the weights as reference of KL terms. */
   reference: boolean;
   /** What it only computes log-probabilities of; absent where it trains, which takes more, and where it only samples. */

@@ -67,6 +67,7 @@ export class EngineService {
     const described = await describeModel(request);
     const { device, threads, rows, maxContextTokens, microBatchTokens, reference } = options;
     const { training, scores, beside = 0, prefixTrees = true, trains, decoders = 1 } = options;
+    const { overlaps = false } = options;
     checkCacheFits(described.config, { workers: rows, maxContextTokens });
     const memory = { ...noRecompute, recompute: options.recompute ?? 'none' };
     const packs = packsWeights(described.config, options);
@@ -79,7 +80,7 @@ export class EngineService {
       prefixTrees,
       packs: packs !== undefined,
       scores: scores && { ...scores, microBatchTokens },
-      training: training && { ...training, microBatchTokens, reference },
+      training: training && { ...training, microBatchTokens, reference, overlaps },
     };
     const plan = await memoryPlan(described.config, needs);
     // On another device it is that device's memory that counts, which is not known here.
@@ -92,7 +93,7 @@ export class EngineService {
       packs,
     });
     const generator = new LocalGenerator(programs, {
-      rows: rowsOfThread(rows, decoders),
+      rows: overlaps ? 1 : rowsOfThread(rows, decoders),
       maxContextTokens,
     });
     await generator.setWeights(parameters, 0);
@@ -104,6 +105,7 @@ export class EngineService {
       microBatchTokens,
       memory,
       prefixTrees,
+      keepsPublished: overlaps,
       adapter: { seed: options.seed, baseModel: layers.base, under },
       publish: (weights, version) => {
         published.of = { weights, version };

@@ -35,7 +35,7 @@ export interface MemoryRequest {
   /** Absent where it trains, and where it gives no log-probabilities of given tokens. */
   scores?: Sizes | undefined;
   /** Absent where nothing is trained. */
-  training?: (Sizes & { loss: LossSpec; reference: boolean }) | undefined;
+  training?: (Sizes & { loss: LossSpec; reference: boolean; overlaps?: boolean }) | undefined;
 }
 
 /** Tokens of a micro-batch, and of one sequence at most. */
@@ -43,7 +43,7 @@ type Sizes = Record<'microBatchTokens' | 'longestTokens', number>;
 
 /** Bytes an engine will hold at its peak. */
 export interface MemoryPlan {
-  /** Of the model and its adapters; the frozen reference too where it is a copy, and what decoders share. */
+  /** Of the model and its adapters; the frozen reference too where it is a copy, what was published last where that is kept, and what decoders share. */
   weights: number;
   /** Gradients and moments of what is trained. */
   optimizer: number;
@@ -89,7 +89,8 @@ export async function memoryPlan(
   const copied = training?.reference === true && trainedAdapter(config) === undefined;
   // One of each thread beside the engine's, one that is sent, and the old ones while new ones take their place.
   const shared = decoders === 1 ? 0 : (2 * (decoders - 1) + 1) * weightBytes(config);
-  const weights = weightBytes(config) * (copied ? 2 : 1) + shared;
+  const kept = training?.overlaps === true ? bytesOf(trainedSpecs(config)) : 0;
+  const weights = weightBytes(config) * (copied ? 2 : 1) + kept + shared;
   const optimizer = training === undefined ? 0 : copiesOfTrained * bytesOf(trainedSpecs(config));
   const workers = decoders * rowsOfThread(rows, decoders);
   const rowBytes = cacheBytes(config, { workers, maxContextTokens });

@@ -208,7 +208,7 @@ export class LocalGenerator implements Sampler {
     if (active.signal?.aborted === true) return finished('aborted');
     const held = this.#slots.get(episode);
     if (held?.isAskedAgain(tokens) === true) this.#giveUp(held);
-    const slot = this.#slots.get(episode) ?? (await this.#openSlot(episode, tokens));
+    const slot = this.#slots.get(episode) ?? (await this.#openSlot(active.request));
     if (slot === undefined) return false;
     if (active.abandoned) return finished('aborted');
     if (slot.active !== undefined || !slot.isPrefixOf(tokens)) {
@@ -220,9 +220,13 @@ export class LocalGenerator implements Sampler {
     return true;
   }
 
-  async #openSlot(episode: string, tokens: readonly number[]): Promise<Slot | undefined> {
+  async #openSlot({
+    episode,
+    tokens,
+    opening = tokens.length,
+  }: GenerationRequest): Promise<Slot | undefined> {
     if (!this.#lanes.hasFreeRow) return undefined;
-    const prefix = tokens.slice(0, -1);
+    const prefix = tokens.slice(0, opening - 1);
     const computed =
       prefix.length > 0 &&
       (await this.#prefixes.get(prefix, () => {

@@ -73,6 +73,8 @@ export interface LocalLearnerOptions {
   };
   /** Whether it will be trained, by default; else it only computes log-probabilities, and programs may hold all weights. */
   trains?: boolean | undefined;
+  /** Whether it keeps a copy of the weights that it published last, to score with while it learns on. */
+  keepsPublished?: boolean | undefined;
   /** Keeps weights for the generators that share this memory; without it they are published as files alone. */
   publish?: (weights: Weights, version: number) => WeightRef;
 }
@@ -83,8 +85,7 @@ const programsHeld = 8;
 
 type Feeds = Readonly<Record<string, Float32Array | Uint8Array>>;
 
-/** Whose log-probabilities a program computes. */
-type Which = 'policy' | 'reference';
+type Which = ForwardOptions['which'];
 
 /**
  * Learning on the local engine.
@@ -106,6 +107,7 @@ export class LocalLearner implements Learner {
   readonly #adapted: Adapted | undefined;
   #rope: RopeTables = { cos: new Float32Array(), sin: new Float32Array() };
   #reference: Reference | undefined;
+  #published: Reference | undefined;
   #changes = 0;
 
   constructor(
@@ -137,8 +139,7 @@ export class LocalLearner implements Learner {
       return;
     }
     requireTrainable(this.config);
-    const copies = [...this.#trained].map(([name, values]) => [name, Float32Array.from(values)]);
-    this.#reference = { config: this.config, given: Object.fromEntries(copies) };
+    this.#reference = this.#copy();
   }
 
   async forward(
@@ -261,6 +262,7 @@ export class LocalLearner implements Learner {
   async exportWeights(target: WeightTarget): Promise<WeightRef> {
     // Counted by steps and not by calls, so that a resumed run continues with the same versions.
     const version = this.#optimizer.steps;
+    if (this.options.keepsPublished === true) this.#published = this.#copy();
     if (target.kind === 'folder') {
       const { folder } = target;
       await mkdir(folder, { recursive: true });
@@ -274,6 +276,12 @@ export class LocalLearner implements Learner {
       'CONFIG_INVALID',
       'Weights cannot be published in memory, because no generator shares the memory of this learner. Publish the weights as files.',
     );
+  }
+
+  /** What it trains, as it is now. */
+  #copy(): Reference {
+    const copies = [...this.#trained].map(([name, values]) => [name, Float32Array.from(values)]);
+    return { config: this.config, given: { ...this.#given, ...Object.fromEntries(copies) } };
   }
 
   async close(): Promise<void> {
@@ -311,12 +319,15 @@ export class LocalLearner implements Learner {
   }
 
   async #score(batch: TrainBatch, temperature: number, which: Which): Promise<Float32Array> {
-    const model =
-      which === 'policy' ? { config: this.config, given: this.#given } : this.#reference;
+    const model = {
+      policy: { config: this.config, given: this.#given },
+      reference: this.#reference,
+      published: this.#published,
+    }[which];
     if (model === undefined) {
       throw new AgentRlError(
         'MODEL_INVALID',
-        'Log-probabilities of the reference model were requested, but no reference was frozen. Freeze one before training.',
+        `Log-probabilities of the ${which} weights were requested, but none were kept. Keep them before training.`,
       );
     }
     const options = { temperature, memory: this.#memory, held: this.#held };

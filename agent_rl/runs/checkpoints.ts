@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { cp } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 
 import { AgentRlError, messageOf } from '../core/errors.ts';
@@ -17,6 +18,8 @@ import { sha256Of } from '../core/services/sha256-of.ts';
 
 const manifestFile = 'manifest.json';
 const stateFile = 'trainer-state.json';
+/** In a checkpoint: the weights that draw the next collection, where they are older than its own. */
+export const drawnFolder = 'drawn';
 const schema = 1;
 
 interface Manifest {
@@ -33,6 +36,8 @@ export interface CheckpointContents<State> {
   learner: Learner;
   /** Where tokenizer and template are copied from. */
   textFolder: string;
+  /** Folder of the weights that draw the next collection, where they are older. */
+  drawn?: string | undefined;
 }
 
 export interface SaveCheckpointOptions<State> extends CheckpointContents<State> {
@@ -57,6 +62,8 @@ export async function saveCheckpoint<State>(
   await writeFolderAtomic(path, async (partial) => {
     ({ weightsSha256 } = await learner.saveState(partial));
     await copyLanguageModelFiles(options.textFolder, partial);
+    if (options.drawn !== undefined)
+      await cp(options.drawn, join(partial, drawnFolder), { recursive: true });
     writeFileAtomic(join(partial, stateFile), `${JSON.stringify(state, null, 1)}\n`);
     const files: Record<string, string> = {};
     for (const file of readdirSync(partial, { recursive: true, encoding: 'utf8' }))

@@ -20,6 +20,10 @@ export const metricNames = {
   'rollout/failed': metric('episodes', 'Episodes with a failure of the system or of a tool'),
   'rollout/failedShare': metric('1', 'Share of episodes with a failure of the system or of a tool'),
   'rollout/penalised': metric('episodes', 'Episodes that got failures.penalty instead of a reward'),
+  'rollout/staleness': metric(
+    'steps',
+    'Optimiser steps between the weights that played and those that learn; only with async.lag',
+  ),
   'rollout/retries': metric('1', 'Retries of calls and episodes'),
   'rollout/retriedTokens': metric(
     'tokens',

@@ -22,6 +22,8 @@ export interface IterationReport {
   steps: readonly StepResult[];
   /** Of the first pass, when generator and learner hold the same weights; absent when it cannot be compared. */
   gap: ParityGap | undefined;
+  /** Optimiser steps between the weights that played and those that learn; absent at lag 0. */
+  staleness?: number | undefined;
   /** Metrics of the correction; absent without a correction or data to learn from. */
   correction?: Pick<CorrectedData, 'factorMean' | 'maskedShare'> | undefined;
   /** The learner's data and results; absent without data to learn from. */
@@ -38,6 +40,7 @@ export function iterationMetrics(report: IterationReport): Metrics {
   const last = steps.at(-1);
   return {
     ...rolloutMetrics(collection),
+    'rollout/staleness': report.staleness,
     ...inFamily('ledger', ledger.tokens),
     'train/trainedTokens': training.trainedTokens,
     'train/updatedTokens': updatedTokens(steps),

@@ -2,6 +2,7 @@ import { drawsOf, stateAfter } from '../../dataset/tasks/plan/task-plan.ts';
 import { AgentRlError } from '../core/errors.ts';
 import { spanned } from '../core/profile/spans.ts';
 import type { CheckpointReason, Phase } from '../core/run-event.ts';
+import type { WeightRef } from '../core/services/weights.ts';
 import type { Task } from '../core/tasks/task.ts';
 import { noTotals } from './iteration-report.ts';
 import type { GrpoRun, TrainerState, TrainingOutput } from './trainer-contracts.ts';
@@ -18,7 +19,10 @@ export interface Standing<State extends { iteration: number }, Run = TrainingOut
   midway: boolean;
 }
 
-export type GrpoStanding = Standing<TrainerState, GrpoRun>;
+export type GrpoStanding = Standing<TrainerState, GrpoRun> & {
+  /** The weights that were published last. */
+  published?: WeightRef | undefined;
+};
 
 /** The start of a run, or the position of its checkpoint; the learner's own state is loaded separately. */
 export function beginning(run: GrpoRun, signal: AbortSignal): GrpoStanding {
@@ -29,6 +33,11 @@ export function beginning(run: GrpoRun, signal: AbortSignal): GrpoStanding {
       'checkpoint.keepBest needs held-out tasks. Pass selectionTasks, or set keepBest: false.',
     );
   if (from !== undefined) requireSameSelection(from, selectionTasks);
+  if (from !== undefined && (from.lag ?? 0) !== options.lag)
+    throw new AgentRlError(
+      'CHECKPOINT_INVALID',
+      `The run has async.lag ${from.lag ?? 0}, but the config now sets ${options.lag}. Do not change it when resuming.`,
+    );
   const state: TrainerState = {
     iteration: 0,
     optimizerSteps: 0,
@@ -37,6 +46,7 @@ export function beginning(run: GrpoRun, signal: AbortSignal): GrpoStanding {
     before: null,
     totals: noTotals,
     recentFailures: [],
+    lag: options.lag,
     ...from,
     tasks: stateAfter(from === undefined ? 0 : drawsOf(from.tasks, tasks), tasks),
   };

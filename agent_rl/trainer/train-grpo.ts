@@ -1,5 +1,4 @@
 import { drawsOf, stateAfter } from '../../dataset/tasks/plan/task-plan.ts';
-import { truncates } from '../core/services/generator.ts';
 import type { Learner } from '../core/services/learner.ts';
 import { referenceOf, type Scorer } from '../core/services/scorer.ts';
 import { doneUnlessAborted } from '../core/stopping/abort.ts';
@@ -7,8 +6,9 @@ import { keepLedger, type Ledger } from '../rollout/tokens/ledger.ts';
 import { measured } from '../telemetry/metric-names.ts';
 import { Stopwatch } from '../telemetry/stopwatch.ts';
 import { buildData, type TrainingData } from './build-data.ts';
-import { collectGroups, withAdvantages } from './collect/collect-groups.ts';
+import { withAdvantages } from './collect/collect-groups.ts';
 import { type Collection, type PlayedGroup, rolloutsIn } from './collect/collection.ts';
+import { Collections, type DrawnBy, isComparable } from './collect/collections.ts';
 import { countFailures, iterationsLookedAt } from './collect/failure-guard.ts';
 import { withKlRewards } from './collect/kl-rewards.ts';
 import {
@@ -25,8 +25,9 @@ import { addToTotals, iterationMetrics, type IterationReport } from './iteration
 import { learnedParts } from './learned-parts.ts';
 import { optimOptionsAt, plannedIterations } from './optim-options.ts';
 import { beginning, checkpoint, enter, type GrpoStanding, keepingState } from './standing.ts';
+import type { ParityGap } from './steps/parity.ts';
 import { type StepsTaken, takeSteps } from './steps/take-steps.ts';
-import type { GrpoRun, TrainingResult } from './trainer-contracts.ts';
+import type { GrpoRun, TrainerState, TrainingResult } from './trainer-contracts.ts';
 
 type Watch = Stopwatch<'collect' | 'update' | 'publish'>;
 
@@ -48,43 +49,60 @@ type Watch = Stopwatch<'collect' | 'update' | 'publish'>;
  * completed iteration is written first, unless it already exists.
  */
 export async function trainGrpo(run: GrpoRun, signal: AbortSignal): Promise<TrainingResult> {
-  return keepingState(beginning(run, signal), async (at) => {
-    const { train, eval: evaluation, checkpoint: checkpoints } = run.options;
-    await publish(at);
-    const before = evaluation.before ? await baseline(at) : undefined;
-    // Evaluations that the previous session still owes; the metrics of its last iteration stay without them.
-    await chooseBest(at, await evaluateDue(at));
+  const { lag } = run.options;
+  const drawnBy = new Map<number, DrawnBy>();
+  const save: GrpoRun['save'] = (reason, state) =>
+    run.save(reason, lag === 0 ? state : { ...state, ahead: drawnBy.get(state.iteration + 1) });
+  return keepingState<TrainerState, GrpoRun, TrainingResult>(
+    beginning({ ...run, save }, signal),
+    async (at) => {
+      const collections = new Collections(at, drawnBy);
+      return trainFrom(at, collections).finally(() => collections.close());
+    },
+  );
+}
 
-    while (at.state.iteration < train.iterations && !signal.aborted) {
-      const watch = stopwatch(at);
-      const played = await watch.time('collect', () => collect(at));
-      // An incomplete collection is discarded.
-      if (signal.aborted) break;
-      // Timed as `collect`: the metrics of collecting include the comparison.
-      const collected = await watch.time('collect', () => compare(at, played));
-      const batch = buildData(collected, run.options.algorithm, run.options.rollout);
-      const ledger = keepLedger(batch.uses, batch.trainedTokens);
-      const taken = await watch.time('update', () => update(at, batch));
-      if (taken.steps.length > 0) await watch.time('publish', () => publish(at, 'publish'));
-      await record(at, { collected, batch, ledger, taken, watch });
-      const { iteration } = at.state;
-      const last = iteration === train.iterations;
-      if (!last && checkpoints.every > 0 && iteration % checkpoints.every === 0)
-        await checkpoint(at, 'periodic');
-    }
+async function trainFrom(at: GrpoStanding, collections: Collections): Promise<TrainingResult> {
+  const { run, signal } = at;
+  const { train, eval: evaluation, checkpoint: checkpoints, lag } = run.options;
+  await publish(at);
+  const before = evaluation.before ? await baseline(at) : undefined;
+  // Evaluations that the previous session still owes; the metrics of its last iteration stay without them.
+  await chooseBest(at, await evaluateDue(at));
+  await collections.start();
 
-    const finished = at.state.iteration === train.iterations;
-    await checkpoint(at, finished ? 'last' : 'interrupted');
-    const after = evaluation.after && finished ? await evaluateNow(at, 'after') : undefined;
-    return {
-      interrupted: signal.aborted,
-      control: train.control ?? 'none',
-      state: at.state,
-      before,
-      after,
-      difference: after && sinceBefore(at, after),
-    };
-  });
+  while (at.state.iteration < train.iterations && !signal.aborted) {
+    const watch = stopwatch(at);
+    const ended = await watch.time('collect', () => collections.next());
+    // An incomplete collection is discarded.
+    if (signal.aborted) break;
+    await watch.time('publish', () => collections.overlap(ended, () => publish(at)));
+    // Timed as `collect`: the metrics of collecting include the comparison.
+    const collected = await watch.time('collect', () => compare(at, ended.played));
+    const batch = buildData(collected, run.options.algorithm, run.options.rollout);
+    const ledger = keepLedger(batch.uses, batch.trainedTokens);
+    const taken = await watch.time('update', () => update(at, batch));
+    if (lag === 0 && taken.steps.length > 0)
+      await watch.time('publish', () => publish(at, 'publish'));
+    await record(at, { collected, batch, ledger, taken, watch, collections, gap: ended.gap });
+    const { iteration } = at.state;
+    const last = iteration === train.iterations;
+    if (!last && checkpoints.every > 0 && iteration % checkpoints.every === 0)
+      await checkpoint(at, 'periodic');
+  }
+
+  const finished = at.state.iteration === train.iterations;
+  await checkpoint(at, finished ? 'last' : 'interrupted');
+  if (lag > 0 && finished) await publish(at);
+  const after = evaluation.after && finished ? await evaluateNow(at, 'after') : undefined;
+  return {
+    interrupted: signal.aborted,
+    control: train.control ?? 'none',
+    state: at.state,
+    before,
+    after,
+    difference: after && sinceBefore(at, after),
+  };
 }
 
 const stopwatch = ({ state }: GrpoStanding): Watch => {
@@ -95,27 +113,9 @@ const stopwatch = ({ state }: GrpoStanding): Watch => {
 /** An iteration whose publication is interrupted is complete: its weights are not sampled before the run continues. */
 function publish(at: GrpoStanding, phase?: 'publish'): Promise<unknown> {
   if (phase !== undefined) enter(at, { name: phase });
-  return doneUnlessAborted(() => at.run.weights.publish(at.signal), at.signal);
-}
-
-/** Plays the groups of an iteration. */
-function collect(at: GrpoStanding): Promise<Collection<PlayedGroup>> {
-  const { run, state, signal } = at;
-  const { rollout: plan, train } = run.options;
-  enter(at, { name: 'collect', episodes: plan.tasksPerStep * plan.groupSize });
-  return collectGroups({
-    ...run.options,
-    control: train.control ?? 'none',
-    rollouts: run.rollouts,
-    rewarding: run.rewarding,
-    tasks: run.tasks,
-    drawn: drawsOf(state.tasks, run.tasks),
-    failuresBefore: state.recentFailures,
-    iteration: state.iteration,
-    step: state.optimizerSteps,
-    signal,
-    onRollout: (rollout) => run.emit({ type: 'rollout', rollout }),
-  });
+  return doneUnlessAborted(async () => {
+    at.published = await at.run.weights.publish(at.signal);
+  }, at.signal);
 }
 
 /** Compares the parts of each group, after the KL penalty if it is in the reward. */
@@ -135,12 +135,13 @@ async function compare(
 
 /** The optimiser steps of an iteration. */
 function update(at: GrpoStanding, { updates }: TrainingData): Promise<StepsTaken> {
-  const { algorithm, rollout, train } = at.run.options;
+  const { algorithm, rollout, train, lag } = at.run.options;
   enter(at, { name: 'update' });
   return takeSteps(scoring(at.run), updates, {
     algorithm,
     temperature: rollout.sampling.temperature,
-    parityBound: isComparable(at.run) ? train.parityBound : undefined,
+    // At lag 1 the collection was drawn by older weights, with which it was compared when it ended.
+    parityBound: lag === 0 && isComparable(at.run) ? train.parityBound : undefined,
     optimAt: (step) => optimAt(at, step),
     onStep: () => {
       at.midway = true;
@@ -153,9 +154,6 @@ const scoring = ({
   reference = referenceOf(learner),
 }: GrpoRun): { learner: Learner; reference: Scorer } => ({ learner, reference });
 
-/** With truncated sampling the sampled distribution differs from the trained one, and a gap is meaningless. */
-const isComparable = ({ options }: GrpoRun): boolean => !truncates(options.rollout.sampling);
-
 /** Positions in the schedule are planned: an iteration without data still uses its steps. */
 function optimAt({ run, state }: GrpoStanding, stepOfIteration: number) {
   const { algorithm, train } = run.options;
@@ -165,7 +163,10 @@ function optimAt({ run, state }: GrpoStanding, stepOfIteration: number) {
 }
 
 interface Iterated {
+  collections: Collections;
   collected: Collection;
+  /** At lag 1, between learner and generator. */
+  gap: ParityGap | undefined;
   batch: TrainingData;
   ledger: Ledger;
   taken: StepsTaken;
@@ -175,12 +176,16 @@ interface Iterated {
 /** Advances the state by one iteration, makes the due evaluations, and emits both. */
 async function record(at: GrpoStanding, iterated: Iterated): Promise<void> {
   const { run } = at;
-  const { collected, batch, taken } = iterated;
+  const { collected, batch, taken, collections } = iterated;
   const report = reportOf(at, iterated);
   at.midway = true;
   advance(at, report);
   const made: Evaluations = {};
   try {
+    if (run.options.lag > 0 && at.state.evaluationsDue?.length !== 0) {
+      await collections.settle();
+      await publish(at);
+    }
     await evaluateDue(at, made);
   } finally {
     // The iteration is complete without them.
@@ -193,9 +198,13 @@ async function record(at: GrpoStanding, iterated: Iterated): Promise<void> {
   await chooseBest(at, made);
 }
 
-function reportOf(at: GrpoStanding, { collected, batch, ledger, taken, watch }: Iterated) {
+function reportOf(
+  at: GrpoStanding,
+  { collected, batch, ledger, taken, watch, gap, collections }: Iterated,
+) {
   const { steps, correction, sent } = taken;
-  const { epochs: passes, updatesPerBatch } = at.run.options.algorithm;
+  const { algorithm, lag } = at.run.options;
+  const { epochs: passes, updatesPerBatch } = algorithm;
   return {
     collection: collected,
     training: batch,
@@ -203,7 +212,9 @@ function reportOf(at: GrpoStanding, { collected, batch, ledger, taken, watch }: 
     steps,
     correction,
     sent: sent.values(),
-    gap: isComparable(at.run) ? steps[0]?.gap : undefined,
+    gap: lag === 0 && isComparable(at.run) ? steps[0]?.gap : gap,
+    staleness:
+      lag === 0 ? undefined : at.state.optimizerSteps - collections.stepOf(at.state.iteration + 1),
     learningRate: optimAt(at, passes * updatesPerBatch - 1).learningRate,
     optimizerSteps: at.state.optimizerSteps + steps.length,
     seconds: { total: watch.total, ...watch.seconds },

@@ -13,6 +13,7 @@ import type { Rollouts } from '../rollout/rollout-worker.ts';
 import type { GroupRewarding } from './collect/group-rewards.ts';
 import type { Metrics } from '../telemetry/metric-names.ts';
 import type { LearnedPart } from './learned-parts.ts';
+import type { DrawnBy } from './collect/collections.ts';
 import type { FailureCount } from './collect/failure-guard.ts';
 import type { Evaluation, StoredEvaluation } from './evaluate.ts';
 import type { Comparison } from './success-rate.ts';
@@ -50,6 +51,10 @@ export interface TrainerState {
   recentFailures: readonly FailureCount[];
   /** Missing evaluations after the last iteration, because the run stopped or failed. A resume makes them. */
   evaluationsDue?: readonly EvaluationTime[];
+  /** `async.lag` of the run. */
+  lag: number;
+  /** At lag 1: the weights that draw the next collection, which are older than those of this state. */
+  ahead?: DrawnBy | undefined;
 }
 
 /** What happens in a training, as it happens. */

@@ -72,6 +72,8 @@ export interface GrpoOptions {
   /** Name of the run, in the keys of its rollouts. */
   run: string;
   seed: number;
+  /** Iterations by which the weights that play are behind, 0 or 1. */
+  lag: number;
   rollout: RolloutOptions;
   algorithm: AlgorithmOptions;
   train: TrainOptions;

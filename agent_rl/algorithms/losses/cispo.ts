@@ -26,6 +26,7 @@ export const cispo = loss({
   name: 'cispo',
   description: 'REINFORCE weighted by the clipped ratio, so that clipped tokens also learn (CISPO)',
   settings: Settings,
+  clips: true,
 })((
   { logProbs, ratio, advantages }: LossBatch,
   { clipLow, clipHigh }: Static<typeof Settings>,

@@ -33,6 +33,7 @@ export const clipped = loss({
   description:
     'Clipped probability ratio of each token (PPO, GRPO, DAPO), with an optional dual clip',
   settings: Settings,
+  clips: true,
 })((
   { ratio, advantages }: LossBatch,
   { clipLow, clipHigh, dualClip }: Static<typeof Settings>,

@@ -27,6 +27,7 @@ export const gspo = loss({
   name: 'gspo',
   description: 'Clipped probability ratio of the whole sequence (GSPO)',
   settings: Settings,
+  clips: true,
   perSequence: true,
 })((
   { logRatio, advantages, sequenceMean }: LossBatch,

@@ -19,7 +19,14 @@ export interface EngineRequest
     Partial<
       Pick<
         EngineServiceOptions,
-        'decoders' | 'reference' | 'training' | 'scores' | 'beside' | 'trains' | 'packs'
+        | 'decoders'
+        | 'reference'
+        | 'training'
+        | 'scores'
+        | 'beside'
+        | 'trains'
+        | 'packs'
+        | 'overlaps'
       >
     > {
   /** Cancels the opening. */
@@ -68,16 +75,17 @@ export function engineOptions(
 /** Fewest episodes of each decoder by default. */
 const episodesOfDecoder = 16;
 
-/** The number of sampling threads for a number of concurrent episodes. */
+/** The number of sampling threads for a number of concurrent episodes; the engine's own counts though it does not sample while it learns. */
 export function decoders(
-  { run }: Config,
+  { run, async: { lag } }: Config,
   { description, episodes }: { description: ModelConfig; episodes: number },
 ): number {
   if (run.device !== 'cpu') return 1;
+  const fewest = lag > 0 ? 2 : 1;
   const most = run.decoders ?? engineThreads({ run });
   const filled = Math.floor(episodes / (run.decoders === undefined ? episodesOfDecoder : 1));
   const isCopied = run.decoders !== undefined || isCopiedForThreads(description);
-  return isCopied ? Math.max(1, Math.min(most, filled)) : 1;
+  return isCopied ? Math.max(fewest, Math.min(most, filled)) : fewest;
 }
 
 /** Engine options for a number of concurrent episodes. */
@@ -99,7 +107,7 @@ export const collecting = (
 /** Engine options for training. */
 export function learning(config: Config, loss: ChosenPlugins['loss'], imitates?: Imitation) {
   const { reference, ...training } = trainingLoss(config, loss, imitates);
-  return { reference, training };
+  return { reference, training, overlaps: config.async.lag > 0 };
 }
 
 /** Conversations that supervised training learns from. */

@@ -83,7 +83,14 @@ export async function openModelServices(
   const { reference } = frozen;
   const folder = await mkdtemp(join(tmpdir(), 'agent-rl-weights-'));
   opened.defer(() => rm(folder, { recursive: true, force: true }));
-  const weights = opened.add(await WeightBus.connect({ learner, generators: [generator], folder }));
+  const weights = opened.add(
+    await WeightBus.connect({
+      learner,
+      generators: [generator],
+      folder,
+      overlaps: run.config.async.lag > 0,
+    }),
+  );
   return {
     generator,
     engines: engines.all,

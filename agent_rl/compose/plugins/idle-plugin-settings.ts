@@ -12,7 +12,7 @@ export function idlePluginSettings(config: Config, chosen: ChosenPlugins): IdleS
     return kindNames.flatMap((name) =>
       pluginsAt(name, config, chosen).flatMap((one) => idleInSupervised(name, one)),
     );
-  const onPolicy = algorithm.epochs * algorithm.updatesPerBatch === 1;
+  const onPolicy = algorithm.epochs * algorithm.updatesPerBatch === 1 && config.async.lag === 0;
   return kindNames.flatMap((name) =>
     pluginsAt(name, config, chosen).flatMap(([path, { entry, settings }]) =>
       overruled({ path, schema: entry.spec.settings, value: settings }).concat(

@@ -69,6 +69,16 @@ const DeadlinesBlock = block(
   'Time limits of plugins; tools have their own limit and sampling has no limit',
 );
 
+export const AsyncBlock = block(
+  {
+    lag: integer(
+      'Iterations by which the weights that play are behind: with 1, the next episodes are played while the weights are updated',
+      within(0, 1, 0, 'iterations'),
+    ),
+  },
+  'Whether episodes are played while the weights are updated',
+);
+
 export const RolloutBlock = block(
   {
     tasksPerStep: integer('Tasks per iteration', within(1, most.count, 8, 'tasks')),

@@ -172,6 +172,7 @@ const idle: readonly IdleRule[] = [
       ...ofRewards,
       ...judging,
       'train.parityBound',
+      'async',
       'run.previewTasks',
       'run.logRollouts',
       'run.prices',

@@ -51,6 +51,8 @@ export interface LossPluginSpec {
    * need none.
    */
   readonly module?: string;
+  /** It bounds how far a step moves a token's probability, so that it can learn from tokens of older weights. */
+  readonly clips?: boolean;
   /** It uses `sequenceMean`. */
   readonly perSequence?: boolean;
 }
@@ -60,6 +62,7 @@ export const losses = new PluginKind<LossPluginSpec, LossFunction>('loss', {
   onlyFunction: true,
   fields: {
     module: optionalField(fieldRules.fileUrl),
+    clips: optionalField(fieldRules.flag),
     perSequence: optionalField(fieldRules.flag),
   },
   problemsInRun: ({ name, module }, { source }) =>

@@ -20,6 +20,11 @@ export interface GenerationRequest {
   readonly episode: string;
   /** The whole context, as token ids. */
   readonly tokens: readonly number[];
+  /**
+   * Tokens of the episode's first context, where an interrupted session began it: what is computed at once and what step by step
+   * differs in its last bits. All of `tokens` by default.
+   */
+  readonly opening?: number | undefined;
   /** Most tokens to sample now. */
   readonly maxTokens: number;
   /** Sampling ends after one of these, which is part of the result. */

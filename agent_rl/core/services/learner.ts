@@ -61,8 +61,8 @@ export interface OptimStepMetrics {
 /** How log-probabilities are computed. */
 export interface ForwardOptions {
   readonly temperature: number;
-  /** The trained weights or the frozen ones. */
-  readonly which: 'policy' | 'reference';
+  /** The trained weights, the frozen ones, or those that were published last (only with `async.lag`). */
+  readonly which: 'policy' | 'reference' | 'published';
   /** For each sequence, nonzero entries where a log-probability is needed; all by default. */
   readonly wanted?: readonly ArrayLike<number>[];
 }

@@ -17,6 +17,11 @@ export const referenceOf = (learner: Pick<Learner, 'forward'>): Scorer => ({
   score: (tokens, options) => learner.forward(tokens, { ...options, which: 'reference' }),
 });
 
+/** The weights that a learner published last, which it keeps while it learns on (`async.lag`). */
+export const publishedOf = (learner: Pick<Learner, 'forward'>): Scorer => ({
+  score: (tokens, options) => learner.forward(tokens, { ...options, which: 'published' }),
+});
+
 /** The weights of a learner that never takes a step. */
 export const scorerOf = (learner: Pick<Learner, 'forward'>): Scorer => ({
   score: (tokens, options) => learner.forward(tokens, { ...options, which: 'policy' }),

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { AgentRlError } from '../errors.ts';
 import type { Generator, GeneratorInfo } from './generator.ts';
 import type { Learner, LearnerInfo } from './learner.ts';
-import { scorerOf } from './scorer.ts';
+import { publishedOf, type Scorer, scorerOf } from './scorer.ts';
 import type { WeightKind, WeightPublisher, WeightRef, WeightTarget } from './weights.ts';
 
 export interface WeightBusParts {
@@ -12,11 +12,14 @@ export interface WeightBusParts {
   generators: readonly Generator[];
   /** Folder for weights that are shared as files, one subfolder per version; created when needed. */
   folder: string;
+  /** Whether generators draw from published weights while the learner learns on: what they share must not change then. */
+  overlaps?: boolean | undefined;
 }
 
 /** Between one learner and the generators that draw from its weights. */
 export class WeightBus implements WeightPublisher {
-  #previous: WeightRef | undefined;
+  /** The newest two: the older one may still be needed for a checkpoint. */
+  #held: readonly WeightRef[] = [];
   #folders = 0;
 
   private constructor(
@@ -28,21 +31,27 @@ export class WeightBus implements WeightPublisher {
   static async connect(parts: WeightBusParts): Promise<WeightBus> {
     const learner = await parts.learner.describe();
     const generators = await Promise.all(parts.generators.map((one) => one.describe()));
-    return new WeightBus(parts, sharedKind(learner, generators));
+    const publishes = learner.publishes.filter((kind) => !parts.overlaps || kind !== 'memory');
+    return new WeightBus(parts, sharedKind({ ...learner, publishes }, generators));
   }
 
   async publish(signal?: AbortSignal): Promise<WeightRef> {
-    const { learner, generators } = this.parts;
+    const { learner, overlaps } = this.parts;
     const weights = await learner.exportWeights(this.#target());
-    const scorer = scorerOf(learner);
-    await Promise.all(generators.map(async (one) => one.use?.(weights, signal, scorer)));
-    await this.#drop(this.#previous, weights);
-    this.#previous = weights;
+    await this.use(weights, signal, overlaps ? publishedOf(learner) : scorerOf(learner));
+    const [old, older] = this.#held;
+    await this.#drop(overlaps ? older : old, weights);
+    this.#held = old === undefined || !overlaps ? [weights] : [weights, old];
     return weights;
   }
 
+  async use(weights: WeightRef, signal?: AbortSignal, scorer?: Scorer): Promise<void> {
+    const { generators } = this.parts;
+    await Promise.all(generators.map(async (one) => one.use?.(weights, signal, scorer)));
+  }
+
   async close(): Promise<void> {
-    await this.#drop(this.#previous);
+    for (const weights of this.#held) await this.#drop(weights);
   }
 
   #target(): WeightTarget {

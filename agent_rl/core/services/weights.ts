@@ -23,4 +23,6 @@ export type WeightTarget =
 export interface WeightPublisher {
   /** When it returns, every generator draws from the learner's current weights. */
   publish(signal?: AbortSignal): Promise<WeightRef>;
+  /** Lets every generator draw from weights that were published before and kept. */
+  use(weights: WeightRef, signal?: AbortSignal): Promise<void>;
 }

@@ -20,6 +20,8 @@ export class RecordingGenerator implements Generator {
   /** Absent where the other does not count. */
   readonly totals?: () => Promise<GenerationTotals>;
   #journal: GenerationJournal | undefined;
+  /** Tokens of the first context of each episode. */
+  readonly #openings = new Map<string, number>();
   #version: number | undefined;
 
   constructor(private readonly inner: Generator) {
@@ -38,10 +40,13 @@ export class RecordingGenerator implements Generator {
   async generate(request: GenerationRequest, signal?: AbortSignal): Promise<Generation> {
     const journal = this.#journal;
     if (journal === undefined) return this.inner.generate(request, signal);
+    const { episode, tokens } = request;
+    const opening = this.#openings.get(episode) ?? tokens.length;
+    this.#openings.set(episode, opening);
     const asked = askedFor(request, this.#version);
     const known = journal.drawn(request.key, asked);
     if (known !== undefined) return known;
-    const answer = await this.inner.generate(request, signal);
+    const answer = await this.inner.generate({ ...request, opening }, signal);
     const drawn = { ...answer, logProbs: answer.logProbs.map(Math.fround) };
     // What was drawn of a turn that was given up is drawn again.
     if (drawn.stop !== 'aborted') await journal.draw(request.key, asked, drawn);
@@ -49,6 +54,7 @@ export class RecordingGenerator implements Generator {
   }
 
   release(episode: string): void {
+    this.#openings.delete(episode);
     this.inner.release(episode);
   }
 

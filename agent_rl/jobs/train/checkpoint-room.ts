@@ -28,7 +28,8 @@ export function checkpointRoom(
   const kept = Math.min(written, keepLast) + Number(keepBest);
   // The best one stays until a better one is whole; so does the oldest until the newest is.
   const most = kept + (keepBest || written > keepLast ? 1 : 0);
-  const each = bytesPerTrained * trained;
+  // At lag 1 also the weights that draw the next collection.
+  const each = (bytesPerTrained + 4 * config.async.lag) * trained;
   return { each, kept: kept * each, most: most * each };
 }
 

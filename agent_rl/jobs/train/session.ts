@@ -10,7 +10,7 @@ import { checkRunFolder, type RunFolder } from '../../runs/run-folder.ts';
 import type { RunSources } from '../../runs/inputs/run-inputs.ts';
 import { SessionUsage } from '../../runs/run-usage.ts';
 import type { RunTrackers } from '../../runs/trackers/run-trackers.ts';
-import type { Subscriber, TrainingOutput } from '../../trainer/trainer-contracts.ts';
+import type { Subscriber, TrainerState, TrainingOutput } from '../../trainer/trainer-contracts.ts';
 import type { JobResult, TrainingOptions } from '../job.ts';
 import { leaveReport } from '../report/leave-report.ts';
 import { startProfile } from './profile.ts';
@@ -123,6 +123,13 @@ async function whereToBegin(
   return {};
 }
 
+/** The folder of the weights that draw the next collection, where they are older than the checkpoint's own. */
+const drawnBy = (state: {
+  iteration: number;
+  ahead?: TrainerState['ahead'];
+}): string | undefined =>
+  state.ahead?.weights?.kind === 'folder' ? state.ahead.weights.location : undefined;
+
 const isLocked = (beginning: Beginning): beginning is ResumePoint => beginning.lock !== undefined;
 
 type Begun = Omit<Session<never>, 'saved' | 'journal'> & { trackers: RunTrackers };
@@ -189,6 +196,7 @@ async function inSession<State extends { iteration: number }>(
           state: { ...state, ...(await ready.progress(session)) },
           learner,
           textFolder: run.model.textFolder,
+          drawn: drawnBy(state),
         }),
     });
     // It is there though the process is killed while trackers are waited for.

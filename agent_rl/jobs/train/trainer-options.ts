@@ -24,6 +24,7 @@ export function trainerOptions(
   return {
     run,
     seed: config.run.seed,
+    lag: config.async.lag,
     rollout: { ...rollout, maxTurnTokens: policy.maxTurnTokens, sampling: samplingOf(config) },
     algorithm: { ...algorithm, ...klParts(algorithm.kl), ...algorithmParts(chosen) },
     train: trainOptions(config),

@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+
 import { generationTotals } from '../../compose/model/open-model-services.ts';
 import { frozenBySetting } from '../../compose/model/resolve-frozen.ts';
 import type { ResolvedRun } from '../../compose/resolve-run.ts';
@@ -26,10 +28,19 @@ import { type ReadyAgent, tasksToDraw } from './ready/ready-agent.ts';
 import { leftOutText, type SavedLeftOut } from './ready/too-long.ts';
 import type { SavedProgress } from './restore-run.ts';
 import type { Beginning, ReadyTraining, Session } from './session.ts';
+import { drawnFolder } from '../../runs/checkpoints.ts';
 import { trainerOptions } from './trainer-options.ts';
 
 /** What a checkpoint holds besides the learner's own state. */
 type SavedState = TrainerState & SavedProgress & SavedLeftOut & { reports?: RunReports };
+
+/** The state of a checkpoint, with the place in it of the weights that draw the next collection. */
+function withDrawnWeights({ resume, saved }: Session<TrainerState>): TrainerState | undefined {
+  const kept = join(resume?.checkpoint ?? '', drawnFolder);
+  const { weights, step = 0 } = saved?.ahead ?? {};
+  if (saved === undefined || weights?.kind !== 'folder') return saved;
+  return { ...saved, ahead: { step, weights: { ...weights, location: kept } } };
+}
 
 /** Reinforcement learning with everything open. */
 export class GrpoTraining implements ReadyTraining<TrainerState> {
@@ -137,7 +148,7 @@ export class GrpoTraining implements ReadyTraining<TrainerState> {
     const { agent, leftOut } = this.ready;
     const { config, chosen, tasks } = this.run;
     const { signal } = this.options;
-    const { emit, save, saved, usage, journal } = session;
+    const { emit, save, usage, journal } = session;
     const { learner, weights, reference, recordings } = agent.model.training;
     for (const one of recordings) one.recordIn(journal.run);
     const result = await trainGrpo(
@@ -146,7 +157,7 @@ export class GrpoTraining implements ReadyTraining<TrainerState> {
         reference,
         weights: journal.weights(weights, learner),
         options: trainerOptions(config, chosen, session.record.folder.name),
-        from: saved,
+        from: withDrawnWeights(session),
         rollouts: journal.rollouts(agent.rollouts),
         rewarding: agent.rewarding,
         tasks: tasksToDraw(this.run),

@@ -97,6 +97,10 @@ export class SessionJournal {
         this.run.published(published.version, (await learner.weightsSha256?.()) ?? null);
         return published;
       },
+      use: async (kept, signal) => {
+        await weights.use(kept, signal);
+        this.run.published(kept.version, null);
+      },
     };
   }
 

@@ -1,6 +1,15 @@
 import { AgentRlError } from '../../core/errors.ts';
 import { keyText } from '../../core/rollout.ts';
-import type { TracedDatum } from '../build-data.ts';
+import type { Rollout } from '../../core/rollout.ts';
+import type { TrainDatum } from '../../core/services/batch.ts';
+import type { TranscriptRecord } from '../../core/transcript.ts';
+
+/** A sequence as it was sampled, and which of its tokens are compared: those with a weight. */
+export interface ScoredSequence {
+  rollout: Rollout;
+  sequence: TranscriptRecord;
+  datum: Pick<TrainDatum, 'tokens' | 'weights'>;
+}
 
 /** How far generator and learner disagree on the same tokens under the same weights. */
 export interface ParityGap {
@@ -14,7 +23,10 @@ export interface ParityGap {
 export const noGap: ParityGap = { tokens: 0, max: 0, sum: 0, worst: 'none' };
 
 /** |log p(rollout) - log p(train)| of each trained token, nats. */
-export function gapOf(data: readonly TracedDatum[], logProbs: readonly Float32Array[]): ParityGap {
+export function gapOf(
+  data: readonly ScoredSequence[],
+  logProbs: readonly Float32Array[],
+): ParityGap {
   let { tokens, max, sum, worst } = noGap;
   for (const [index, { datum, rollout, sequence }] of data.entries()) {
     for (const [place, weight] of datum.weights.entries()) {
