@@ -82,7 +82,11 @@ export interface AttemptJournal {
   readonly isReplayed: boolean;
   /** The record of a call of an earlier session; undefined if there is none. */
   recordedCall(place: CallPlace): RecordedCall | undefined;
-  callBegun(place: CallPlace, call: { readonly id: string; readonly name: string }): void;
+  /** As durable as the run asks for when it returns, or when the promise resolves. */
+  callBegun(
+    place: CallPlace,
+    call: { readonly id: string; readonly name: string },
+  ): void | Promise<void>;
   callEnded(place: CallPlace, executed: ExecutedCall): void;
   stepped(place: Omit<CallPlace, 'call'>, step: Readonly<Record<string, unknown>>): void;
   judged(verdicts: Readonly<Record<string, Verdict>>): void;

@@ -72,11 +72,12 @@ const askedDigits = 16;
 
 /** Names a request and the weights that are to answer it. Not by its episode, whose name may differ in another session. */
 function askedFor(
-  { episode: _, tokens, ...request }: GenerationRequest,
+  { tokens, maxTokens, stopTokens, sampling, key }: GenerationRequest,
   version: number | undefined,
 ): string {
+  const others = { maxTokens, stopTokens, sampling, key, version: version ?? null };
   return createHash('sha256')
-    .update(canonicalJson({ ...request, version: version ?? null }))
+    .update(canonicalJson(others))
     .update(Int32Array.from(tokens))
     .digest('hex')
     .slice(0, askedDigits);

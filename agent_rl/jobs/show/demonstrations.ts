@@ -199,7 +199,11 @@ function nextCommand({ config }: RunFolder, output: string): string {
   return `To train on them: agent-rl sft --config ${config} --dataset-dir ${dirname(output)} --train-split ${split}`;
 }
 
-/** The training episodes of a run. */
+/**
+ * The training episodes of a run.
+ *
+ * @yields one part
+ */
 async function* trained(folder: RunFolder): AsyncGenerator<EpisodeRecord> {
   for await (const parts of episodesOf(folder, { file: 'train' }))
     for (const { episode } of parts) yield episode;

@@ -1,14 +1,13 @@
 import {
   closeSync,
   existsSync,
-  fsync,
   fsyncSync,
   mkdirSync,
   openSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { promisify } from 'node:util';
+import { setImmediate } from 'node:timers/promises';
 
 import type { JournalEvent } from '../../core/services/journal.ts';
 import { writeFileAtomic, writing } from '../../telemetry/atomic-write.ts';
@@ -90,12 +89,14 @@ export class JournalWriter {
   /** Resolves when what was written is as durable as the run asks for. All events of a tick share one sync. */
   synced(): Promise<void> | undefined {
     if (this.options.durable === 'process') return undefined;
-    const descriptor = this.#descriptor;
-    this.#syncing ??= new Promise<void>((resolve) => setImmediate(resolve)).then(async () => {
-      this.#syncing = undefined;
-      await promisify(fsync)(descriptor);
-    });
+    this.#syncing ??= this.#syncSoon();
     return this.#syncing;
+  }
+
+  async #syncSoon(): Promise<void> {
+    await setImmediate();
+    this.#syncing = undefined;
+    this.flush();
   }
 
   /** Makes what was written survive a power cut. */

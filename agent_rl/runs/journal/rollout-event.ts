@@ -52,7 +52,7 @@ export function rolloutEvent(rollout: Rollout, drawn: readonly Drawn[]): Journal
   const data: WrittenRollout = {
     run,
     ...others,
-    parts: parts.map((part) => ({ ...part, sequences: part.sequences.map(written) })),
+    parts: parts.map((part) => Object.assign({}, part, { sequences: part.sequences.map(written) })),
   };
   return {
     type: 'rollout',
@@ -112,8 +112,7 @@ export function rolloutOf(
   let [place, sampledPlace] = [0, 0];
   const sequence = ({ spans, drawn: pieces }: WrittenSequence): TranscriptRecord => {
     const length = spans.at(-1)?.end ?? 0;
-    const tokens = new Array<number>(length).fill(0);
-    const logProbs = new Array<number>(length).fill(0);
+    const [tokens, logProbs] = [zeros(length), zeros(length)];
     for (const [index, { start, end, source }] of spans.entries()) {
       const from = pieces[index] ?? null;
       if (from === null) {
@@ -138,6 +137,10 @@ export function rolloutOf(
   return {
     ...others,
     key: { run, when: when!, iteration: iteration!, round: round!, slot: slot!, sample: sample! },
-    parts: parts.map((part) => ({ ...part, sequences: part.sequences.map(sequence) })),
+    parts: parts.map((part) =>
+      Object.assign({}, part, { sequences: part.sequences.map(sequence) }),
+    ),
   };
 }
+
+const zeros = (length: number): number[] => Array.from({ length }, () => 0);

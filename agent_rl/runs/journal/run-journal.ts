@@ -60,6 +60,10 @@ export class RunJournal implements RolloutJournal, GenerationJournal {
     this.writer.flush();
   }
 
+  synced(): void | Promise<void> {
+    return this.writer.synced();
+  }
+
   completed(key: RolloutKey): Rollout | undefined {
     const name = keyText(key);
     const found = this.recorded.rollouts.get(name);
@@ -142,7 +146,13 @@ export class RunJournal implements RolloutJournal, GenerationJournal {
 
 const nothing: Pick<RecordedAttempt, 'answers'> = { answers: new Map() };
 
-const placeOf = ({ run: _, ...place }: RolloutKey): Omit<RolloutKey, 'run'> => place;
+const placeOf = ({ when, iteration, round, slot, sample }: RolloutKey) => ({
+  when,
+  iteration,
+  round,
+  slot,
+  sample,
+});
 
 class OpenAttempt implements AttemptJournal {
   readonly isReplayed: boolean;
@@ -163,8 +173,9 @@ class OpenAttempt implements AttemptJournal {
     return this.recorded.calls.get(callName(place));
   }
 
-  callBegun(place: CallPlace, { id, name }: { id: string; name: string }): void {
+  callBegun(place: CallPlace, { id, name }: { id: string; name: string }) {
     this.journal.write({ type: 'call-begun', ...this.place, ...place, data: { id, name } });
+    return this.journal.synced();
   }
 
   callEnded(place: CallPlace, executed: ExecutedCall): void {

@@ -65,7 +65,7 @@ const codec = {
 
 /** The Parquet file of some events. */
 export function sealedBytes(events: readonly NumberedEvent[]): Buffer {
-  const column = <Value>(name: string, of: (event: NumberedEvent) => Value): ColumnSource => ({
+  const column = (name: string, of: (event: NumberedEvent) => unknown): ColumnSource => ({
     name,
     data: events.map((event) => of(event) ?? null),
   });

@@ -34,7 +34,7 @@ export async function readMetrics(
 }
 
 /** @throws Error for a line that holds no metrics */
-export function iterationOf(line: string): IterationMetrics {
+function iterationOf(line: string): IterationMetrics {
   const record: unknown = JSON.parse(line);
   if (!isRecord(record) || typeof record['iteration'] !== 'number')
     throw new Error('it holds no metrics');

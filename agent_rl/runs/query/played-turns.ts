@@ -78,7 +78,7 @@ function shownBy(turns: readonly Drawn[], answer: number | undefined): Set<numbe
 }
 
 /** What an agent with a loop of its own asked of the model, in a line; `undefined` where the rollout played the loop. */
-export function requestLine({ requests, sequences, undelivered = 0 }: Played): string | undefined {
+export function requestLine({ requests, sequences, undelivered }: Played): string | undefined {
   if (requests === undefined) return undefined;
   const { turns, delivered, replayed, drift, ignored } = requests;
   return [

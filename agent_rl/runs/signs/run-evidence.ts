@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 
 import { batchesOf, type RecordedPart } from '../query/parts.ts';
 import { Unreadable } from '../episodes/read-lines.ts';

@@ -1,14 +1,14 @@
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 
 import { Unreadable } from '../episodes/read-lines.ts';
-import { columnsOf, type IterationMetrics, iterationOf } from '../query/metrics.ts';
+import { columnsOf, type IterationMetrics, readMetrics } from '../query/metrics.ts';
 import type { RunFolder } from '../run-folder.ts';
 import type { MetricColumns } from './api.ts';
-import { changeOf, nothingRead, readOn } from './index/indexed-file.ts';
 
-/** The metrics of a run, read on as they grow. */
+/** The metrics of a run, read again when they grow. */
 export class MetricHistory {
-  #mark = nothingRead;
+  /** Size and time of the file as it was read. */
+  #written = '';
   #lines: IterationMetrics[] = [];
   #reading: Promise<void> | undefined;
   unreadable = new Unreadable();
@@ -30,16 +30,12 @@ export class MetricHistory {
   }
 
   async #read(): Promise<void> {
-    const { metrics: file } = this.folder;
-    const change = await changeOf(file, this.#mark);
-    if (change === 'rewritten') {
-      this.#mark = nothingRead;
-      this.#lines = [];
-      this.unreadable = new Unreadable();
-    }
-    if (change === 'none' || !existsSync(file)) return;
-    const use = ({ bytes }: { bytes: Buffer }): void =>
-      void this.#lines.push(iterationOf(bytes.toString()));
-    this.#mark = await readOn(file, this.#mark, { use, unreadable: this.unreadable });
+    const found = statSync(this.folder.metrics, { throwIfNoEntry: false });
+    const written = `${found?.size} ${found?.mtimeMs}`;
+    if (written === this.#written) return;
+    const unreadable = new Unreadable();
+    this.#lines = await readMetrics(this.folder, unreadable);
+    this.unreadable = unreadable;
+    this.#written = written;
   }
 }

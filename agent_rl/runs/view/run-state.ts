@@ -1,5 +1,4 @@
 import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 
 import { largest } from '../../core/long-lists.ts';
 import { holderOfRun } from '../../telemetry/run-lock.ts';
