@@ -4,6 +4,7 @@ import { algorithms } from './commands/listing/algorithms.ts';
 import { attack } from './commands/attack.ts';
 import { chat } from './commands/chat.ts';
 import { compare } from './commands/runs/compare.ts';
+import { diff, exportRun, replay, rescore } from './commands/runs/journal-commands.ts';
 import { demonstrations } from './commands/runs/demonstrations.ts';
 import { doctor } from './commands/doctor.ts';
 import { evaluate } from './commands/eval.ts';
@@ -43,7 +44,7 @@ export const commands: readonly (Command | CommandGroup)[] = [
   {
     name: 'runs',
     describe: 'Read recorded runs: episodes, causes, comparisons, reports',
-    commands: [show, explain, compare, report, demonstrations],
+    commands: [show, explain, compare, diff, replay, rescore, report, exportRun, demonstrations],
   },
   {
     name: 'model',

@@ -2,8 +2,8 @@
 export const percentText = (share: number): string => `${(100 * share).toFixed(1)} %`;
 
 /** `1 call`, `2 calls`, `12,000 calls`. */
-export const countText = (amount: number, noun: string): string =>
-  `${amount.toLocaleString('en')} ${noun}${amount === 1 ? '' : 's'}`;
+export const countText = (amount: number, noun: string, several = `${noun}s`): string =>
+  `${amount.toLocaleString('en')} ${amount === 1 ? noun : several}`;
 
 /** With three significant digits. */
 export const shortNumber = (value: number): string => String(Number(value.toPrecision(3)));
