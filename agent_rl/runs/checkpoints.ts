@@ -80,9 +80,6 @@ export function pruneCheckpoints(folder: string, keep: number): void {
   for (const { path } of periodic(folder).slice(keep)) rmSync(path, { recursive: true });
 }
 
-/** Iterations behind the oldest periodic checkpoint; `undefined` without one. */
-export const oldestStep = (folder: string): number | undefined => periodic(folder).at(-1)?.step;
-
 /** Whether a run has checkpoints, whole or not. */
 export const holdsCheckpoints = (folder: string): boolean => periodic(folder).length > 0;
 

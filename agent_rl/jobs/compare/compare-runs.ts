@@ -1,24 +1,15 @@
 import { AgentRlError } from '../../core/errors.ts';
 import { changedSettings } from '../../runs/flat-settings.ts';
 import { type RecordedRun, recordedRun } from '../../runs/query/recorded-run.ts';
-import { runTokenizer } from '../../runs/query/run-tokenizer.ts';
-import { decoding } from '../explain/step/step-text.ts';
 import type { JobResult } from '../job.ts';
-import {
-  type Costs,
-  costLines,
-  differenceLines,
-  partingLines,
-  settingsLines,
-  shown,
-} from './comparison-text.ts';
+import { divergenceOf, divergenceText } from '../replay/diff-runs.ts';
+import { type Costs, costLines, differenceLines, settingsLines, shown } from './comparison-text.ts';
 import { heldOutEvaluations, taskGroups } from './held-out-attempts.ts';
 import {
   evaluationPairs,
   type HeldOutDifference,
   heldOutDifference,
 } from './held-out-difference.ts';
-import { whereTheyPart } from './where-they-part.ts';
 
 export interface CompareOptions {
   /** Folders of runs: differences are B - A. */
@@ -28,7 +19,7 @@ export interface CompareOptions {
 }
 
 /**
- * Compares two runs: success at the same held-out tasks, in pairs, the first token in which training parts, settings and
+ * Compares two runs: success at the same held-out tasks, in pairs, the first event in which training differs, settings and
  * costs.
  *
  * @throws AgentRlError `CHECKPOINT_INVALID` for a folder that is no run's, `CONFIG_INVALID` when they share no task
@@ -36,15 +27,14 @@ export interface CompareOptions {
 export async function compareRuns({ a, b, print }: CompareOptions): Promise<JobResult> {
   const [one, other] = [recordedRun(a), recordedRun(b)];
   const { differences, slicesKnown } = await heldOut(one, other);
-  const parting = await whereTheyPart(one.folder, other.folder);
+  const parting = await divergenceOf([one.folder, other.folder], 'train');
   const settings = changedSettings(one.config, other.config);
-  if (differences.length === 0 && parting.compared === 0)
+  if (differences.length === 0 && parting.batches === 0)
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `${one.folder.path} and ${other.folder.path} cannot be compared: no held-out task was attempted by both runs before training, or by both after training, and at no point did both train on the same task. Compare runs on the same tasks. ${settings.length === 0 ? 'Their settings are the same.' : `Settings that differ: ${settings.slice(0, 5).join('; ')}${settings.length > 5 ? `; and ${settings.length - 5} more` : ''}.`}`,
+      `${one.folder.path} and ${other.folder.path} cannot be compared: no held-out task was attempted by both runs before training, or by both after training, and training differs from its first event on. Compare runs on the same tasks. ${settings.length === 0 ? 'Their settings are the same.' : `Settings that differ: ${settings.slice(0, 5).join('; ')}${settings.length > 5 ? `; and ${settings.length - 5} more` : ''}.`}`,
     );
   const costs = [one, other].map(costsOf) as [Costs, Costs];
-  const decode = decoding((await runTokenizer(one)) ?? (await runTokenizer(other)));
   print(
     shown([
       `A: ${one.folder.path}`,
@@ -55,7 +45,7 @@ export async function compareRuns({ a, b, print }: CompareOptions): Promise<JobR
           ]
         : differences.flatMap(differenceLines)),
       ...(slicesKnown || differences.length === 0 ? [] : [unknownSlices]),
-      ...partingLines(parting, decode),
+      `Training: ${divergenceText(parting, ['A', 'B'])}`,
       ...costLines(...costs),
       ...settingsLines(settings),
     ]),

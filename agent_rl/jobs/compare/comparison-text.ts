@@ -1,9 +1,7 @@
 import { countText, shortNumber, visibleControls } from '../../telemetry/index.ts';
 import { differenceText, intervalNote, rateText } from '../../runs/evaluation-table.ts';
 import { tableText } from '../../telemetry/terminal/table.ts';
-import type { Decode } from '../explain/step/step-text.ts';
 import type { HeldOutDifference } from './held-out-difference.ts';
-import type { Parting } from './where-they-part.ts';
 
 export const differenceLines = (difference: HeldOutDifference): string[] => {
   const { a, b, paired, onlyA, onlyB, otherPrompt, rates, change } = difference;
@@ -29,40 +27,6 @@ export const differenceLines = (difference: HeldOutDifference): string[] => {
 
 const timeText = ({ when, iteration }: HeldOutDifference['a']): string =>
   `${when}, iteration ${iteration}`;
-
-export function partingLines(parting: Parting, decode: Decode): string[] {
-  const { iterations, compared, unpaired, otherProbabilities, first } = parting;
-  if (compared === 0)
-    return [
-      iterations === 0
-        ? 'Training: one of the runs recorded no episodes.'
-        : `Training: the tasks differ from the first iteration on; ${countText(unpaired, 'episode')} of that iteration have no counterpart.`,
-    ];
-  const alone = unpaired === 0 ? '' : `; ${unpaired} have no counterpart`;
-  const weights =
-    otherProbabilities === undefined || otherProbabilities === first?.iteration
-      ? []
-      : [
-          `  From iteration ${otherProbabilities} on, the two runs give different probabilities to the same tokens: by then their weights, or their ways of computing, differ.`,
-        ];
-  if (first === undefined)
-    return [
-      `Training: identical tokens in all ${countText(compared, 'episode')} of the ${countText(iterations, 'iteration')} that both runs have${alone}`,
-      ...weights,
-    ];
-  const { iteration, episode, taskId, token, source, turn } = first;
-  return [
-    `The two trainings first differ in iteration ${iteration}${alone}`,
-    ...weights,
-    `  ${episode} of ${taskId}: token ${token}, ${source === 'sampled' ? `sampled in turn ${turn}` : `from the ${source}, after turn ${turn}`}`,
-    `    both ${JSON.stringify(decode(first.before))}`,
-    `    A    ${endText(first.a, decode)}`,
-    `    B    ${endText(first.b, decode)}`,
-  ];
-}
-
-const endText = (tokens: readonly number[], decode: Decode): string =>
-  tokens.length === 0 ? 'ends here' : JSON.stringify(decode(tokens));
 
 export const settingsLines = (changes: readonly string[]): string[] =>
   changes.length === 0

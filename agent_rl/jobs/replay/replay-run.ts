@@ -2,13 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { Unreadable } from '../../runs/episodes/read-lines.ts';
-import { eventsInOrder } from '../../runs/journal/events-in-order.ts';
-import { firstDivergence } from '../../runs/journal/first-divergence.ts';
 import { runFolderAt } from '../../runs/run-folder.ts';
 import type { JobOptions, JobResult } from '../job.ts';
 import { train } from '../train/train.ts';
-import { divergenceText } from './diff-runs.ts';
+import { divergenceOf, divergenceText } from './diff-runs.ts';
 
 export interface ReplayOptions extends JobOptions {
   /** Folder of the run; the config takes its tokens from there. */
@@ -31,13 +28,8 @@ export async function replayRun({ run, print, ...options }: ReplayOptions): Prom
       quiet: true,
       dryRun: false,
     });
-    const unreadable = new Unreadable();
-    const [recorded, replayed] = [run, String(again)].map((folder) =>
-      eventsInOrder(runFolderAt(folder).journal, (problem) => unreadable.add(problem)),
-    ) as [ReturnType<typeof eventsInOrder>, ReturnType<typeof eventsInOrder>];
-    const found = await firstDivergence(recorded, replayed);
+    const found = await divergenceOf([run, String(again)].map(runFolderAt));
     print(divergenceText(found, ['recorded', 'replayed']));
-    for (const problem of unreadable.first) print(`Not read: ${problem}`);
     return { ...found, ok: found.first === undefined };
   } finally {
     await rm(outputDir, { recursive: true, force: true });

@@ -1,11 +1,12 @@
+import { mean, sum } from '../../algorithms/statistics.ts';
 import { openAgent } from '../../compose/open-agent.ts';
 import { resolveRun } from '../../compose/resolve-run.ts';
 import type { Verdict } from '../../core/plugins/environment.ts';
 import type { Policy } from '../../core/plugins/policy.ts';
-import { keyText, membersOf, type Part, type Rollout } from '../../core/rollout.ts';
+import { keyText, type Part, type Rollout, sampledTokens } from '../../core/rollout.ts';
 import { keepLedger } from '../../rollout/tokens/ledger.ts';
 import { Unreadable } from '../../runs/episodes/read-lines.ts';
-import { recordedIterations } from '../../runs/journal/recorded-iterations.ts';
+import { readRollouts, type RecordedRollout } from '../../runs/journal/read-journal.ts';
 import { runFolderAt } from '../../runs/run-folder.ts';
 import { countText, shortNumber } from '../../telemetry/figures.ts';
 import { tableText } from '../../telemetry/terminal/table.ts';
@@ -58,8 +59,9 @@ export async function rescoreRun({ run, print, ...options }: RescoreOptions): Pr
   const settings = trainerOptions(resolved.config, resolved.chosen, folder.name);
   const all: Rescored[] = [];
   try {
-    const iterations = recordedIterations(folder.journal, (problem) => unreadable.add(problem));
-    for await (const { iteration, rollouts, trainedTokens } of iterations) {
+    const damaged = (problem: string) => unreadable.add(problem);
+    for await (const rollouts of readRollouts(folder.journal, { file: 'train', damaged })) {
+      const { iteration } = rollouts[0]!.rollout.key;
       const byKey = new Map(rollouts.map((one) => [keyText(one.rollout.key), one]));
       const played = await collectGroups({
         ...settings,
@@ -94,16 +96,14 @@ export async function rescoreRun({ run, print, ...options }: RescoreOptions): Pr
       const compared = { groups: withAdvantages(groups, settings.algorithm.advantage), discarded };
       const batch = buildData(compared, settings.algorithm, settings.rollout);
       keepLedger(batch.uses, batch.trainedTokens);
-      const rewards = rollouts
-        .flatMap(({ rollout }) => membersOf(rollout))
-        .map(({ part }) => part.reward);
+      const rewards = rollouts.flatMap(({ rollout }) => rollout.parts).map(({ reward }) => reward);
       all.push({
         iteration,
         rewardMean: {
           recorded: meanOf(rewards),
           now: rolloutMetrics(compared)['rollout/rewardMean'] ?? null,
         },
-        trainedTokens: { recorded: trainedTokens, now: batch.trainedTokens },
+        trainedTokens: { recorded: trainedIn(rollouts), now: batch.trainedTokens },
       });
     }
   } finally {
@@ -114,7 +114,7 @@ export async function rescoreRun({ run, print, ...options }: RescoreOptions): Pr
 }
 
 async function withRewards(
-  { rollout, verdicts }: { rollout: Rollout; verdicts: Readonly<Record<string, Verdict>> },
+  { rollout, verdicts }: RecordedRollout,
   rescore: (part: Part, verdict: Verdict) => Promise<Part>,
 ): Promise<Rollout> {
   const parts: Part[] = [];
@@ -125,9 +125,19 @@ async function withRewards(
   return { ...rollout, parts };
 }
 
+/** Sampled tokens of the parts that the update trained. */
+const trainedIn = (rollouts: readonly RecordedRollout[]): number =>
+  sum(
+    rollouts.flatMap(({ rollout, learned }) =>
+      rollout.parts
+        .filter(({ agent }) => learned.get(agent)?.use === 'trained')
+        .map((part) => sampledTokens(part)),
+    ),
+  );
+
 function meanOf(rewards: readonly (number | undefined)[]): number | null {
   const given = rewards.filter((reward) => reward !== undefined);
-  return given.length === 0 ? null : given.reduce((sum, one) => sum + one, 0) / given.length;
+  return given.length === 0 ? null : mean(given);
 }
 
 const shown = (value: number | null): string => (value === null ? '-' : shortNumber(value));

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { dirname, isAbsolute, resolve } from 'node:path';
+import { resolve } from 'node:path';
 
 import { parse } from 'yaml';
 
@@ -8,48 +8,34 @@ import { AgentRlError, messageOf } from '../../core/errors.ts';
 import { isRecord } from '../../core/is-record.ts';
 
 /** Blocks that decide what recorded rollouts earn. */
-const blocks = ['rewards', 'rewardManager', 'algorithm', 'plugins'];
+const blocks = ['rewards', 'rewardManager', 'algorithm'];
 
-/**
- * The settings of a file of rewards, over those of a run. Files of plugins are relative to it.
- *
- * @throws AgentRlError `CONFIG_INVALID`
- */
+/** The settings of a file of rewards, over those of a run. @throws AgentRlError `CONFIG_INVALID` */
 export function rewardOverrides(file: string): Override[] {
-  let found: unknown;
+  const found = settingsIn(file);
+  const other = Object.keys(found).find((name) => !blocks.includes(name));
+  if (other !== undefined) throw invalid(file, `it sets ${other}`);
+  const { algorithm = {}, ...whole } = found;
+  const source = `--rewards ${file}`;
+  const inner = isRecord(algorithm) ? Object.entries(algorithm) : [];
+  return [
+    ...Object.entries(whole).map(([path, value]) => ({ source, path, value })),
+    ...inner.map(([key, value]) => ({ source, path: `algorithm.${key}`, value })),
+  ];
+}
+
+function settingsIn(file: string): Readonly<Record<string, unknown>> {
   try {
-    found = parse(readFileSync(file, 'utf8'));
-  } catch (cause) {
-    throw invalid(file, messageOf(cause), cause);
+    const found: unknown = parse(readFileSync(file, 'utf8'));
+    if (isRecord(found)) return found;
+    throw new Error('it holds no settings');
+  } catch (thrown) {
+    throw invalid(file, messageOf(thrown));
   }
-  const names = isRecord(found) ? Object.keys(found) : [];
-  const other = names.find((name) => !blocks.includes(name));
-  if (!isRecord(found) || names.length === 0 || other !== undefined)
-    throw invalid(file, `it has ${other ?? 'no settings'}; allowed: ${blocks.join(', ')}`);
-  return names.flatMap((name) => settingsOf(name, found[name], dirname(resolve(file))));
 }
 
-const source = 'agent-rl runs rescore --rewards';
-
-function settingsOf(name: string, value: unknown, folder: string): Override[] {
-  if (name === 'plugins' && Array.isArray(value)) {
-    const place = (one: unknown): unknown =>
-      typeof one === 'string' && one.startsWith('.') && !isAbsolute(one)
-        ? resolve(folder, one)
-        : one;
-    return [{ source, path: name, value: value.map(place), append: true }];
-  }
-  if (name !== 'algorithm' || !isRecord(value)) return [{ source, path: name, value }];
-  return Object.entries(value).map(([key, own]) => ({
-    source,
-    path: `algorithm.${key}`,
-    value: own,
-  }));
-}
-
-const invalid = (file: string, problem: string, cause?: unknown): AgentRlError =>
+const invalid = (file: string, problem: string): AgentRlError =>
   new AgentRlError(
     'CONFIG_INVALID',
-    `${resolve(file)}: ${problem}. Write a YAML file such as "rewards: [{type: exact, weight: 1}]".`,
-    { cause },
+    `${resolve(file)}: ${problem}. Allowed: ${blocks.join(', ')}, such as "rewards: [{type: exact_match, weight: 1}]". Name plugins with --plugin.`,
   );

@@ -40,7 +40,7 @@ export async function restoreRun({
     state = readTrainerState(checkpoint) as SavedProgress;
     requireWithin(state.iteration, run);
   }
-  const repaired = await truncateAfter(record.folder, state?.iteration ?? -1);
+  const repaired = truncateAfter(record.folder, state?.iteration ?? -1);
   const changed = record.logResume({ ...resume, notes: [...resume.notes, ...repaired] });
   return { state, changed };
 }

@@ -12,6 +12,15 @@ export interface EventBatch {
   events: readonly NumberedEvent[];
 }
 
+/** What of a journal is read. */
+export interface JournalQuery {
+  /** `train` for what was learned from, `eval` for held-out tasks; both by default. */
+  file?: 'train' | 'eval' | undefined;
+  /** Also what is under way, at the end. */
+  unfinished?: boolean | undefined;
+  damaged: Damaged;
+}
+
 /** The order of events at one place of a rollout. */
 const ranks: Partial<Record<JournalType, number>> = {
   generation: 0,
@@ -28,7 +37,10 @@ const ranks: Partial<Record<JournalType, number>> = {
  *
  * @yields an iteration or evaluation; with an iteration the publications of the weights that it changed
  */
-export async function* eventsInOrder(folder: string, damaged: Damaged): AsyncGenerator<EventBatch> {
+export async function* eventsInOrder(
+  folder: string,
+  { file, unfinished = false, damaged }: JournalQuery,
+): AsyncGenerator<EventBatch> {
   const sessions = await sessionsOf(folder, damaged);
   const held = new Map<string, Map<string, NumberedEvent>>();
   const published = new Map<number, NumberedEvent>();
@@ -37,6 +49,7 @@ export async function* eventsInOrder(folder: string, damaged: Damaged): AsyncGen
       const { type, when, iteration, version = 0 } = event;
       if (type === 'publication') published.set(version, event);
       if (when === undefined || isVoid(event, sessions)) continue;
+      if (file !== undefined && (when === 'train') !== (file === 'train')) continue;
       const name = `${when} ${iteration}`;
       const batch = held.get(name) ?? new Map<string, NumberedEvent>();
       held.set(name, batch);
@@ -47,6 +60,8 @@ export async function* eventsInOrder(folder: string, damaged: Damaged): AsyncGen
       const events = inOrder([...batch.values()]);
       yield { name, events: [...weightsBefore(published, events), ...events] };
     }
+  if (!unfinished) return;
+  for (const [name, batch] of held) yield { name, events: inOrder([...batch.values()]) };
 }
 
 /** Takes the publications of weights that an update changed. A later one may have been made already, or not yet. */
@@ -60,28 +75,29 @@ function weightsBefore(
   return before.toSorted((a, b) => a.version! - b.version!);
 }
 
+const drawnBefore = ({ data }: NumberedEvent): number => Number(data?.['drawn'] ?? 0);
+
 /** What an event is about: a later one of the same place takes its place. */
 export const placeText = (event: NumberedEvent): string => {
-  const { type, attempt, agent, turn, call, data = {} } = event;
+  const { type, attempt, agent, turn, call } = event;
   const of = event.sample === undefined ? '' : keyText(event as Required<NumberedEvent>);
-  const drawn = data['drawn'] ?? 0;
-  return [type, of, attempt, agent, turn, drawn, call]
+  const version = type === 'publication' ? event.version : undefined;
+  return [type, of, version, attempt, agent, turn, drawnBefore(event), call]
     .filter((part) => part !== undefined)
     .join(' ');
 };
 
 /** By rollout, then by attempt and turn, and at one turn in the order in which things happen. */
-export const inOrder = (events: readonly NumberedEvent[]): NumberedEvent[] =>
+const inOrder = (events: readonly NumberedEvent[]): NumberedEvent[] =>
   events.toSorted((a, b) => compared(orderOf(a), orderOf(b)));
 
 const last = Number.MAX_SAFE_INTEGER;
 
-function orderOf({ type, round, slot, sample, attempt, ...event }: NumberedEvent): number[] {
-  const { turn, call = 0 } = event;
+function orderOf(event: NumberedEvent): number[] {
+  const { type, round, slot, sample, attempt, turn = 0, call = 0 } = event;
   const isOfWhole = type === 'verdict' || type === 'rollout' || type === 'learned';
-  const place = [round, slot, sample].map((part) => part ?? last);
-  const drawn = Number(event.data?.['drawn'] ?? 0);
-  return [...place, attempt ?? last, isOfWhole ? last : (turn ?? 0), ranks[type] ?? 0, drawn, call];
+  const place = [round, slot, sample, attempt].map((part) => part ?? last);
+  return [...place, isOfWhole ? last : turn, ranks[type] ?? 0, drawnBefore(event), call];
 }
 
 const compared = (a: readonly number[], b: readonly number[]): number => {

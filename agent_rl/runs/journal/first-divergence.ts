@@ -21,7 +21,7 @@ export interface Divergence {
 const incidental = /^(?:run|seconds|drawn)$|(?:Ms|Bytes)$/;
 
 /** The first event in which one batch differs from another of the same name. */
-export function divergenceIn(a: EventBatch, b: EventBatch): Divergence | undefined {
+function divergenceIn(a: EventBatch, b: EventBatch): Divergence | undefined {
   const others = new Map(b.events.map((event) => [placeText(event), event]));
   for (const event of a.events) {
     const name = placeText(event);
@@ -33,6 +33,8 @@ export function divergenceIn(a: EventBatch, b: EventBatch): Divergence | undefin
   const [more] = others.keys();
   return more === undefined ? undefined : { batch: a.name, event: more, ...absent('a') };
 }
+
+const said = ({ version, data }: NumberedEvent) => ({ version, ...data });
 
 type Difference = Pick<Divergence, 'at' | 'a' | 'b'>;
 
@@ -52,8 +54,7 @@ function differenceOf(a: NumberedEvent, b: NumberedEvent): Difference | undefine
       if (one?.[at] !== other?.[at])
         return { at: `${name}[${at}]`, a: one?.[at] ?? 'ends', b: other?.[at] ?? 'ends' };
   }
-  const [one, other] = [a, b].map(({ version, data }) => ({ version, ...data }));
-  return within(one, other, '');
+  return within(said(a), said(b), '');
 }
 
 function within(a: unknown, b: unknown, at: string): Difference | undefined {

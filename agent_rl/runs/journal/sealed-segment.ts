@@ -1,12 +1,6 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 
-import {
-  type AsyncBuffer,
-  type FileMetaData,
-  parquetMetadataAsync,
-  parquetReadObjects,
-  type SchemaElement,
-} from 'hyparquet';
+import { type AsyncBuffer, parquetReadObjects, type SchemaElement } from 'hyparquet';
 import { type ColumnSource, parquetWriteBuffer } from 'hyparquet-writer';
 
 import { journalColumns, type JournalEvent } from '../../core/services/journal.ts';
@@ -93,23 +87,11 @@ export function sealedBytes(events: readonly NumberedEvent[]): Buffer {
   );
 }
 
-export const sealedMetadata = (file: AsyncBuffer): Promise<FileMetaData> =>
-  parquetMetadataAsync(file);
-
-/** The events of a Parquet file in rows [start, end). */
-export async function eventsIn(
-  file: AsyncBuffer,
-  { start, end, metadata }: { start?: number; end?: number; metadata?: FileMetaData } = {},
-): Promise<NumberedEvent[]> {
+/** The events of a Parquet file; of its beginning, where a number of rows is given. */
+export async function eventsIn(file: AsyncBuffer, rows?: number): Promise<NumberedEvent[]> {
   const compressors = { GZIP: (bytes: Uint8Array) => gunzipSync(bytes) };
-  const rows = await parquetReadObjects({
-    file,
-    compressors,
-    ...(start !== undefined && { rowStart: start }),
-    ...(end !== undefined && { rowEnd: end }),
-    ...(metadata && { metadata }),
-  });
-  return rows.map(eventOf);
+  const some = rows === undefined ? {} : { rowStart: 0, rowEnd: rows };
+  return (await parquetReadObjects({ file, compressors, ...some })).map(eventOf);
 }
 
 /** A column without any value is not in the rows. */

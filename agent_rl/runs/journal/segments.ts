@@ -67,7 +67,7 @@ export async function readSegment(
     return [];
   }
   try {
-    return await eventsIn(toArrayBuffer(bytes), rows === undefined ? {} : { start: 0, end: rows });
+    return await eventsIn(toArrayBuffer(bytes), rows);
   } catch (thrown) {
     damaged(`${file}: ${messageOf(thrown)}`);
     return [];

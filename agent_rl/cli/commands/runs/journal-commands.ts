@@ -38,13 +38,15 @@ export const replay = command({
   run: async (flags, running) => {
     const { replayFolder } = await import('../../../jobs/replay/replay-run.ts');
     const folder = resolve(flags.run);
-    const fixed = [
-      ['run.outputDir', await replayFolder()],
-      ['run.name', 'replay'],
-      ['generator', { type: 'replay', run: folder }],
-      ['trackers', []],
-      ['checkpoint.every', 0],
-    ].map(([path, value]) => ({ source: 'agent-rl runs replay', path: String(path), value }));
+    const settings = {
+      'run.outputDir': await replayFolder(),
+      'run.name': 'replay',
+      generator: { type: 'replay', run: folder },
+      trackers: [],
+      'checkpoint.every': 0,
+    };
+    const source = 'agent-rl runs replay';
+    const fixed = Object.entries(settings).map(([path, value]) => ({ source, path, value }));
     const file = configFor(folder, running);
     const job = await prepare(running, { file, fixed, training: true });
     return running.jobs.replayRun({ ...job, run: folder });
