@@ -12,6 +12,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { JournalEvent } from '../../core/services/journal.ts';
 import { writeFileAtomic, writing } from '../../telemetry/atomic-write.ts';
 import { redacted } from '../../telemetry/jsonl-writer.ts';
+import { redactor } from '../../telemetry/redact.ts';
 import { frameOf, type NumberedEvent } from './event-frame.ts';
 import { sealedBytes } from './sealed-segment.ts';
 import {
@@ -45,6 +46,7 @@ export class JournalWriter {
   #bytes = 0;
   #sealing: Promise<void> = Promise.resolve();
   #syncing: Promise<void> | undefined;
+  readonly #redact = redactor();
 
   private constructor(
     private readonly options: JournalOptions,
@@ -78,7 +80,11 @@ export class JournalWriter {
   /** @returns its number. @throws AgentRlError `OUTPUT_UNWRITABLE`, on a full disk among others */
   write({ data, ...event }: JournalEvent): number {
     const seq = this.#next;
-    const frame = frameOf({ seq, ...event, ...(data && { data: redacted(data) as Data }) });
+    const frame = frameOf({
+      seq,
+      ...event,
+      ...(data && { data: redacted(data, this.#redact) as Data }),
+    });
     writing(this.#segment.file, () => writeFileSync(this.#descriptor, frame));
     this.#next += 1;
     this.#bytes += frame.length;
