@@ -1,5 +1,6 @@
 import { drawsOf, stateAfter } from '../../dataset/tasks/plan/task-plan.ts';
 import type { Learner } from '../core/services/learner.ts';
+import type { DrawnBy } from '../core/services/weights.ts';
 import { referenceOf, type Scorer } from '../core/services/scorer.ts';
 import { doneUnlessAborted } from '../core/stopping/abort.ts';
 import { keepLedger, type Ledger } from '../rollout/tokens/ledger.ts';
@@ -8,7 +9,7 @@ import { Stopwatch } from '../telemetry/stopwatch.ts';
 import { buildData, type TrainingData } from './build-data.ts';
 import { withAdvantages } from './collect/collect-groups.ts';
 import { type Collection, type PlayedGroup, rolloutsIn } from './collect/collection.ts';
-import { Collections, type DrawnBy, isComparable } from './collect/collections.ts';
+import { Collections, isComparable } from './collect/collections.ts';
 import { countFailures, iterationsLookedAt } from './collect/failure-guard.ts';
 import { withKlRewards } from './collect/kl-rewards.ts';
 import {

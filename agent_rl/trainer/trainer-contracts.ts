@@ -7,13 +7,12 @@ import type {
 } from '../core/run-event.ts';
 import type { Learner } from '../core/services/learner.ts';
 import type { Scorer } from '../core/services/scorer.ts';
-import type { WeightPublisher } from '../core/services/weights.ts';
+import type { DrawnBy, WeightPublisher } from '../core/services/weights.ts';
 import type { Task } from '../core/tasks/task.ts';
 import type { Rollouts } from '../rollout/rollout-worker.ts';
 import type { GroupRewarding } from './collect/group-rewards.ts';
 import type { Metrics } from '../telemetry/metric-names.ts';
 import type { LearnedPart } from './learned-parts.ts';
-import type { DrawnBy } from './collect/collections.ts';
 import type { FailureCount } from './collect/failure-guard.ts';
 import type { Evaluation, StoredEvaluation } from './evaluate.ts';
 import type { Comparison } from './success-rate.ts';
@@ -53,7 +52,7 @@ export interface TrainerState {
   evaluationsDue?: readonly EvaluationTime[];
   /** `async.lag` of the run. */
   lag: number;
-  /** At lag 1: the weights that draw the next collection, which are older than those of this state. */
+  /** At lag 1: the weights that draw the next collection. They are older than the learner's. */
   ahead?: DrawnBy | undefined;
 }
 

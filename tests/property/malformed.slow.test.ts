@@ -11,10 +11,12 @@ import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { drawnMasks, type TranscriptRecord } from '#agent_rl/core/transcript.ts';
 import * as formatsOf from '#agent_rl/policies/index.ts';
 import { newestCheckpoint } from '#agent_rl/runs/checkpoints.ts';
-import { readEpisodes } from '#agent_rl/runs/episodes/read-episodes.ts';
 import { readTaskFile } from '#dataset/tasks/task-files.ts';
 import { readConversations } from '#dataset/demonstrations/conversations.ts';
 import { parseHeader } from '#model/weights/safetensors-header.ts';
+import { episodeRecord } from '#agent_rl/runs/episodes/episode-record.ts';
+import { episodesIn, writeJournal } from '#tests/support/journal.ts';
+import { memberOf, played } from '#tests/support/rollouts.ts';
 import { play } from '#tests/support/play-episode.ts';
 import * as fc from '#tests/support/properties.ts';
 import { says } from '#tests/support/scripted-policy.ts';
@@ -129,27 +131,52 @@ describe('A malformed line', () => {
     ['plain tasks', (path) => readTaskFile(path, 'plain')],
     ['search tasks', (path) => readTaskFile(path, 'search')],
     ['demonstrations', readConversations],
-    [
-      'episodes',
-      async () => {
-        const trajectories = join(folder, 'trajectories');
-        writeBelow(trajectories, 'train.jsonl', textOfLines);
-        for await (const episode of readEpisodes({ trajectories }, 'train'))
-          expect(typeof episode.taskId).toBe('string');
-      },
-    ],
   ];
-  let textOfLines = '';
-
   test.each(readers)('of %s is read, or refused with file and line', async (_, read) => {
     await fc.assert(
       fc.asyncProperty(fc.array(line, { maxLength: 4 }), async (lines) => {
-        textOfLines = lines.join('\n');
-        writeFileSync(file, textOfLines);
+        writeFileSync(file, lines.join('\n'));
         try {
           await read(file);
         } catch (thrown) {
           expectRefused(thrown, 'DATASET_INVALID', /\.jsonl/);
+        }
+      }),
+      runs(2000),
+    );
+  });
+});
+
+describe('A malformed journal', () => {
+  const run = join(folder, 'journalled');
+  const rollouts = [0, 1].map((slot) => played({ when: 'train', iteration: 1, slot }));
+  const file = writeJournal(run, { rollouts });
+  const whole = readFileSync(file);
+  const at = fc.nat(whole.length);
+  const replaced = (from: number, to: number, by: Uint8Array) => (bytes: Buffer) =>
+    Buffer.concat([bytes.subarray(0, from), by, bytes.subarray(to)]);
+  const bytes = fc.uint8Array({ maxLength: 12 });
+  const damage = fc.oneof(
+    fc.tuple(at, bytes).map(([from, by]) => replaced(from, from + by.length, by)),
+    fc.tuple(at, bytes).map(([from, by]) => replaced(from, from, by)),
+    fc.tuple(at, fc.nat(40)).map(([from, count]) => replaced(from, from + count, new Uint8Array())),
+    // What a power cut may leave.
+    fc.nat(40).map((count) => replaced(whole.length, whole.length, new Uint8Array(count))),
+  );
+
+  test('is read, or refused with its place, and what it gives is as it was recorded', async () => {
+    const recorded = rollouts.map((one) => episodeRecord(memberOf(one)));
+    await fc.assert(
+      fc.asyncProperty(fc.array(damage, { minLength: 1, maxLength: 3 }), async (changes) => {
+        writeFileSync(
+          file,
+          changes.reduce<Buffer>((all, change) => change(all), whole),
+        );
+        try {
+          for (const episode of await episodesIn(run, 'train'))
+            expect(JSON.stringify(episode)).toBe(JSON.stringify(recorded[episode.slot]));
+        } catch (thrown) {
+          expectRefused(thrown, 'DATASET_INVALID', /journal/);
         }
       }),
       runs(2000),

@@ -17,6 +17,11 @@ export class FakeLearner implements Learner, WeightPublisher {
   published = 0;
   discarded = 0;
   gap = 0;
+
+  async use(): Promise<void> {
+    // It draws nothing.
+  }
+
   /** What `forward` gives for the policy; for the reference it is -0.25. */
   ofPolicy = -0.25;
 

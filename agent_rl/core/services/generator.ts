@@ -21,8 +21,8 @@ export interface GenerationRequest {
   /** The whole context, as token ids. */
   readonly tokens: readonly number[];
   /**
-   * Tokens of the episode's first context, where an interrupted session began it: what is computed at once and what step by step
-   * differs in its last bits. All of `tokens` by default.
+   * Tokens of the episode's first context, where an interrupted session began it: what is computed at once has other
+   * floating-point differences than what is computed step by step. All of `tokens` by default.
    */
   readonly opening?: number | undefined;
   /** Most tokens to sample now. */

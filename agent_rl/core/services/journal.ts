@@ -80,7 +80,7 @@ export interface RecordedCall {
 export interface AttemptJournal {
   /** Whether an earlier session had begun it. */
   readonly isReplayed: boolean;
-  /** The record of a call of an earlier session; undefined if there is none. */
+  /** The record of a call of an earlier session; undefined if it was not made. */
   recordedCall(place: CallPlace): RecordedCall | undefined;
   /** As durable as the run asks for when it returns, or when the promise resolves. */
   callBegun(

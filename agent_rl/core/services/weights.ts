@@ -15,6 +15,14 @@ export interface WeightRef {
   readonly location: string;
 }
 
+/** The weights that draw the episodes of an iteration. */
+export interface DrawnBy {
+  /** Optimiser steps behind them. */
+  readonly step: number;
+  /** Absent where they are the learner's own. */
+  readonly weights?: WeightRef | undefined;
+}
+
 /** Where a learner is to put its weights. */
 export type WeightTarget =
   { readonly kind: 'memory' | 'service' } | { readonly kind: 'folder'; readonly folder: string };

@@ -8,12 +8,12 @@ import { AgentRlError, messageOf } from '../../core/errors.ts';
 import { isRecord } from '../../core/is-record.ts';
 
 /** Blocks that decide what recorded rollouts earn. */
-const blocks = ['rewards', 'rewardManager', 'algorithm'];
+const blocks = /^(?:reward|algorithm)/;
 
-/** The settings of a file of rewards, over those of a run. @throws AgentRlError `CONFIG_INVALID` */
+/** The settings of a file of rewards, over the run's. @throws AgentRlError `CONFIG_INVALID` */
 export function rewardOverrides(file: string): Override[] {
   const found = settingsIn(file);
-  const other = Object.keys(found).find((name) => !blocks.includes(name));
+  const other = Object.keys(found).find((name) => !blocks.test(name));
   if (other !== undefined) throw invalid(file, `it sets ${other}`);
   const { algorithm = {}, ...whole } = found;
   const source = `--rewards ${file}`;
@@ -37,5 +37,5 @@ function settingsIn(file: string): Readonly<Record<string, unknown>> {
 const invalid = (file: string, problem: string): AgentRlError =>
   new AgentRlError(
     'CONFIG_INVALID',
-    `${resolve(file)}: ${problem}. Allowed: ${blocks.join(', ')}, such as "rewards: [{type: exact_match, weight: 1}]". Name plugins with --plugin.`,
+    `${resolve(file)}: ${problem}. Allowed: the blocks on rewards, and algorithm, such as "rewards: [{type: exact_match, weight: 1}]". Name plugins with --plugin.`,
   );

@@ -1,6 +1,63 @@
 import { batchSchema } from '../../core/services/batch.ts';
-import type { Member, Part } from '../../core/rollout.ts';
-import type { EpisodeRecord } from './read-episodes.ts';
+import type { Failure } from '../../core/failure.ts';
+import type { Message } from '../../core/message.ts';
+import type {
+  FailedAttempt,
+  GroupReward,
+  JudgedBy,
+  Member,
+  Part,
+  Rollout,
+  RolloutKey,
+} from '../../core/rollout.ts';
+
+/** One agent's part in a rollout, in the form in which runs are shown and exported. */
+export interface EpisodeRecord
+  extends
+    RolloutKey,
+    Pick<Rollout, 'taskId' | 'step' | 'seed'>,
+    Pick<
+      Part,
+      | 'agent'
+      | 'policy'
+      | 'learns'
+      | 'sequences'
+      | 'outcome'
+      | 'success'
+      | 'turns'
+      | 'components'
+      | 'scores'
+      | 'metrics'
+      | 'malformedCalls'
+      | 'retries'
+      | 'cutTokens'
+      | 'seconds'
+      | 'undelivered'
+      | 'requests'
+    > {
+  schema: number;
+  slice: string | null;
+  reward: number | null;
+  answer: string | null;
+  unpaid: Readonly<Record<string, number>> | null;
+  sandboxLevel: string | null;
+  failure: Failure | null;
+  messages: readonly Message[];
+  judgedBy: JudgedBy | null;
+  groupReward: GroupReward | null;
+  toolCalls: readonly {
+    id: string;
+    name: string;
+    arguments: unknown;
+    status: string;
+    content: string;
+    wallMs: number;
+    problem?: string | undefined;
+  }[];
+  problem: string | null;
+  failedAttempts: readonly FailedAttempt[];
+  hidden: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+}
 
 /**
  * One agent's part in a rollout as one record: what was said and its tokens, what judged it and how,

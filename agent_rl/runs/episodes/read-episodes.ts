@@ -2,69 +2,14 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 import { AgentRlError } from '../../core/errors.ts';
-import type { Failure } from '../../core/failure.ts';
-import type { Message } from '../../core/message.ts';
-import type {
-  FailedAttempt,
-  GroupReward,
-  JudgedBy,
-  Part,
-  Rollout,
-  RolloutKey,
-} from '../../core/rollout.ts';
 import { showValue } from '../../core/show-value.ts';
 import { type JournalPart, readParts } from '../journal/read-journal.ts';
 import { journalSchema, sessionsOf } from '../journal/sessions.ts';
+import type { EpisodeRecord } from './episode-record.ts';
 import { notARun, type RunFolder, runFolderAt } from '../run-folder.ts';
 import type { Unreadable } from './read-lines.ts';
 
-/** One agent's part in a rollout, in the form in which runs are shown and exported. */
-export interface EpisodeRecord
-  extends
-    RolloutKey,
-    Pick<Rollout, 'taskId' | 'step' | 'seed'>,
-    Pick<
-      Part,
-      | 'agent'
-      | 'policy'
-      | 'learns'
-      | 'sequences'
-      | 'outcome'
-      | 'success'
-      | 'turns'
-      | 'components'
-      | 'scores'
-      | 'metrics'
-      | 'malformedCalls'
-      | 'retries'
-      | 'cutTokens'
-      | 'seconds'
-      | 'undelivered'
-      | 'requests'
-    > {
-  schema: number;
-  slice: string | null;
-  reward: number | null;
-  answer: string | null;
-  unpaid: Readonly<Record<string, number>> | null;
-  sandboxLevel: string | null;
-  failure: Failure | null;
-  messages: readonly Message[];
-  judgedBy: JudgedBy | null;
-  groupReward: GroupReward | null;
-  toolCalls: readonly {
-    id: string;
-    name: string;
-    arguments: unknown;
-    status: string;
-    content: string;
-    wallMs: number;
-    problem?: string | undefined;
-  }[];
-  problem: string | null;
-  failedAttempts: readonly FailedAttempt[];
-  hidden: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-}
+export type { EpisodeRecord };
 
 /** `train` for what was learned from, `eval` for held-out tasks. */
 export type EpisodeFile = 'train' | 'eval';
@@ -90,7 +35,7 @@ export function runWithEpisodes(run: string): RunFolder {
 /** What is read of a journal. */
 export interface EpisodeQuery {
   file: EpisodeFile;
-  /** Also those of an iteration or evaluation under way. */
+  /** Also an iteration or evaluation under way. */
   unfinished?: boolean | undefined;
   /** Takes what cannot be read, which is then left out; without it such an event is an error. */
   unreadable?: Unreadable | undefined;

@@ -1,7 +1,6 @@
 /* The part of `api.ts` that is about episodes. */
 
 import type { Message } from '../../core/message.ts';
-import type { GroupReward, JudgedBy } from '../../core/rollout.ts';
 
 export interface IndexState {
   ready: boolean;
@@ -129,8 +128,12 @@ export interface EpisodeLine {
   scores: Readonly<Record<string, number>>;
   /** What the environment counts. */
   metrics: Readonly<Record<string, number>>;
-  judgedBy: JudgedBy | null;
-  groupReward: GroupReward | null;
+  judgedBy: {
+    environment?: string | undefined;
+    environmentWeight: number;
+    rewards: readonly { name: string; weight: number; tool?: string | undefined }[];
+  } | null;
+  groupReward: object | null;
   /** Verdicts of hidden tests, such as `passed` or `timeout`, of the environments that record them. */
   hidden_tests?: readonly string[];
   /** By `generation`, `tools`, `grading`. */

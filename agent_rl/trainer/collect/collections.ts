@@ -2,7 +2,7 @@ import { drawsOf } from '../../../dataset/tasks/plan/task-plan.ts';
 import { KeyedRng } from '../../core/keyed-rng.ts';
 import { truncates } from '../../core/services/generator.ts';
 import { publishedOf } from '../../core/services/scorer.ts';
-import type { WeightRef } from '../../core/services/weights.ts';
+import type { DrawnBy } from '../../core/services/weights.ts';
 import { underSignals } from '../../core/stopping/abort.ts';
 import { drawnMasks } from '../../core/transcript.ts';
 import { enter, type GrpoStanding } from '../standing.ts';
@@ -10,14 +10,6 @@ import { gapOf, type ParityGap, requireParity, type ScoredSequence } from '../st
 import { collectGroups } from './collect-groups.ts';
 import { type Collection, membersIn, type PlayedGroup, rolloutsIn } from './collection.ts';
 import { countFailures, iterationsLookedAt } from './failure-guard.ts';
-
-/** The weights that draw a collection. */
-export interface DrawnBy {
-  /** Optimiser steps behind them. */
-  step: number;
-  /** Absent at lag 0. */
-  weights?: WeightRef | undefined;
-}
 
 interface Ended {
   played: Collection<PlayedGroup>;

@@ -6,7 +6,7 @@ import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 export class Killed extends Error {}
 
 /** What nothing will wake up. */
-export class Deadlock extends Error {}
+class Deadlock extends Error {}
 
 interface Sleeper {
   at: number;

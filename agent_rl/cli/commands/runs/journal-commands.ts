@@ -57,14 +57,9 @@ export const rescore = command({
   name: 'rescore <run>',
   describe:
     'Give the recorded rollouts of a run other rewards, and show what would have been trained',
-  examples: [
-    [
-      'runs/my-run --rewards rewards.yaml',
-      'With the rewards, environmentWeight and rewardManager of that file',
-    ],
-  ],
+  examples: [['runs/my-run --rewards rewards.yaml', 'With the rewards of that file']],
   positionals: { run },
-  flags: { rewards: requiredFlag('YAML file with rewards, rewardManager, algorithm or plugins') },
+  flags: { rewards: requiredFlag('YAML file with blocks of a run file on rewards, and algorithm') },
   settings: configOptions,
   run: async (flags, running) => {
     const { rewardOverrides } = await import('../../../jobs/replay/reward-overrides.ts');
