@@ -76,7 +76,8 @@ function piecesOf(sampled: SampledSpan, drawn: readonly Drawn[]): Piece[] | unde
     let [best, most]: [Drawn | undefined, number] = [undefined, 0];
     for (const one of drawn) {
       const length = Math.min(one.tokens.length, end - at);
-      if (length <= most || !isAt(sampled, at, one, length)) continue;
+      // Of the same tokens drawn twice, the later ones: an episode that begins anew draws them again.
+      if (length === 0 || length < most || !isAt(sampled, at, one, length)) continue;
       [best, most] = [one, length];
     }
     if (best === undefined) return undefined;
