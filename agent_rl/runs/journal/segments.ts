@@ -53,7 +53,7 @@ export type Damaged = (problem: string) => void;
  * Reads a segment. What is damaged is left out; a last frame that is cut short is being written, or was when its
  * process ended, and is not damage.
  *
- * @param rows of a sealed one to read, from the first; all by default
+ * @param rows to read of a sealed one, from the first; all by default
  */
 export async function readSegment(
   { file, checksum }: Segment,

@@ -27,7 +27,7 @@ export interface JournalSessionOptions {
 
 /** Of changes, `path: before -> after`: the changes of where something runs and what is recorded. With any other, weights of one version may be others. */
 const playsTheSame = (change: string): boolean =>
-  /^(?:generator\.(?:urls?|weightsFolder|deadlineS|patienceS|requestsAtOnce|apiKeyEnv)|sandbox|trackers|checkpoint|journal|run\.(?:logLevel|logRollouts|prices|previewTasks))\b/.test(
+  /^(?:generator\.(?:urls?|weightsFolder|deadlineS|patienceS|requestsAtOnce|apiKeyEnv)|sandbox|trackers|checkpoint|journal|rollout\.workers|run\.(?:decoders|logLevel|logRollouts|prices|previewTasks))\b/.test(
     change,
   );
 

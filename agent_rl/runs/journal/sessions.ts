@@ -1,8 +1,6 @@
-import { openSync, readSync, closeSync, fstatSync } from 'node:fs';
-
 import { isRecord } from '../../core/is-record.ts';
-import { framesIn, type NumberedEvent } from './event-frame.ts';
-import { type Damaged, readSegment, type Segment, segmentsOf } from './segments.ts';
+import type { NumberedEvent } from './event-frame.ts';
+import { type Damaged, readSegment, segmentsOf } from './segments.ts';
 
 /** The form of events; another number where it changes. */
 export const journalSchema = 1;
@@ -23,7 +21,7 @@ export interface JournalSession {
 export async function sessionsOf(folder: string, damaged: Damaged): Promise<JournalSession[]> {
   const sessions: JournalSession[] = [];
   for (const segment of segmentsOf(folder)) {
-    const event = await firstEvent(segment, damaged);
+    const [event] = await readSegment(segment, damaged, 1);
     if (event?.type !== 'session' || !isRecord(event.data)) continue;
     const { from, voids, schema, code } = event.data;
     sessions.push({
@@ -56,19 +54,3 @@ export const isFinal = (event: NumberedEvent, sessions: readonly JournalSession[
 /** Whether a later session makes it again without what was recorded. */
 export const isVoid = (event: NumberedEvent, sessions: readonly JournalSession[]): boolean =>
   sessions.some((one) => one.voids && one.seq > event.seq && makesAgain(one, event));
-
-/** More than the first event of a session has. */
-const firstBytes = 2 ** 20;
-
-async function firstEvent(segment: Segment, damaged: Damaged): Promise<NumberedEvent | undefined> {
-  if (segment.checksum !== undefined) return (await readSegment(segment, damaged, 1))[0];
-  const descriptor = openSync(segment.file, 'r');
-  try {
-    const bytes = Buffer.alloc(Math.min(firstBytes, fstatSync(descriptor).size));
-    readSync(descriptor, bytes);
-    const [frame] = framesIn(bytes);
-    return frame?.event;
-  } finally {
-    closeSync(descriptor);
-  }
-}
