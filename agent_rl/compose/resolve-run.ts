@@ -197,7 +197,7 @@ function refuseLag(
   const inProcess = [generator, learner].every(({ entry }) => entry.spec.engine === true);
   const { name, clips } = loss.entry.spec;
   const problem =
-    clips !== true && correction === undefined
+    clips !== true && correction.entry.spec.name === 'none'
       ? `with lag 1, tokens are learned from that older weights sampled, and the loss "${name}" neither clips nor corrects how much more likely they have become: training may diverge. Use algorithm.loss clipped, gspo or cispo, or set algorithm.correction.`
       : inProcess && run.device !== 'cpu'
         ? `with lag 1, threads of the CPU play while the engine learns, but run.device is ${run.device}. Use lag 0, or a generator on a server.`

@@ -1,13 +1,13 @@
 import { join, resolve } from 'node:path';
 
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 
 import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
 import { requireTrainablePolicy } from '#agent_rl/compose/resolve-run.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { resolved } from '#tests/support/resolved.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { errorOf, thrownBy } from '#tests/support/thrown.ts';
+import { errorOf, rejectionOf, thrownBy } from '#tests/support/thrown.ts';
 
 const folder = temporaryFolder();
 const plugins = 'environment: {type: code_exec}\ntools: [{type: code_exec}]\n';
@@ -38,4 +38,27 @@ test('paths in tool blocks are absolute in the config of a run and in the settin
       documents: join(packageRoot(), 'dataset', 'search_corpus', 'documents.jsonl'),
     });
   }
+});
+
+describe('async.lag: 1', () => {
+  const lagged = (...overrides: string[]) =>
+    resolved(join(packageRoot(), 'configs', 'code_exec_grpo.yaml'), ['async.lag=1', ...overrides], {
+      trains: true,
+    });
+
+  test('needs a loss that clips, or a correction', async () => {
+    const error = await rejectionOf(lagged('algorithm.loss.type=reinforce'));
+    expect(error).toMatchObject(
+      errorOf('CONFIG_INVALID', 'async.lag', 'neither clips nor corrects'),
+    );
+    for (const setting of ['algorithm.loss.type=gspo', 'algorithm.loss.type=cispo'])
+      await expect(lagged(setting)).resolves.toBeDefined();
+    const corrected = ['algorithm.loss.type=reinforce', 'algorithm.correction.type=tis'];
+    await expect(lagged(...corrected)).resolves.toBeDefined();
+  });
+
+  test('plays on the processor where one process plays and learns', async () => {
+    const error = await rejectionOf(lagged('run.device=cuda'));
+    expect(error).toMatchObject(errorOf('CONFIG_INVALID', 'async.lag', 'run.device is cuda'));
+  });
 });
