@@ -137,6 +137,7 @@ const learnerOf = (thread: EngineThread): Learner => ({
   saveState: (...args) => thread.call('saveState', args),
   loadState: (...args) => thread.call('loadState', args),
   weightsSha256: () => thread.call('weightsSha256', []),
+  keepPublished: (...args) => thread.call('keepPublished', args),
   exportWeights: (...args) => thread.call('exportWeights', args),
   close: async () => undefined,
 });

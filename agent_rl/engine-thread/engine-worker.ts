@@ -32,6 +32,7 @@ const methodsOf = (service: EngineService) => {
     saveState: (args: Args<'saveState'>) => learner.saveState(...args),
     loadState: (args: Args<'loadState'>) => learner.loadState(...args),
     weightsSha256: () => learner.weightsSha256(),
+    keepPublished: (args: Args<'keepPublished'>) => learner.keepPublished(...args),
     exportWeights: (args: Args<'exportWeights'>) => learner.exportWeights(...args),
     info: () => service.info(),
     close: () => service.close(),

@@ -42,7 +42,7 @@ import {
 } from './train-batch.ts';
 import { AdamwState, type Parameters } from './adamw/adamw-state.ts';
 import { microBatches, type MicroBatch } from './micro-batches.ts';
-import { readLearnerState, writeLearnerState, writeTrained } from './learner-state.ts';
+import { readLearnerState, readTrained, writeLearnerState, writeTrained } from './learner-state.ts';
 import {
   compileScoreProgram,
   compileTrainProgram,
@@ -276,6 +276,12 @@ export class LocalLearner implements Learner {
       'CONFIG_INVALID',
       'Weights cannot be published in memory, because no generator shares the memory of this learner. Publish the weights as files.',
     );
+  }
+
+  async keepPublished({ location }: WeightRef): Promise<void> {
+    const read = await readTrained(location, this.config);
+    const given = { ...this.#given, ...Object.fromEntries(read) };
+    this.#published = { config: this.config, given };
   }
 
   /** What it trains, as it is now. */

@@ -100,6 +100,8 @@ export interface Learner {
   loadState(folder: string): Promise<void>;
   /** SHA-256 of the trained weights, as `saveState` gives it; absent if the weights are remote. */
   weightsSha256?(): Promise<string>;
+  /** Keeps weights that it published in an earlier session, as if it had published them last. Absent if it keeps none. */
+  keepPublished?(weights: WeightRef): Promise<void>;
   /** Publishes the current weights for generators. */
   exportWeights(target: WeightTarget): Promise<WeightRef>;
   close(): Promise<void>;

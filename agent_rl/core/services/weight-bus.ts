@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { AgentRlError } from '../errors.ts';
 import type { Generator, GeneratorInfo } from './generator.ts';
 import type { Learner, LearnerInfo } from './learner.ts';
-import { publishedOf, type Scorer, scorerOf } from './scorer.ts';
+import { publishedOf, scorerOf } from './scorer.ts';
 import type { WeightKind, WeightPublisher, WeightRef, WeightTarget } from './weights.ts';
 
 export interface WeightBusParts {
@@ -38,15 +38,21 @@ export class WeightBus implements WeightPublisher {
   async publish(signal?: AbortSignal): Promise<WeightRef> {
     const { learner, overlaps } = this.parts;
     const weights = await learner.exportWeights(this.#target());
-    await this.use(weights, signal, overlaps ? publishedOf(learner) : scorerOf(learner));
+    await this.#give(weights, signal);
     const [old, older] = this.#held;
     await this.#drop(overlaps ? older : old, weights);
     this.#held = old === undefined || !overlaps ? [weights] : [weights, old];
     return weights;
   }
 
-  async use(weights: WeightRef, signal?: AbortSignal, scorer?: Scorer): Promise<void> {
-    const { generators } = this.parts;
+  async use(weights: WeightRef, signal?: AbortSignal): Promise<void> {
+    await this.parts.learner.keepPublished?.(weights);
+    await this.#give(weights, signal);
+  }
+
+  async #give(weights: WeightRef, signal?: AbortSignal): Promise<void> {
+    const { generators, learner, overlaps } = this.parts;
+    const scorer = overlaps ? publishedOf(learner) : scorerOf(learner);
     await Promise.all(generators.map(async (one) => one.use?.(weights, signal, scorer)));
   }
 

@@ -130,7 +130,7 @@ export class Collections {
   /** Compares the log-probabilities of some sequences with what the learner computes under the weights that drew them. */
   async #compare(number: number, played: Collection<PlayedGroup>): Promise<ParityGap | undefined> {
     const { learner, options } = this.at.run;
-    if (learner.weightsSha256 === undefined) return undefined;
+    if (learner.keepPublished === undefined) return undefined;
     const random = new KeyedRng(options.seed, 'parity', number);
     const sample = sampleOf(played, random);
     const { temperature } = options.rollout.sampling;

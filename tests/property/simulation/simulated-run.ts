@@ -65,6 +65,10 @@ const hash = (...parts: readonly unknown[]): string =>
 
 const numberOf = (text: string): number => Number.parseInt(text.slice(0, 8), 16);
 
+/** Weights are told apart by what they give. */
+const logProbOf = (id: number, weights: string): number =>
+  Math.fround(-(id + 1) / 100 - (numberOf(hash(weights)) % 1000) / 1e4);
+
 /** What survives a kill, besides the journal: the newest checkpoint. */
 interface Checkpoint {
   state: TrainerState;
@@ -90,7 +94,7 @@ export async function simulate({ kills, ...simulation }: Simulation): Promise<Si
         return { weights, sessions: session + 1, broken };
       } catch (thrown) {
         if (!(thrown instanceof Killed)) throw thrown;
-        own.isDead = true;
+        own.kill();
         checkpoint = own.checkpoint;
         tear(journal, simulation.seed + session);
       }
@@ -131,6 +135,8 @@ class Session {
   version = 0;
   readonly kept = new Map<string, string>();
   #playing = 0;
+  #writer: JournalWriter | undefined;
+  readonly #ended = new AbortController();
   /** Optimiser steps behind the weights after each iteration. */
   readonly #stepsAfter: number[] = [];
 
@@ -147,6 +153,7 @@ class Session {
     const { lag, journal: folder, clock, checkpoint } = this.options;
     const damaged = (problem: string) => this.#break(`the journal is damaged: ${problem}`);
     const writer = await JournalWriter.open({ folder, durable: 'process', damaged });
+    this.#writer = writer;
     const from = checkpoint?.state.iteration;
     await this.#readRecorded();
     const journal = new RunJournal(writer, await recordedAfter(folder, from, damaged), (text) =>
@@ -221,7 +228,7 @@ class Session {
           return { path: '', weightsSha256: '' };
         },
       },
-      new AbortController().signal,
+      this.#ended.signal,
     );
     if (state.iteration !== iterations) this.#break(`it ended after ${state.iteration} iterations`);
     // Sealing takes as long as all else.
@@ -238,7 +245,15 @@ class Session {
         if (type === 'generation') recorded.add(String(data?.['asked']));
   }
 
+  /** Nothing that it does from now on counts. Its timers end. */
+  kill(): void {
+    this.isDead = true;
+    if (this.#writer !== undefined) this.#writer.write = () => 0;
+    this.#ended.abort();
+  }
+
   #break(text: string): void {
+    if (this.isDead) return;
     this.options.broken.push(text);
   }
 
@@ -298,7 +313,7 @@ class Session {
       (_, index) => numberOf(hash(text, index)) % 100,
     );
     const stop = wanted <= maxTokens ? 'stop-token' : 'max-tokens';
-    return { tokens: ids, logProbs: ids.map((id) => -(id + 1) / 100), stop, version };
+    return { tokens: ids, logProbs: ids.map((id) => logProbOf(id, drawn)), stop, version };
   }
 
   #parts(request: EpisodeRequest, policy: Policy): EpisodeParts {
@@ -343,6 +358,7 @@ class Session {
 
   #learner(): Learner {
     let gradient = '';
+    let published = '';
     return {
       describe: async (): Promise<LearnerInfo> => ({
         name: 'simulated',
@@ -350,7 +366,11 @@ class Session {
         trainedParameters: 1,
         publishes: ['folder'],
       }),
-      forward: async (tokens) => tokens.map(({ length }) => new Float32Array(length)),
+      forward: async (tokens) =>
+        tokens.map((sequence) => Float32Array.from(sequence, (id) => logProbOf(id, published))),
+      keepPublished: async ({ location }) => {
+        published = this.kept.get(location) ?? '';
+      },
       forwardBackward: async ({ data }: Batch): Promise<LossMetrics> => {
         await this.options.clock.sleep();
         const rows = data.map(({ tokens, weights, advantages }) =>
@@ -376,6 +396,7 @@ class Session {
       exportWeights: async (): Promise<WeightRef> => {
         const location = `weights of ${this.steps}`;
         this.kept.set(location, this.weights);
+        published = this.weights;
         return { version: this.steps, kind: 'folder', location };
       },
       close: async () => undefined,
