@@ -1,13 +1,11 @@
-import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { Type } from 'typebox';
 
-import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
-import { type AssistantMessage, user } from '#agent_rl/core/message.ts';
-import type { ActOptions, Policy } from '#agent_rl/core/plugins/policy.ts';
+import { user } from '#agent_rl/core/message.ts';
+import type { Policy } from '#agent_rl/core/plugins/policy.ts';
 import type { Environment } from '#agent_rl/core/plugins/environment.ts';
 import type { Batch } from '#agent_rl/core/services/batch.ts';
 import type {
@@ -18,7 +16,6 @@ import type {
 import type { Learner, LearnerInfo, LossMetrics } from '#agent_rl/core/services/learner.ts';
 import { WeightBus } from '#agent_rl/core/services/weight-bus.ts';
 import type { WeightRef } from '#agent_rl/core/services/weights.ts';
-import { Transcript } from '#agent_rl/core/transcript.ts';
 import { RecordingGenerator } from '#agent_rl/generation/recording/recording-generator.ts';
 import type { EpisodeParts, EpisodeRequest } from '#agent_rl/rollout/episode-parts.ts';
 import { AsyncRolloutWorker } from '#agent_rl/rollout/rollout-worker.ts';
@@ -33,6 +30,7 @@ import { trainGrpo } from '#agent_rl/trainer/train-grpo.ts';
 import type { TrainerState, TrainingEvent } from '#agent_rl/trainer/trainer-contracts.ts';
 import { optionsWith } from '#tests/support/grpo-trainer-setup.ts';
 import { sessionEvent } from '#tests/support/journal.ts';
+import { hash, numberOf, SimulatedPolicy } from './simulated-policy.ts';
 import { Killed, VirtualClock } from './virtual-clock.ts';
 
 /*
@@ -59,11 +57,6 @@ export interface Simulated {
 }
 
 const [workers, iterations, tasksPerStep, maxEpisodeTokens] = [3, 3, 2, 24];
-
-const hash = (...parts: readonly unknown[]): string =>
-  createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
-
-const numberOf = (text: string): number => Number.parseInt(text.slice(0, 8), 16);
 
 /** Weights are told apart by what they give. */
 const logProbOf = (id: number, weights: string): number =>
@@ -416,47 +409,3 @@ const toolRunner = new ToolRunner([
     onInterrupt: 'repeat',
   },
 ]);
-
-/** Calls the tool where what it drew is even. */
-class SimulatedPolicy implements Policy {
-  constructor(private readonly generator: Generator) {}
-
-  begin(conversation: readonly { content: string }[]): Transcript {
-    const transcript = new Transcript();
-    const random = new KeyedRng('prompt', conversation[0]!.content);
-    transcript.append('user', Array.from(random.integers(4, 100)));
-    return transcript;
-  }
-
-  async act(transcript: Transcript, { episode, sampling, maxTokens, key, signal }: ActOptions) {
-    const request = {
-      episode,
-      sampling,
-      maxTokens,
-      key,
-      tokens: [...transcript.tokens],
-      stopTokens: [],
-    };
-    const { tokens, logProbs, stop, version } = await this.generator.generate(request, signal);
-    transcript.appendSampled(tokens, logProbs, version);
-    const text = tokens.join(' ');
-    const toolCalls = [{ id: `call_${key.turn}_0`, name: 'look', arguments: { text } }];
-    const isCall = tokens.length > 0 && tokens.at(-1)! % 2 === 0;
-    const message: AssistantMessage = {
-      role: 'assistant',
-      content: text,
-      ...(isCall && { toolCalls }),
-    };
-    const ended = stop === 'stop-token' ? ('end-of-turn' as const) : stop;
-    return { message, sampledTokens: tokens.length, stop: ended };
-  }
-
-  observe(transcript: Transcript, messages: readonly { content: string }[]): void {
-    for (const { content } of messages) transcript.append('tool', [numberOf(hash(content)) % 100]);
-    transcript.append('template', [101]);
-  }
-
-  release(episode: string): void {
-    this.generator.release(episode);
-  }
-}

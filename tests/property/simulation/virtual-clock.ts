@@ -41,26 +41,26 @@ export class VirtualClock {
 
   /** @throws Killed, Deadlock, and what the work throws */
   async run<Result>(work: Promise<Result>): Promise<Result> {
-    let ended: { value: Result } | { thrown: unknown } | undefined;
-    work.then(
-      (value) => (ended = { value }),
-      (thrown: unknown) => (ended = { thrown }),
-    );
-    for (let idle = 0; ended === undefined;) {
+    const over = { is: false };
+    const ends = work.finally(() => (over.is = true));
+    ends.catch(() => undefined);
+    let awake = performance.now();
+    while (!over.is) {
       await setImmediate();
-      if (ended !== undefined) break;
       if (this.sleeps >= this.killAt) throw new Killed();
-      const [next] = this.#sleepers.toSorted((a, b) => a.at - b.at || a.order - b.order);
-      if (next === undefined) {
-        if (performance.now() - idle > idleMs) throw new Deadlock();
-        continue;
-      }
-      idle = performance.now();
-      this.#sleepers = this.#sleepers.filter((one) => one !== next);
-      this.now = next.at;
-      next.wake();
+      if (this.#wake()) awake = performance.now();
+      else if (!over.is && performance.now() - awake > idleMs) throw new Deadlock();
     }
-    if ('thrown' in ended) throw ended.thrown;
-    return ended.value;
+    return ends;
+  }
+
+  /** Wakes up what sleeps shortest. @returns whether anything sleeps */
+  #wake(): boolean {
+    const [next] = this.#sleepers.toSorted((a, b) => a.at - b.at || a.order - b.order);
+    if (next === undefined) return false;
+    this.#sleepers = this.#sleepers.filter((one) => one !== next);
+    this.now = next.at;
+    next.wake();
+    return true;
   }
 }
