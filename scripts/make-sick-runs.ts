@@ -6,6 +6,10 @@ import { gzipSync } from 'node:zlib';
 import { parse, stringify } from 'yaml';
 
 import { packageRoot } from '../agent_rl/core/package-root.ts';
+import type { Part, Rollout } from '../agent_rl/core/rollout.ts';
+import type { JournalEvent } from '../agent_rl/core/services/journal.ts';
+import type { NumberedEvent } from '../agent_rl/runs/journal/event-frame.ts';
+import { readSegment, segmentsOf } from '../agent_rl/runs/journal/segments.ts';
 import { sickLength, type SickRun, sickRuns } from './sick-runs/sick-runs.ts';
 
 /*
@@ -66,28 +70,49 @@ function train({ name, sets }: SickRun): void {
   if (status !== 0 && status !== 1) throw new Error(`${name} ended with ${status}.`);
 }
 
-/** What checks read of an episode; no tokens and no text that they do not look at. */
-function slim(line: string): string {
-  const episode = JSON.parse(line) as Record<string, unknown>;
-  const kept = ['schema', ...keyNames, 'policy', 'learns', 'slice', 'step', 'problem'];
-  const more = ['messages', 'turns', 'malformedCalls', 'outcome', 'success', 'reward'];
-  const calls = episode['toolCalls'] as { name: string; status: string }[];
-  const sequences = episode['sequences'] as { spans: unknown }[];
-  return JSON.stringify({
-    ...chosen(episode, [...kept, ...more, 'scores', 'groupReward']),
-    toolCalls: calls.map(({ name, status }) => ({ id: '', name, status, wallMs: 0 })),
-    sequences: sequences.map(({ spans }) => ({ tokens: [], spans, logProbs: [] })),
-    components: {},
-    metrics: {},
-  });
+/** What checks read of a journal; no tokens and no text that they do not look at. */
+function slim({ data, ...event }: NumberedEvent): JournalEvent[] {
+  const { type, when, iteration, round, slot, sample, agent } = event;
+  const place = { type, when, iteration, round, slot, sample, agent } as JournalEvent;
+  if (type === 'session') return [{ type, data: chosen(data, ['schema', 'from', 'voids']) }];
+  if (when !== 'train') return [];
+  if (type === 'iteration') return [place];
+  const ofLearned = ['run', 'taskId', 'use', 'advantage', 'groupReward'];
+  if (type === 'learned') return [{ ...place, data: { ...chosen(data, ofLearned), sent: [] } }];
+  if (type !== 'rollout') return [];
+  const { parts } = data as unknown as Pick<Rollout, 'parts'>;
+  const kept = chosen(data, ['run', 'taskId', 'slice', 'step', 'problem']);
+  return [{ ...place, data: { ...kept, parts: parts.map(slimPart) } }];
 }
 
-const keyNames = ['run', 'when', 'iteration', 'round', 'slot', 'sample', 'agent', 'taskId'];
+const slimPart = (part: Part) => ({
+  ...chosen(part, ['agent', 'policy', 'learns', 'messages', 'turns', 'malformedCalls']),
+  ...chosen(part, ['outcome', 'success', 'reward', 'scores']),
+  calls: part.calls.map(({ call: { name }, status }) => ({
+    call: { id: '', name },
+    status,
+    result: {},
+    wallMs: 0,
+  })),
+  // A span that consists of no generation has zeros for its tokens.
+  sequences: part.sequences.map(({ spans }) => ({ spans, drawn: spans.map(() => []) })),
+  components: {},
+  metrics: {},
+});
 
-const chosen = (record: Record<string, unknown>, names: readonly string[]) =>
-  Object.fromEntries(names.map((name) => [name, record[name]]));
+const chosen = (record: object = {}, names: readonly string[]) =>
+  Object.fromEntries(Object.entries(record).filter(([name]) => names.includes(name)));
 
-function pack({ name }: SickRun): void {
+function damaged(problem: string): never {
+  throw new Error(problem);
+}
+
+async function journalOf(folder: string): Promise<JournalEvent[]> {
+  const segments = segmentsOf(folder).map((segment) => readSegment(segment, damaged));
+  return (await Promise.all(segments)).flat().flatMap(slim);
+}
+
+async function pack({ name }: SickRun): Promise<void> {
   const of = (file: string): string => below('runs', `sick-${name}`, file);
   // Fixtures hold no paths of the machine that made them.
   const config = stringify(
@@ -105,19 +130,17 @@ function pack({ name }: SickRun): void {
     'config.yaml': config.replaceAll(packageRoot(), '.'),
     'metrics.jsonl': readFileSync(of('metrics.jsonl'), 'utf8'),
     'summary.json': JSON.stringify({ seed, iterations, eval: evaluations, trainedParameters }),
-    'trajectories/train.jsonl': `${linesOf(of('trajectories/train.jsonl')).map(slim).join('\n')}\n`,
-    'trajectories/learned.jsonl': `${linesOf(of('trajectories/learned.jsonl'))
-      .map((line) => JSON.parse(line) as Record<string, unknown>)
-      .map((one) => Object.assign(chosen(one, [...keyNames, 'use', 'advantage']), { sent: [] }))
-      .map((one) => JSON.stringify(one))
-      .join('\n')}\n`,
   };
+  const events = await journalOf(of('journal'));
   mkdirSync(packed, { recursive: true });
-  writeFileSync(join(packed, `${name}.json.gz`), gzipSync(JSON.stringify(files), { level: 9 }));
+  writeFileSync(
+    join(packed, `${name}.json.gz`),
+    gzipSync(JSON.stringify({ files, events }), { level: 9 }),
+  );
 }
 
 prepare();
 for (const run of sickRuns.filter(({ name }) => wanted.length === 0 || wanted.includes(name))) {
   train(run);
-  pack(run);
+  await pack(run);
 }

@@ -4,7 +4,12 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 
 import { onlyAgent } from '../../agent_rl/core/rollout.ts';
-import type { EpisodeRecord } from '../../agent_rl/runs/episodes/read-episodes.ts';
+import {
+  type EpisodeFile,
+  type EpisodeRecord,
+  episodesOf,
+} from '../../agent_rl/runs/episodes/read-episodes.ts';
+import { runFolderAt } from '../../agent_rl/runs/run-folder.ts';
 
 /** First digits of SHA-256 of each thing that a run recorded: tokens, log-probabilities, verdicts, evaluations, weights. */
 export type RunHashes = Readonly<Record<string, string>>;
@@ -27,9 +32,11 @@ const shortHash = (parts: readonly (string | Buffer)[]): string => {
   return hash.digest('hex').slice(0, digits);
 };
 
-function partsIn(file: string): Part[] {
-  const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
-  return lines.map((line) => JSON.parse(line) as Part);
+async function partsIn(run: string, file: EpisodeFile): Promise<Part[]> {
+  const all: Part[] = [];
+  for await (const parts of episodesOf(runFolderAt(run), { file }))
+    for (const { episode } of parts) all.push(episode);
+  return all;
 }
 
 /** The only agent of a rollout is not part of the hash. */
@@ -54,13 +61,12 @@ function weightsHash(run: string): string {
   return shortHash(files.toSorted().map((name) => readFileSync(join(folder, newest, name))));
 }
 
-/** Hashes of the records of a run; supervised training records no episodes and has only weights. */
-export function hashesOf(run: string): RunHashes {
-  const drawn = join(run, 'trajectories', 'train.jsonl');
+/** Hashes of the records of a run; supervised training learns from no episodes and has only weights. */
+export async function hashesOf(run: string): Promise<RunHashes> {
   const weights = weightsHash(run);
-  if (!existsSync(drawn)) return { weights };
-  const trained = partsIn(drawn);
-  const evaluated = partsIn(join(run, 'trajectories', 'eval.jsonl'));
+  const trained = await partsIn(run, 'train');
+  if (trained.length === 0) return { weights };
+  const evaluated = await partsIn(run, 'eval');
   return {
     tokens: hashOf(trained, tokensOf),
     logProbs: hashOf(trained, ({ sequences }) => sequences.flatMap(({ logProbs }) => logProbs)),

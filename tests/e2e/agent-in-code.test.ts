@@ -25,7 +25,7 @@ import {
 import { writeSmallModel } from '../support/small-model.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 import { errorOf, rejectionOf } from '../support/thrown.ts';
-import { readLines } from '../support/acme-project.ts';
+import { episodesIn } from '../support/journal.ts';
 import { ownLoop } from '../support/own-loops.ts';
 
 /** Ends after one turn; nothing is earned but by the reward of the program. */
@@ -193,13 +193,13 @@ async function ask({
 }
 
 /** Fails unless each episode was played to its end; how many there were. */
-function playedWhole(run: unknown): number {
-  const lines = readLines(String(run), 'trajectories', 'train.jsonl');
-  for (const { outcome, problem } of lines) {
+async function playedWhole(run: unknown): Promise<number> {
+  const episodes = await episodesIn(String(run), 'train');
+  for (const { outcome, problem } of episodes) {
     expect(problem ?? '').toBe('');
     expect(outcome).not.toMatch(/failed|error/);
   }
-  return lines.length;
+  return episodes.length;
 }
 
 describe('An agent with a loop of its own', () => {
@@ -225,7 +225,7 @@ describe('An agent with a loop of its own', () => {
     const run = summary['run'] as string;
     expect(summary).toMatchObject({ iterations: 2 });
     weights = summary['weightsSha256'];
-    playedWhole(run);
+    await playedWhole(run);
     expect(await rejectionOf(evaluateAgent(run, { reward }))).toMatchObject(
       errorOf('PLUGIN_UNKNOWN', '{ agent }'),
     );
@@ -252,7 +252,7 @@ describe('An agent with a loop of its own', () => {
       });
       // Wherever it runs, the same agent gives the same run.
       expect(summary['weightsSha256']).toBe(weights);
-      expect(playedWhole(summary['run'])).toBe(8);
+      expect(await playedWhole(summary['run'])).toBe(8);
     },
     120_000,
   );

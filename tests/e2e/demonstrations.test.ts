@@ -8,6 +8,7 @@ import { keyText } from '#agent_rl/core/rollout.ts';
 import type { EpisodeRecord } from '#agent_rl/runs/episodes/read-episodes.ts';
 import { sets, succeeded } from '../support/built-program.ts';
 import { readJson, readLines } from '../support/acme-project.ts';
+import { episodesIn } from '../support/journal.ts';
 import { residentProgram } from '../support/resident-program.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -53,10 +54,8 @@ test('demonstrations contain exactly the sampled tokens and the tools of each ep
   const settings = ['--max-iterations', '1', '--set', `train.batchSize=${rows.length}`];
   await agentRl(...command, ...settings, '--set', 'tools.1.type=calculator', ...named('imitated'));
   const taken = new Set(rows.map(({ metadata }) => (metadata as { episode: string }).episode));
-  const episodes = readLines(run('sampled'), 'trajectories', 'train.jsonl').filter((line) =>
-    taken.has(keyText(line as unknown as EpisodeRecord)),
-  ) as unknown as Episode[];
-  const costs = episodes.map(surprisal);
+  const episodes = await episodesIn(run('sampled'), 'train');
+  const costs = episodes.filter((one) => taken.has(keyText(one))).map(surprisal);
   const [tokens, nats] = [costs.map((cost) => cost.tokens), costs.map((cost) => cost.nats)].map(
     (values) => values.reduce((sum, value) => sum + value, 0),
   );

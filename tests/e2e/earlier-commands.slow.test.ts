@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 
 import { builtProgram, sets, succeeded } from '../support/built-program.ts';
-import { type Line, readJson, readLines } from '../support/acme-project.ts';
+import { readJson } from '../support/acme-project.ts';
+import { episodesIn } from '../support/journal.ts';
 import { smallModelConfig, writeSmallModel } from '../support/small-model.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -20,10 +21,9 @@ function ran(line: string, ...more: string[]): string {
   return succeeded(builtProgram(program, [...args, ...more], project));
 }
 
-const recorded = (name: string): Line[] =>
-  readLines(project, 'runs', name, 'trajectories', 'train.jsonl');
+const recorded = (name: string) => episodesIn(join(project, 'runs', name), 'train');
 
-test('train-code-exec-agent accepts the command line of Miniagent', () => {
+test('train-code-exec-agent accepts the command line of Miniagent', async () => {
   const said = ran(
     'train-code-exec-agent --config configs/code_exec_grpo.yaml --dataset-dir dataset/code_tasks --model-path model/starter --device cpu --preview-tasks 2 --async-rollout-workers 4',
     ...small,
@@ -32,7 +32,7 @@ test('train-code-exec-agent accepts the command line of Miniagent', () => {
   expect(readJson(project, 'runs', 'code_exec_grpo-seed42', 'summary.json')).toMatchObject({
     iterations: 1,
   });
-  expect(recorded('code_exec_grpo-seed42')).toHaveLength(4);
+  expect(await recorded('code_exec_grpo-seed42')).toHaveLength(4);
 }, 120_000);
 
 test('train-search-agent accepts the command line of Miniagent with a local Hugging Face folder', async () => {
@@ -42,5 +42,5 @@ test('train-search-agent accepts the command line of Miniagent with a local Hugg
     `train-search-agent --config configs/search_qa_grpo.yaml --dataset-dir dataset/search_tasks --policy-type huggingface --hf-model-name ${folder} --async-rollout-workers 2`,
     ...small,
   );
-  expect(recorded('search_qa_grpo-seed42')).toHaveLength(4);
+  expect(await recorded('search_qa_grpo-seed42')).toHaveLength(4);
 }, 240_000);

@@ -2,8 +2,9 @@ import { join } from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
-import { makeAcmeProject, readJson, readLines, withoutTimes } from '../support/acme-project.ts';
+import { makeAcmeProject, readJson, withoutTimes } from '../support/acme-project.ts';
 import { succeeded } from '../support/built-program.ts';
+import { episodesIn } from '../support/journal.ts';
 import { residentProgram } from '../support/resident-program.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
@@ -66,7 +67,7 @@ describe("A third party's task generator", () => {
     expect(said).toContain(
       'an endless supply from endless-sums (version 1) to train on, 2 held out',
     );
-    const trained = readLines(runOf('whole'), 'trajectories', 'train.jsonl');
+    const trained = await episodesIn(runOf('whole'), 'train');
     const ids = new Set(trained.map(({ taskId }) => taskId));
     expect([...ids].join(' ')).toBe('sum-0 sum-1 sum-2 sum-3');
     expect(readJson(runOf('whole'), 'summary.json')).toMatchObject({
@@ -79,11 +80,10 @@ describe("A third party's task generator", () => {
     succeeded(await begin('halves', '--max-iterations', '1'));
     const resume = ['train', '--resume', runOf('halves'), '--max-iterations', '2'];
     succeeded(await agentRl(resume, elsewhere));
-    const [whole, halves] = ['whole', 'halves'].map((name) => {
+    const recorded = async (name: string) => {
       const { weightsSha256 } = readJson(runOf(name), 'summary.json');
-      const episodes = withoutTimes(readLines(runOf(name), 'trajectories', 'train.jsonl'));
-      return { weightsSha256, episodes };
-    });
-    expect(halves).toEqual(whole);
+      return { weightsSha256, episodes: withoutTimes(await episodesIn(runOf(name), 'train')) };
+    };
+    expect(await recorded('halves')).toEqual(await recorded('whole'));
   });
 });

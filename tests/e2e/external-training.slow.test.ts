@@ -1,13 +1,13 @@
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { beforeAll, expect, test } from '@jest/globals';
 
-import { drawnMasks, maskOf, type TranscriptRecord } from '#agent_rl/core/transcript.ts';
+import { drawnMasks, maskOf } from '#agent_rl/core/transcript.ts';
 import { score } from '#agent_rl/jobs/token-files/score.ts';
 import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
 import { readLines } from '../support/acme-project.ts';
 import { delayedAgent } from '../support/delayed-agent.ts';
+import { episodesIn } from '../support/journal.ts';
 import { writeSmallModel } from '../support/small-model.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
@@ -51,19 +51,9 @@ async function trainedBy(workers: number) {
   return summary as Record<string, unknown>;
 }
 
-interface Line {
-  sequences: TranscriptRecord[];
-  iteration: number;
-  undelivered: number;
-  requests: { drift: Record<string, number> };
-}
-
 /** What was played, but for how long it took. */
-const linesOf = ({ run }: Record<string, unknown>): Line[] =>
-  readdirSync(join(String(run), 'trajectories'))
-    .filter((name) => name.startsWith('train'))
-    .flatMap((name) => readLines(String(run), 'trajectories', name))
-    .map(({ seconds: _seconds, run: _run, ...rest }) => rest as unknown as Line);
+const playedIn = async ({ run }: Record<string, unknown>) =>
+  (await episodesIn(String(run), 'train')).map(({ seconds: _seconds, run: _run, ...rest }) => rest);
 
 /** Of each token but the first, by what scores token files. */
 async function scored(ids: readonly (readonly number[])[]): Promise<number[][]> {
@@ -84,11 +74,11 @@ async function scored(ids: readonly (readonly number[])[]): Promise<number[][]> 
 
 test('workers and delays change neither weights nor records, and every token is accounted for', async () => {
   const one = await trainedBy(1);
-  const lines = linesOf(one);
+  const lines = await playedIn(one);
   expect(lines).toHaveLength(16);
   for (const workers of [8, 64]) {
     const other = await trainedBy(workers);
-    expect(linesOf(other)).toEqual(lines);
+    expect(await playedIn(other)).toEqual(lines);
     expect(other['weightsSha256']).toBe(one['weightsSha256']);
     expect(other['ledger']).toEqual(one['ledger']);
   }

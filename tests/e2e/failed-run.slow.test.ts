@@ -7,6 +7,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
 import { corruption } from '#agent_rl/runs/checkpoints.ts';
+import type { EpisodeFile } from '#agent_rl/runs/episodes/read-episodes.ts';
 import { StallWatch } from '#agent_rl/threads/stall-watch.ts';
 import { makeAcmeProject, readJson, readLines, withoutTimes } from '../support/acme-project.ts';
 import {
@@ -16,6 +17,7 @@ import {
   startProgram,
   succeeded,
 } from '../support/built-program.ts';
+import { episodesIn } from '../support/journal.ts';
 import { conversation } from '../support/question-run.ts';
 import { residentProgram } from '../support/resident-program.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
@@ -36,12 +38,12 @@ const settings = (name: string): string[] => [
 const resume = (name: string, ...more: string[]) =>
   agentRl(['train', '--resume', run(name), ...more], project);
 const weights = (name: string): unknown => readJson(run(name), 'summary.json')['weightsSha256'];
-const episodes = (name: string, file: string): unknown[] =>
-  withoutTimes(readLines(run(name), 'trajectories', file));
-const ofWhole = (name: string) => {
+const episodes = async (name: string, file: EpisodeFile): Promise<string> =>
+  JSON.stringify(withoutTimes(await episodesIn(run(name), file)));
+const ofWhole = async (name: string) => {
   expect(weights(name)).toBe(weights('whole'));
-  for (const file of ['train.jsonl', 'eval.jsonl'])
-    expect(JSON.stringify(episodes(name, file))).toBe(JSON.stringify(episodes('whole', file)));
+  for (const file of ['train', 'eval'] as const)
+    expect(await episodes(name, file)).toBe(await episodes('whole', file));
 };
 
 beforeAll(async () => {
@@ -84,7 +86,7 @@ test('a run whose episodes all fail keeps a checkpoint of its last complete iter
   expect(report).toContain('It has 3 iterations so far.');
   expect(report).toContain('error: The run ended: ');
   succeeded(await resume('failed'));
-  ofWhole('failed');
+  await ofWhole('failed');
 });
 
 test('a run killed before its first checkpoint starts over with --resume and ends with the same weights', async () => {
@@ -97,7 +99,7 @@ test('a run killed before its first checkpoint starts over with --resume and end
   const log = readFileSync(join(run('killed'), 'run.log'), 'utf8');
   expect(log).toContain('from its start');
   expect(log).toContain('has no checkpoint yet: the run starts again from its start model');
-  ofWhole('killed');
+  await ofWhole('killed');
 });
 
 test('a resume with another number of engine threads is refused unless a flag allows it, and is recorded', async () => {

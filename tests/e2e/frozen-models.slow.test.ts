@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 import { unbiased } from '#agent_rl/core/services/generator.ts';
-import type { TranscriptRecord } from '#agent_rl/core/transcript.ts';
 import { EngineClient } from '#agent_rl/engine-thread/engine-client.ts';
 import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { openLanguageModelFolder } from '#model/text/language-model.ts';
 import { initialParameters } from '#model/config/parameters.ts';
-import { readJson, readLines } from '../support/acme-project.ts';
+import { readJson } from '../support/acme-project.ts';
+import { episodesIn } from '../support/journal.ts';
 import { smallModelConfig, writeSmallModel } from '../support/small-model.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 import { rejectionOf } from '../support/thrown.ts';
@@ -77,20 +77,10 @@ const train = async (name: string, overrides: Overrides, resume?: string) => {
 const sha256Of = (name: string) => readJson(folder, name, 'summary.json')['weightsSha256'];
 const refusal = (overrides: Overrides) => rejectionOf(train('refused', overrides));
 
-interface Drawn {
-  agent: string;
-  iteration: number;
-  taskId: string;
-  sample: number;
-  seed: number;
-  sequences: [] | [TranscriptRecord];
-}
-
 /** What an agent drew in an iteration, and from which context. */
-function drawn(run: string, agent: string, iteration: number) {
-  const lines = readLines(run, 'trajectories', 'train.jsonl') as unknown as Drawn[];
-  return lines
-    .filter((line) => line.agent === agent && line.iteration === iteration)
+async function drawn(run: string, agent: string, iteration: number) {
+  return (await episodesIn(run, 'train'))
+    .filter((one) => one.agent === agent && one.iteration === iteration)
     .flatMap(({ taskId, sample, seed, sequences: [sequence] }) => {
       const span = sequence?.spans.find(({ source }) => source === 'sampled');
       if (sequence === undefined || span === undefined) return [];
@@ -105,7 +95,7 @@ function drawn(run: string, agent: string, iteration: number) {
 }
 
 /** What a model says in the same places. */
-async function drawnFrom(model: string, places: ReturnType<typeof drawn>) {
+async function drawnFrom(model: string, places: Awaited<ReturnType<typeof drawn>>) {
   const sizes = { rows: 8, maxContextTokens: 160, microBatchTokens: 256 };
   const engine = await EngineClient.open({ ...tinyEngine(model), ...sizes });
   engines.push(engine);
@@ -127,19 +117,17 @@ describe('An agent played by a frozen model', () => {
   test('answers as that model does while the other agent learns', async () => {
     const { run } = await train('opponent', { agents });
     for (const iteration of [1, 2]) {
-      const guesses = drawn(run, 'guesser', iteration);
+      const guesses = await drawn(run, 'guesser', iteration);
       expect(guesses.length).toBeGreaterThan(4);
       expect(guesses.map(({ tokens }) => tokens)).toEqual(await drawnFrom(other, guesses));
     }
-    const hints = drawn(run, 'speaker', 2);
+    const hints = await drawn(run, 'speaker', 2);
     expect(hints.map(({ version }) => version)).toEqual(hints.map(() => 1));
-    expect(drawn(run, 'guesser', 2).map(({ version }) => version)).toEqual(
-      drawn(run, 'guesser', 2).map(() => 0),
-    );
+    const guessed = await drawn(run, 'guesser', 2);
+    expect(guessed.map(({ version }) => version)).toEqual(guessed.map(() => 0));
     // Its first hints match the start model; its second no more.
-    expect(drawn(run, 'speaker', 1).map(({ tokens }) => tokens)).toEqual(
-      await drawnFrom(start, drawn(run, 'speaker', 1)),
-    );
+    const spoken = await drawn(run, 'speaker', 1);
+    expect(spoken.map(({ tokens }) => tokens)).toEqual(await drawnFrom(start, spoken));
     expect(hints.map(({ tokens }) => tokens)).not.toEqual(await drawnFrom(start, hints));
   });
 

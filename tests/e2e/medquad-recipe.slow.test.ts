@@ -14,6 +14,7 @@ import { evaluations } from '#scripts/recipes/smollm2/evaluations.ts';
 import { taughtModel } from '#scripts/recipes/smollm2/taught-model.ts';
 import { reinforced } from '#scripts/recipes/smollm2/trained.ts';
 import { readJson, readLines } from '../support/acme-project.ts';
+import { episodesIn } from '../support/journal.ts';
 import { smallModelConfig, writeSmallModel } from '../support/small-model.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
@@ -57,7 +58,7 @@ beforeAll(async () => {
 }, 240_000);
 
 /** Fails unless a run records each reward, sums the weighted ones and only logs the environment's. */
-function expectSummed(run: string): void {
+async function expectSummed(run: string): Promise<void> {
   const lines = readLines(run, 'metrics.jsonl');
   expect(lines).toHaveLength(2);
   for (const line of lines) {
@@ -68,13 +69,12 @@ function expectSummed(run: string): void {
     }
     expect(line['score/environment']).toBe(0);
   }
-  for (const { reward, components } of readLines(run, 'trajectories', 'train.jsonl')) {
-    const parts = components as Record<string, number>;
+  for (const { reward, components } of await episodesIn(run, 'train')) {
     expect(reward).toBeCloseTo(
-      Object.values(parts).reduce((sum, part) => sum + part, 0),
+      Object.values(components).reduce((sum, part) => sum + part, 0),
       12,
     );
-    expect(Object.keys(parts)).not.toContain('environment');
+    expect(Object.keys(components)).not.toContain('environment');
   }
   // The similarity that counts as zero.
   const { rewards } = readJson(run, 'summary.json');
@@ -93,7 +93,7 @@ describe('The recipe for MedQuAD', () => {
 
     const shown = readLines(out, 'demonstrations', 'train.jsonl');
     expect(shown).toHaveLength(8);
-    expectSummed(grpo.run);
+    await expectSummed(grpo.run);
     expect(existsSync(join(out, 'taught', 'model.safetensors'))).toBe(true);
 
     const mean = (which: keyof typeof without, name: string): number => {

@@ -4,7 +4,8 @@ import { beforeAll, expect, test } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { sets, succeeded } from '../support/built-program.ts';
-import { type Line, readJson, readLines } from '../support/acme-project.ts';
+import { type Line, readJson } from '../support/acme-project.ts';
+import { episodesIn } from '../support/journal.ts';
 import { residentProgram } from '../support/resident-program.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -26,10 +27,8 @@ beforeAll(async () => {
   succeeded(await agentRl(['train', '--config', config, ...sets(...settings)], project));
 }, 120_000);
 
-test('a run with two tools calls both, and they answer', () => {
-  const calls = readLines(run, 'trajectories', 'train.jsonl').flatMap(
-    ({ toolCalls }) => toolCalls as Line[],
-  );
+test('a run with two tools calls both, and they answer', async () => {
+  const calls = (await episodesIn(run, 'train')).flatMap(({ toolCalls }) => toolCalls);
   const answered = calls.filter(({ status }) => status !== 'rejected').map(({ name }) => name);
   expect(new Set(answered)).toEqual(new Set(['code_exec', 'search']));
 });

@@ -19,6 +19,7 @@ import {
   sets,
   succeeded,
 } from '../support/built-program.ts';
+import { episodesIn } from '../support/journal.ts';
 import { residentProgram } from '../support/resident-program.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
@@ -57,7 +58,7 @@ describe('A training through YAML alone', () => {
     expect(readJson(run, 'summary.json')).toMatchObject({ warnings: [sentence] });
   });
 
-  test('records two iterations', () => {
+  test('records two iterations', async () => {
     expect(readJson(run, 'summary.json')).toMatchObject({
       seed: 7,
       iterations: 2,
@@ -66,10 +67,10 @@ describe('A training through YAML alone', () => {
       sandboxLevel: null,
     });
     expect(readLines(run, 'metrics.jsonl').map(({ iteration }) => iteration)).toEqual([1, 2]);
-    const episodes = readLines(run, 'trajectories', 'train.jsonl');
+    const episodes = await episodesIn(run, 'train');
     expect(episodes).toHaveLength(2 * 2 * 4);
     for (const { components, reward } of episodes) {
-      const { answer = NaN, vowels = NaN } = components as Record<string, number>;
+      const { answer = NaN, vowels = NaN } = components;
       expect(reward).toBeCloseTo(answer + vowels);
     }
   });

@@ -2,11 +2,11 @@ import { join } from 'node:path';
 
 import { beforeAll, expect, test } from '@jest/globals';
 
-import type { TranscriptRecord } from '#agent_rl/core/transcript.ts';
 import type { Weights } from '#model/config/parameters.ts';
 import { loadModel } from '#model/weights/load-model.ts';
 import { sets, succeeded } from '../support/built-program.ts';
-import { makeAcmeProject, readLines } from '../support/acme-project.ts';
+import { makeAcmeProject } from '../support/acme-project.ts';
+import { episodesIn } from '../support/journal.ts';
 import { codeBlocks, fileNameOf, readDocument } from '../support/markdown.ts';
 import { residentProgram } from '../support/resident-program.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
@@ -23,10 +23,8 @@ async function train(name: string, ...settings: readonly string[]): Promise<stri
   return join(project, name, 'train-seed7');
 }
 
-const tokensOf = (run: string) =>
-  readLines(run, 'trajectories', 'train.jsonl').map(({ sequences }) =>
-    (sequences as TranscriptRecord[]).map(({ tokens }) => tokens),
-  );
+const tokensOf = async (run: string) =>
+  (await episodesIn(run, 'train')).map(({ sequences }) => sequences.map(({ tokens }) => tokens));
 const weightsOf = async (folder: string): Promise<Weights> => (await loadModel(folder)).parameters;
 const trainedBy = (run: string): Promise<Weights> => weightsOf(join(run, 'checkpoints', 'step-2'));
 
@@ -59,7 +57,7 @@ test.each([
   '%s trains two iterations like the engine, with the same tokens and the same weights up to rounding',
   async (name, settings) => {
     const other = await train(name.replaceAll(' ', '-'), ...settings);
-    expect(tokensOf(other)).toEqual(tokensOf(own));
+    expect(await tokensOf(other)).toEqual(await tokensOf(own));
     const [before, engine, trained] = await Promise.all([
       weightsOf(join(project, 'model')),
       trainedBy(own),

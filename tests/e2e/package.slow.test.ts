@@ -15,6 +15,7 @@ import {
   type Packed,
   runTogether,
 } from '../support/package/installed-project.ts';
+import { episodesIn } from '../support/journal.ts';
 import { codeBlocks, readDocument } from '../support/markdown.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
@@ -82,7 +83,7 @@ describe('A project that installed the package', () => {
     expect(code).toBe(0);
   });
 
-  test('creates a new project that type-checks its libraries, makes its data and trains', () => {
+  test('creates a new project that type-checks its libraries, makes its data and trains', async () => {
     const made = join(project, own);
     expect(readJson(made, 'tsconfig.json')).not.toHaveProperty('compilerOptions.skipLibCheck');
     expect(readJson(made, 'package.json')).toMatchObject({
@@ -98,7 +99,7 @@ describe('A project that installed the package', () => {
       iterations: 1,
       eval: { after: { n: 3, groups: { 'unseen-pair': { n: 1 } } } },
     });
-    expect(readLines(run, 'trajectories', 'train.jsonl')).toHaveLength(4);
+    expect(await episodesIn(run, 'train')).toHaveLength(4);
   });
 
   test('compiles the snippets of the guide for code with strict types', () => {

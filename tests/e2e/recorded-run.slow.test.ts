@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { type Line, readJson, readLines, withoutTimes } from '../support/acme-project.ts';
 import { type Ended, endedWith, sets, startProgram, succeeded } from '../support/built-program.ts';
+import { episodesIn } from '../support/journal.ts';
 import { searchQuestion } from '../support/question-run.ts';
 import { residentProgram } from '../support/resident-program.ts';
 import { writeSmallModel } from '../support/small-model.ts';
@@ -57,8 +58,6 @@ describe('A run that searches the web', () => {
       { env, timeoutMs: 400_000 },
     ).ended;
   };
-  const episodes = (name: string, kind: string): Line[] =>
-    readLines(folderOf(name), 'trajectories', `${kind}.jsonl`);
   const searchIn = (name: string): Line =>
     (readJson(folderOf(name), 'summary.json')['tools'] as { search: Line }).search;
 
@@ -75,8 +74,9 @@ describe('A run that searches the web', () => {
     succeeded(await train('replayed', undefined, ...replay));
   }, 900_000);
 
-  test('calls the server, which sometimes fails, and learns something', () => {
-    const calls = episodes('recorded', 'train').flatMap((line) => line['toolCalls'] as Line[]);
+  test('calls the server, which sometimes fails, and learns something', async () => {
+    const episodes = await episodesIn(folderOf('recorded'), 'train');
+    const calls = episodes.flatMap(({ toolCalls }) => toolCalls);
     // Two tasks, four attempts at each, two searches in each.
     expect(calls).toHaveLength(16);
     const failed = calls.filter(({ status }) => status === 'error');
@@ -94,15 +94,14 @@ describe('A run that searches the web', () => {
     expect(searchIn('replayed')).toMatchObject({ networkCalls: 0, cassetteHitRate: 1, cost: 0 });
   });
 
-  test('has the same rollouts and weights when it is replayed', () => {
-    // Episodes are written as they end, which other workers do in another order.
-    const sorted = (name: string, kind: string): string[] =>
-      withoutTimes(episodes(name, kind))
-        .map((line) => JSON.stringify(line))
-        .toSorted();
-    for (const kind of ['train', 'eval']) {
-      expect(sorted('replayed', kind).length).toBeGreaterThan(0);
-      expect(sorted('replayed', kind)).toEqual(sorted('recorded', kind));
+  test('has the same rollouts and weights when it is replayed', async () => {
+    for (const file of ['train', 'eval'] as const) {
+      const [recorded, replayed] = [
+        await episodesIn(folderOf('recorded'), file),
+        await episodesIn(folderOf('replayed'), file),
+      ];
+      expect(replayed.length).toBeGreaterThan(0);
+      expect(withoutTimes(replayed)).toEqual(withoutTimes(recorded));
     }
     expect(weightsOf('replayed')).toMatch(/^[0-9a-f]{64}$/);
     expect(weightsOf('replayed')).toBe(weightsOf('recorded'));

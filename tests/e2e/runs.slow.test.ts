@@ -19,6 +19,7 @@ import {
   startProgram,
   succeeded,
 } from '../support/built-program.ts';
+import { episodesIn, eventsOf } from '../support/journal.ts';
 import { residentProgram } from '../support/resident-program.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -52,25 +53,27 @@ const differing = (a: readonly string[], b: readonly string[]): number[] =>
 const weights = (name: string): unknown =>
   readJson(folderOf(name), 'summary.json')['weightsSha256'];
 /** One text per episode: a difference is then a short one. */
-const episodes = (name: string): string[] =>
-  withoutTimes(readLines(folderOf(name), 'trajectories', 'train.jsonl')).map((line) =>
-    JSON.stringify(line),
-  );
+const episodes = async (name: string): Promise<string[]> =>
+  withoutTimes(await episodesIn(folderOf(name), 'train')).map((one) => JSON.stringify(one));
 
 beforeAll(() => makeAcmeProject(project));
 
-test('a run records every episode', () => {
+test('a run records every episode', async () => {
   const ended = train('whole', '--log-rollouts', ...sets('run.logLevel=debug'));
-  expect(episodes('whole')).toHaveLength(iterations * 8);
+  expect(await episodes('whole')).toHaveLength(iterations * 8);
   printed = succeeded(ended) + ended.stderr;
 });
 
-test('no file and no output of a run contains a secret of the environment', () => {
+test('no file and no output of a run contains a secret of the environment', async () => {
   expect(printed).toContain('Outputs:');
   expect(printed).not.toContain(canary);
   const files = filesBelow(folderOf('whole'));
   expect(files.length).toBeGreaterThan(8);
   expect(files.filter((file) => readFileSync(file).includes(canary))).toEqual([]);
+  // Files of the journal are compressed.
+  const events = await eventsOf(folderOf('whole'));
+  expect(events.length).toBeGreaterThan(iterations * 8);
+  expect(JSON.stringify(events)).not.toContain(canary);
 });
 
 describe('An interrupted run', () => {
@@ -108,7 +111,7 @@ describe('An interrupted run', () => {
     const fates = Object.values(summary['ledger'] as Record<string, number>);
     // The tokens of all iterations: nothing else is sampled.
     expect(sampledTokens).toBe(fates.reduce((sum, tokens) => sum + tokens, 0));
-    expect(differing(episodes('cut'), episodes('whole'))).toEqual([]);
+    expect(differing(await episodes('cut'), await episodes('whole'))).toEqual([]);
     const steps = readLines(folderOf('cut'), 'metrics.jsonl').map(({ iteration }) => iteration);
     expect(steps).toEqual(Array.from({ length: iterations }, (_, index) => index + 1));
   });
@@ -116,8 +119,8 @@ describe('An interrupted run', () => {
 
 describe('A run that --max-iterations ends', () => {
   const resumed = (...more: string[]) => agentRl(['train', '--resume', ...more], project);
-  const evaluated = (): unknown[] =>
-    readLines(folderOf('begun'), 'trajectories', 'eval.jsonl').map(({ when }) => when);
+  const evaluated = async (): Promise<string[]> =>
+    (await episodesIn(folderOf('begun'), 'eval')).map(({ when }) => when);
 
   test('prints how to continue, and can go neither back nor on from one of its checkpoints', async () => {
     const evaluates = sets('eval.before=true', 'eval.after=true');
@@ -137,13 +140,13 @@ describe('A run that --max-iterations ends', () => {
     const { code } = await resumed(folderOf('begun'), '--max-iterations', String(iterations));
     expect(code).toBe(0);
     expect(weights('begun')).toBe(weights('whole'));
-    expect(differing(episodes('begun'), episodes('whole'))).toEqual([]);
+    expect(differing(await episodes('begun'), await episodes('whole'))).toEqual([]);
   });
 
   test('is not evaluated twice when it is resumed after its end', async () => {
-    const first = evaluated();
+    const first = await evaluated();
     expect(first.length).toBeGreaterThan(0);
     expect((await resumed(folderOf('begun'))).code).toBe(0);
-    expect(evaluated()).toEqual(first);
+    expect(await evaluated()).toEqual(first);
   });
 });

@@ -16,9 +16,9 @@ import { initialParameters } from '#model/config/parameters.ts';
 import { readModelConfig } from '#model/config/model-config.ts';
 import { loadModel, saveModel } from '#model/weights/load-model.ts';
 import { describeGeneratorContract } from '../contracts/generator-contract.ts';
-import { readLines } from '../support/acme-project.ts';
 import { sets, startProgram, type StartedProgram } from '../support/built-program.ts';
 import { cpuEngine } from '../support/cpu-engine.ts';
+import { episodesIn } from '../support/journal.ts';
 import { servingOptions } from '../support/serving.ts';
 import { generatorHost } from '../support/generator-host.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -56,13 +56,13 @@ const train = (name: string, settings: Readonly<Record<string, unknown>>) =>
     },
   });
 
-const kept = ['taskId', 'sample', 'step', 'seed', 'sequences', 'reward'];
-
 /** What the episodes of a run were, without their times. */
-const episodesOf = (run: string): readonly string[] =>
-  readLines(run, 'trajectories', 'train.jsonl')
-    .map((line) => JSON.stringify(kept.map((name) => line[name])))
-    .toSorted();
+const playedIn = async (run: unknown) =>
+  (await episodesIn(String(run), 'train')).map(
+    ({ taskId, sample, step, seed, sequences, reward }) => {
+      return { taskId, sample, step, seed, sequences, reward };
+    },
+  );
 
 test('a training whose generator is in another process has the tokens, log-probabilities and weights of a single process, even when the server is restarted', async () => {
   const here = await train('here', {});
@@ -78,8 +78,8 @@ test('a training whose generator is in another process has the tokens, log-proba
   const ended = await there;
   await restarted;
   expect(ended['weightsSha256']).toBe(here['weightsSha256']);
-  const [own, others] = [here, ended].map((run) => episodesOf(String(run['run'])));
-  expect(own!.length).toBeGreaterThan(8);
+  const [own, others] = [await playedIn(here['run']), await playedIn(ended['run'])];
+  expect(own.length).toBeGreaterThan(8);
   expect(others).toEqual(own);
   const log = readFileSync(join(String(ended['run']), 'run.log'), 'utf8');
   expect(log).toContain('sending them again');

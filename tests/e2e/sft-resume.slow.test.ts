@@ -6,6 +6,7 @@ import { stringify } from 'yaml';
 
 import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
 import { readJson, readLines } from '../support/acme-project.ts';
+import { episodesIn } from '../support/journal.ts';
 import { conversation } from '../support/question-run.ts';
 import { writeSmallModel } from '../support/small-model.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
@@ -115,16 +116,16 @@ test('evaluations during supervised training change no weights, can be resumed a
     readLines(runOf(name), 'metrics.jsonl').map((line) => line['eval/successRate']);
   const none = undefined;
   expect(rates('evaluated')).toEqual([none, none, 0, none, none, 0, none, 0]);
-  const attempts = (name: string) =>
-    readLines(runOf(name), 'trajectories/eval.jsonl').map((line) =>
-      ['when', 'iteration', 'taskId', 'sequences'].map((key) => line[key]),
-    );
-  expect(attempts('evaluated')).toHaveLength(6);
+  const attempts = async (name: string) =>
+    (await episodesIn(runOf(name), 'eval')).map(({ when, iteration, taskId, sequences }) => {
+      return { when, iteration, taskId, sequences };
+    });
+  expect(await attempts('evaluated')).toHaveLength(6);
   await train('evaluated-twice', { ...evaluated, 'train.maxIterations': 4 });
   const resumed = await resume('evaluated-twice', { 'train.maxIterations': 8 });
   expect(resumed['weightsSha256']).toBe(whole['weightsSha256']);
   expect(rates('evaluated-twice')).toEqual(rates('evaluated'));
-  expect(attempts('evaluated-twice')).toEqual(attempts('evaluated'));
+  expect(await attempts('evaluated-twice')).toEqual(await attempts('evaluated'));
 });
 
 test('supervised training that evaluates refuses a task whose prompt does not fit, or leaves it out', async () => {
@@ -138,7 +139,7 @@ test('supervised training that evaluates refuses a task whose prompt does not fi
   expect(existsSync(runOf('too-long'))).toBe(false);
   const skipped = await train('skipped', { ...long, 'dataset.tooLong': 'skip' });
   expect(skipped['weightsSha256']).toBe(whole['weightsSha256']);
-  const attempts = readLines(runOf('skipped'), 'trajectories/eval.jsonl');
+  const attempts = await episodesIn(runOf('skipped'), 'eval');
   expect(new Set(attempts.map(({ taskId }) => taskId)).size).toBe(2);
 });
 
@@ -155,7 +156,8 @@ test('a run cannot be resumed in another mode', async () => {
   const asRl = { 'train.mode': 'rl', 'datasets.0.dir': join(folder, 'tasks') };
   const begunAs = (before: string, now: string): string =>
     `begun-as-${before} was started with train.mode ${before} and cannot be resumed with ${now}. Restore the setting, or start a new run from its checkpoint with --model.`;
-  const [sft, rl] = [resume('begun-as-sft', asRl), resume('begun-as-rl', { 'train.mode': 'sft' })];
-  expect((await rejectionOf(sft)).message).toContain(begunAs('sft', 'rl'));
-  expect((await rejectionOf(rl)).message).toContain(begunAs('rl', 'sft'));
+  const sft = await rejectionOf(resume('begun-as-sft', asRl));
+  expect(sft.message).toContain(begunAs('sft', 'rl'));
+  const rl = await rejectionOf(resume('begun-as-rl', { 'train.mode': 'sft' }));
+  expect(rl.message).toContain(begunAs('rl', 'sft'));
 });

@@ -12,8 +12,9 @@ import type {
   RunHead,
 } from '#agent_rl/runs/view/api.ts';
 import { Tokenizer } from '#model/text/tokenizer.ts';
-import { type Line, makeAcmeProject, readLines } from '../support/acme-project.ts';
+import { makeAcmeProject, readLines } from '../support/acme-project.ts';
 import { sets, startProgram, type StartedProgram } from '../support/built-program.ts';
+import { episodesIn, partsIn } from '../support/journal.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /*
@@ -78,7 +79,6 @@ async function seen(wanted: (event: RunEvent) => boolean): Promise<RunEvent> {
   throw new Error(`Not seen in ${JSON.stringify(viewer?.events.slice(-5))}`);
 }
 
-const lines = (name: string): Line[] => readLines(folder, 'trajectories', `${name}.jsonl`);
 const allRows = async () =>
   (await viewer!.ask<EpisodePage>('/api/runs/seen/episodes?limit=500')).rows;
 
@@ -117,16 +117,18 @@ test('the viewer has each episode once after a resume, like the records', async 
   expect(code).toBe(0);
   await seen(({ state, index }) => state === 'finished' && index.ready);
   const rows = await allRows();
-  const recorded = [...lines('train'), ...lines('eval')];
+  const trained = await partsIn(folder, 'train');
+  const held = await episodesIn(folder, 'eval');
+  const recorded = [...trained.map(({ episode }) => episode), ...held];
   expect(
     rows.map(({ taskId, sample, iteration, reward }) => [taskId, sample, iteration, reward]),
   ).toEqual(
-    recorded.map((line) => ['taskId', 'sample', 'iteration', 'reward'].map((key) => line[key])),
+    recorded.map(({ taskId, sample, iteration, reward }) => [taskId, sample, iteration, reward]),
   );
   const learned = rows
     .filter(({ when }) => when === 'train')
     .map(({ use, advantage }) => [use, advantage]);
-  expect(learned).toEqual(lines('learned').map(({ use, advantage }) => [use, advantage]));
+  expect(learned).toEqual(trained.map(({ learned: one }) => [one?.use, one?.advantage]));
   const metrics = await viewer!.ask<MetricColumns>('/api/runs/seen/metrics');
   expect(metrics.iterations).toEqual(Array.from({ length: last }, (_, index) => index + 1));
   expect(metrics.columns['rollout/rewardMean']).toEqual(
@@ -148,7 +150,7 @@ test("an episode has the text of its tokens and the learner's log-probabilities"
     expect(learned?.ratios[at]).toBeCloseTo(1, 2);
     expect(learned?.weights[at]).toBeGreaterThan(0);
   }
-  const own = lines('train').filter(
+  const own = (await episodesIn(folder, 'train')).filter(
     ({ taskId, iteration }) => taskId === row.taskId && iteration === row.iteration,
   );
   expect(whole.siblings).toHaveLength(own.length - 1);
@@ -158,10 +160,11 @@ test('Ctrl-C stops the viewer, and the next one starts from the index beside the
   viewer!.program.interrupt();
   const { stderr } = await viewer!.program.ended;
   expect(stderr).not.toMatch(/UNEXPECTED/);
-  const files = readdirSync(join(folder, 'trajectories')).toSorted();
-  expect(files.join(' ')).toBe('eval.jsonl learned.jsonl train.jsonl view-index.json');
+  const files = readdirSync(join(folder, 'journal'));
+  const others = files.filter((name) => !/^\d{10}\.[\da-f]{8}\.parquet$/.test(name));
+  expect(others).toEqual(['view-index.json']);
   viewer = await view('runs/seen');
   const { index, rows } = await viewer.ask<EpisodePage>('/api/runs/seen/episodes');
   expect(index).toMatchObject({ ready: true, unreadableCount: 0 });
-  expect(rows[0]?.taskId).toBe(lines('train')[0]?.['taskId']);
+  expect(rows[0]?.taskId).toBe((await episodesIn(folder, 'train'))[0]?.taskId);
 });

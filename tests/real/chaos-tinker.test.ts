@@ -5,8 +5,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
 import { readAdapterWeights } from '#model/adapters/adapter-files.ts';
 import { describeModel } from '#model/weights/open-model.ts';
-import { readLines } from '../support/acme-project.ts';
 import { type ChaosProxy, faultOfOneIn, faults, startChaosProxy } from '../support/chaos-proxy.ts';
+import { episodesIn } from '../support/journal.ts';
 import { expectSoundMetrics, smokeTraining } from '../support/smoke-training.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { type SkyrlServer, startSkyrl } from '../support/tinker/skyrl-server.ts';
@@ -84,9 +84,9 @@ test('the run completes, accounts for every token, and an undisturbed replay has
   expect(expectSoundMetrics(harmed, iterations)).toBeGreaterThan(iterations / 2);
   const calm = String((await training('calm', server.url))['run']);
   // The engine of this process drew both, from adapters that may differ by rounding.
-  const tokensOf = (run: string) =>
-    readLines(run, 'trajectories/train.jsonl').map((line) => line['tokens']);
-  expect(tokensOf(calm)).toEqual(tokensOf(harmed));
+  const tokensOf = async (run: string) =>
+    (await episodesIn(run, 'train')).map(({ sequences }) => sequences.map(({ tokens }) => tokens));
+  expect(await tokensOf(calm)).toEqual(await tokensOf(harmed));
   const [one, other] = [await adapterOf(harmed), await adapterOf(calm)];
   const gap = largestGap(one, other);
   process.stderr.write(`weights of the undisturbed run are ${gap.toExponential(1)} apart\n`);

@@ -2,6 +2,7 @@ import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
+import type { EpisodeRecord } from '#agent_rl/runs/episodes/read-episodes.ts';
 import { writeSmallModel } from './small-model.ts';
 
 const fixture = join(packageRoot(), 'tests', 'fixtures', 'acme-arithmetic');
@@ -36,11 +37,8 @@ export const filesBelow = (folder: string): string[] =>
     .map((entry) => join(entry.parentPath, entry.name));
 
 /** What a run's records of episodes say apart from times, and from what a sandbox measures of a program. */
-export const withoutTimes = (lines: readonly Line[]): unknown[] =>
-  lines.map(({ seconds: _seconds, run: _run, toolCalls, ...rest }) => ({
-    ...(withoutMeasures(rest) as Line),
-    toolCalls: (toolCalls as Line[]).map(({ wallMs: _wallMs, ...call }) => call),
-  }));
+export const withoutTimes = (episodes: readonly EpisodeRecord[]): unknown[] =>
+  episodes.map(({ seconds: _seconds, run: _run, ...rest }) => withoutMeasures(rest));
 
 const withoutMeasures = (value: unknown): unknown =>
   JSON.parse(

@@ -20,7 +20,7 @@ export async function trainedRun(run: string, { way, seed }: { way: string; seed
   const summary = readJson(run, 'summary.json');
   const lines = readLines(run, 'metrics.jsonl');
   const gaps = (name: string): number[] => lines.map((line) => Number(line[name]));
-  const evaluations = await heldOutEvaluations({ trajectories: join(run, 'trajectories') });
+  const evaluations = await heldOutEvaluations({ journal: join(run, 'journal') });
   const last = evaluations.findLast(({ when }) => when !== 'before')!;
   const groups = taskGroups({ checkpoints: join(run, 'checkpoints') });
   const means = gaps('parity/meanAbsLogProbGap');

@@ -20,6 +20,7 @@ const noEvaluations = { before: false, after: false, every: 0 };
 export const options: GrpoOptions = {
   run: 'run',
   seed: 1,
+  lag: 0,
   rollout: {
     tasksPerStep: 2,
     groupSize: 2,

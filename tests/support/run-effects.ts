@@ -129,14 +129,20 @@ function supervised({ config, chosen, model }: Known) {
   const tasks = { ...noTasks, evaluation: chooseTasks(tasksOf('eval', 40), maxTasks, 1) };
   const evaluate = evaluationOf(
     { config, tasks, attempts: attemptsOf(config.eval) },
-    { rollouts, weights: learner, signal: never },
+    {
+      agent: {
+        rollouts,
+        model: { training: { weights: learner, learner, recordings: [] } },
+      } as never,
+      signal: never,
+    },
   );
   const every = { checkpointEvery, evaluateEvery };
   const run: SftRun = {
     options: { seed: config.run.seed, batchSize, train: trainOptions(config), ...every },
     learner,
     examples,
-    evaluate: (iteration) => evaluate(iteration, 'run'),
+    evaluate: (iteration) => evaluate(iteration, 'run', unwritten),
     emit: () => undefined,
     save: async (reason, { iteration }) => {
       checkpoints.push(`${reason} ${iteration}`);
@@ -155,6 +161,12 @@ function supervised({ config, chosen, model }: Known) {
     ? { sources, tooLong, engine: engineOptions(config, model, request), trained }
     : { sources, tooLong, evalFiles, ...played({ config, chosen, model }, imitates), trained };
 }
+
+/** Leaves what it is given as it is. */
+const unwritten = {
+  rollouts: (rollouts: object) => rollouts,
+  weights: (weights: object) => weights,
+} as never;
 
 const askedOf = ({ requests }: ScriptedRollouts) =>
   requests.map(({ task: { taskId }, ...request }) => [taskId, request]);
@@ -195,6 +207,7 @@ function played({ config, chosen, model }: Known, imitates?: Imitation) {
       ...learning(config, chosen.loss, imitates),
     }),
     services: [chosen.generator, chosen.learner].map(named),
+    journal: config.journal,
     sandbox: needs(chosen, 'sandbox') && sandboxOptions(config),
     episodes: {
       workers,

@@ -1,8 +1,12 @@
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
+import type { Rollout } from '#agent_rl/core/rollout.ts';
+import type { NumberedEvent } from '#agent_rl/runs/journal/event-frame.ts';
+import { openSegment } from '#agent_rl/runs/journal/segments.ts';
 import { startProgram } from './built-program.ts';
+import { brokenFrame, eventsOf } from './journal.ts';
 
 const smoke = join(packageRoot(), 'configs', 'code_exec_smoke.yaml');
 
@@ -22,28 +26,33 @@ export const hostile = {
   name: `"><img src=x onerror="globalThis.taken = 'name'">`,
 } as const;
 
-/** Copies a run and puts hostile text into its episodes: the first shows markup, the second 10 MB, the third broken UTF-8. */
-export function writeHostileRun(from: string, to: string): void {
+/** Copies a run and puts hostile text into its training episodes: the first shows markup, the second 10 MB, the third broken UTF-8. */
+export async function writeHostileRun(from: string, to: string): Promise<void> {
+  const events = await eventsOf(from);
   cpSync(from, to, { recursive: true });
-  const file = join(to, 'trajectories', 'train.jsonl');
-  const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+  const journal = join(to, 'journal');
+  rmSync(journal, { recursive: true });
+  mkdirSync(journal);
   const shown = `${hostile.markup}${hostile.escapes}${hostile.turned}`;
-  const said = [shown, 'x'.repeat(hostile.long), 'broken'];
-  const written = lines.map((line, at) => {
-    const text = said[at];
-    return text === undefined ? Buffer.from(line) : hostileLine(line, text);
+  const said = [shown, 'x'.repeat(hostile.long), 'broken@@'];
+  const inOrder = events
+    .filter(({ type, when }) => type === 'rollout' && when === 'train')
+    .toSorted((a, b) => place(a).localeCompare(place(b), 'en', { numeric: true }));
+  const hostileEvents = events.map((event) => {
+    const text = said[inOrder.indexOf(event)];
+    return text === undefined ? event : hostileRollout(event, text);
   });
-  writeFileSync(file, Buffer.concat(written.flatMap((line) => [line, Buffer.from('\n')])));
+  writeFileSync(openSegment(journal, 0).file, Buffer.concat(hostileEvents.map(brokenFrame)));
 }
 
-/** Bytes that are no UTF-8, after the word. */
-const brokenWord = Buffer.concat([Buffer.from('broken'), Buffer.from([0xff, 0xfe, 0xc3])]);
+const place = ({ iteration, round, slot, sample }: NumberedEvent): string =>
+  [iteration, round, slot, sample].join('/');
 
-function hostileLine(line: string, text: string): Buffer {
-  const episode = JSON.parse(line) as { messages: { role: string; content: string }[] };
-  const messages = episode.messages.map((message) => ({ ...message, content: text }));
-  const parts = JSON.stringify({ ...episode, taskId: hostile.name, messages }).split('broken');
-  return Buffer.concat(
-    parts.flatMap((part, at) => (at === 0 ? [] : [brokenWord]).concat(Buffer.from(part))),
-  );
+function hostileRollout(event: NumberedEvent, text: string): NumberedEvent {
+  const data = event.data as unknown as Rollout;
+  const parts = data.parts.map((part) => ({
+    ...part,
+    messages: part.messages.map((message) => ({ ...message, content: text })),
+  }));
+  return { ...event, data: { ...data, taskId: hostile.name, parts } };
 }

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { type Message, user } from '#agent_rl/core/message.ts';
 import type { ExecutedCall } from '#agent_rl/core/plugins/environment.ts';
 import type { Member, RolloutKey } from '#agent_rl/core/rollout.ts';
-import { episodeRecord } from '#agent_rl/runs/episodes/episode-record.ts';
-import { JsonlWriter, MetricsWriter, type Metrics } from '#agent_rl/telemetry/index.ts';
+import { MetricsWriter, type Metrics } from '#agent_rl/telemetry/index.ts';
+import { rolloutsOfMembers, writeJournal } from './journal.ts';
 import { writeBelow } from './temporary-folder.ts';
 import { member } from './rollouts.ts';
 
@@ -35,14 +35,15 @@ export function writeRun(parent: string, name: string, run: WrittenRun): string 
     for (const [index, values] of run.metrics.entries()) metrics.write(index + 1, values);
     metrics.close();
   }
-  const files = { 'train.jsonl': run.train ?? [], 'eval.jsonl': run.evaluation ?? [] };
-  for (const [file, episodes] of Object.entries(files)) {
-    const lines = new JsonlWriter(join(folder, 'trajectories', file));
-    const when = file === 'train.jsonl' ? 'train' : 'during';
-    for (const [slot, { episode, ...key }] of episodes.entries())
-      lines.write({ ...episodeRecord(episode), run: name, when, slot, ...key });
-    lines.close();
-  }
+  const named =
+    (when: RolloutKey['when']) =>
+    ({ episode: { rollout, part }, ...key }: WrittenEpisode, slot: number): Member => ({
+      rollout: { ...rollout, key: { ...rollout.key, run: name, when, slot, ...key } },
+      part,
+    });
+  const { train = [], evaluation = [] } = run;
+  const members = [...train.map(named('train')), ...evaluation.map(named('during'))];
+  writeJournal(folder, { rollouts: rolloutsOfMembers(members) });
   return folder;
 }
 

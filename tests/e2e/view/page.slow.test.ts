@@ -15,7 +15,7 @@ import {
   keepScreenshot,
   seriousFaults,
 } from '../../support/chromium.ts';
-import { episodeLine, record, recordedFolder } from '../../support/recorded-folder.ts';
+import { episodeEvent, record, recordedFolder } from '../../support/recorded-folder.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { hostile, startTraining, writeHostileRun } from '../../support/viewed-runs.ts';
 
@@ -137,7 +137,7 @@ const title =
     const model = { path: join(packageRoot(), 'model', 'mixed-starter') };
     const branching = recordedFolder(join(project, 'runs'), 'branching', { model });
     const played = await playBranching(hostile.markup);
-    record(branching, 'train', episodeLine({ iteration: 1, reward: 1, ...played }));
+    record(branching, episodeEvent({ iteration: 1, reward: 1, ...played }));
     const seen = await visit('#/runs/branching/episodes/train/1/0/0/0');
     const { page } = seen;
     await page.getByText(/5 of 5 answers reached.*thoughts 1, history 1/).waitFor();
@@ -211,7 +211,7 @@ const title =
   });
 
   test('hostile text is shown as text', async () => {
-    writeHostileRun(runFolder('first'), runFolder('hostile'));
+    await writeHostileRun(runFolder('first'), runFolder('hostile'));
     const seen = await visit('#/runs/hostile/episodes?when=train');
     const { page } = seen;
     await page.getByText(/^1–\d+ of/).waitFor();

@@ -6,30 +6,34 @@ import { describe, expect, test } from '@jest/globals';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { differences, hashesOf, type Yardstick } from '#scripts/yardstick/hashes.ts';
 import { yardstickJobs } from '#scripts/yardstick/jobs.ts';
+import { writeJournal } from '#tests/support/journal.ts';
+import { played } from '#tests/support/rollouts.ts';
 import { freshFolder, temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 
 const folder = temporaryFolder();
-const episode = {
-  taskId: 'a',
-  sample: 0,
-  agent: 'policy',
-  tokens: [1, 2],
-  logProbs: [-0.5],
-  outcome: 'completed',
-  success: true,
-  reward: 1,
+interface Change {
+  tokens?: number[];
+  logProbs?: number[];
+  reward?: number;
+  outcome?: 'wrong-answer';
+}
+
+const spans = [{ start: 0, end: 2, source: 'sampled', version: 0 }] as const;
+const episode = (
+  sample: number,
+  { tokens = [1, 2], logProbs = [-0.5, -0.5], ...change }: Change = {},
+) => {
+  const place = { when: 'train', iteration: 1, taskId: 'a', sample, success: true } as const;
+  return played({ ...place, reward: 1, sequences: [{ tokens, logProbs, spans }], ...change });
 };
 
-const lineOf = ({ tokens, logProbs, ...one }: typeof episode): string =>
-  JSON.stringify({ ...one, sequences: [{ tokens, logProbs }] });
-
-function hashesWith(change: Partial<typeof episode>, weights = 'w') {
+function hashesWith(change: Change, weights = 'w') {
   const run = freshFolder(folder);
   writeBelow(run, 'checkpoints/step-10/model.safetensors', weights);
   writeBelow(run, 'checkpoints/step-9/model.safetensors', 'older');
-  const lines = [episode, { ...episode, sample: 1, ...change }].map(lineOf);
-  writeBelow(run, 'trajectories/train.jsonl', `${lines.join('\n')}\n`);
-  writeBelow(run, 'trajectories/eval.jsonl', `${lineOf(episode)}\n`);
+  const { key, ...evaluated } = episode(0);
+  const before = { ...evaluated, key: { ...key, when: 'before', iteration: 0 } } as const;
+  writeJournal(run, { rollouts: [before, episode(0), episode(1, change)] });
   return hashesOf(run);
 }
 
@@ -39,15 +43,23 @@ const changed = (a: object, b: object): string[] =>
   );
 
 describe('The yardstick', () => {
-  test.each([
+  test.each<[Change, string, string[]]>([
     [{ tokens: [1, 3] }, 'w', ['tokens']],
-    [{ logProbs: [-0.5000001] }, 'w', ['logProbs']],
+    [{ logProbs: [-0.5, -0.5000001] }, 'w', ['logProbs']],
     [{ reward: 0.5 }, 'w', ['verdicts']],
     [{ outcome: 'wrong-answer' }, 'w', ['verdicts']],
     [{}, 'v', ['weights']],
     [{}, 'w', []],
-  ])('reports for %j and weights %s what differs: %j', (change, weights, names) => {
-    expect(changed(hashesWith({}), hashesWith(change, weights))).toEqual(names);
+  ])('reports for %j and weights %s what differs: %j', async (change, weights, names) => {
+    const [usual, other] = [await hashesWith({}), await hashesWith(change, weights)];
+    expect(changed(usual, other)).toEqual(names);
+  });
+
+  test('has only the weights of a run that learned from no episodes', async () => {
+    const run = freshFolder(folder);
+    writeBelow(run, 'checkpoints/step-1/model.safetensors', 'w');
+    writeJournal(run, {});
+    expect(Object.keys(await hashesOf(run))).toEqual(['weights']);
   });
 
   test('trains every run file in configs/, and has a hash of each job in its fixture', () => {

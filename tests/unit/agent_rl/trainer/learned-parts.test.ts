@@ -86,7 +86,7 @@ describe('The learned part of an episode', () => {
   });
 });
 
-describe('A line of learned.jsonl', () => {
+describe('The record of what was learned', () => {
   const sentWith = (oldLogProbs: Float32Array) => {
     const datum = {
       tokens: Int32Array.of(1, 10, 11),

@@ -8,6 +8,7 @@ import * as plugin from '#agent_rl/plugin.ts';
 import { errorCatalogue } from '#agent_rl/core/error-catalogue.ts';
 import { outcomes } from '#agent_rl/core/outcome.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { journalColumns, journalTypes } from '#agent_rl/core/services/journal.ts';
 import { keepLedger } from '#agent_rl/rollout/tokens/ledger.ts';
 import { member } from '#tests/support/rollouts.ts';
 import { episodeRecord } from '#agent_rl/runs/episodes/episode-record.ts';
@@ -39,9 +40,16 @@ describe('docs/reference/metrics-and-files.md', () => {
     expect(spans('## Ledger')).toEqual(Object.keys(keepLedger([], 0).tokens));
   });
 
-  test('lists every key of a trajectory', () => {
+  test('lists every type of event and every column of the journal', () => {
+    const [, section = ''] = /\n## Journal\n([^]*?)\n## /.exec(text) ?? [];
+    const listed = codeSpans(section);
+    const names = [...journalTypes, ...journalColumns];
+    expect(names.filter((name) => !listed.includes(name))).toEqual([]);
+  });
+
+  test('lists every key of an episode', () => {
     const keys = Object.keys(episodeRecord(member()));
-    const listed = spans('## Trajectories');
+    const listed = spans('## Episodes');
     expect(keys.filter((key) => !listed.includes(key))).toEqual([]);
     // Written by environments.
     const others = listed.filter((key) => !keys.includes(key)).toSorted();

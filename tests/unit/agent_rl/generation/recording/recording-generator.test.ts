@@ -1,10 +1,8 @@
 import { expect, test } from '@jest/globals';
 
 import { type Generation, type Generator, unbiased } from '#agent_rl/core/services/generator.ts';
-import {
-  type GenerationRecord,
-  RecordingGenerator,
-} from '#agent_rl/generation/recording/recording-generator.ts';
+import type { GenerationJournal } from '#agent_rl/core/services/journal.ts';
+import { RecordingGenerator } from '#agent_rl/generation/recording/recording-generator.ts';
 import { request as requestOf } from '#tests/support/generation-request.ts';
 
 /** Draws another token each time. */
@@ -15,7 +13,7 @@ function counting(stop: Generation['stop'] = 'max-tokens'): Generator & { draws:
     describe: () => Promise.reject(new Error('Nothing asks.')),
     async generate() {
       this.draws += 1;
-      return { tokens: [this.draws], logProbs: [-1], stop, version };
+      return { tokens: [this.draws], logProbs: [-0.1], stop, version };
     },
     release: () => undefined,
     use: async (weights) => {
@@ -25,12 +23,12 @@ function counting(stop: Generation['stop'] = 'max-tokens'): Generator & { draws:
   };
 }
 
-function recordInMemory(): GenerationRecord & { kept: Map<string, Generation> } {
+function journalInMemory(): GenerationJournal & { kept: Map<string, Generation> } {
   const kept = new Map<string, Generation>();
   return {
     kept,
-    take: (asked) => kept.get(asked),
-    keep: (asked, drawn) => void kept.set(asked, drawn),
+    drawn: (_, asked) => kept.get(asked),
+    draw: (_, asked, drawn) => void kept.set(asked, drawn),
   };
 }
 
@@ -38,17 +36,17 @@ const request = requestOf('1/0/t/0', { tokens: [1, 2], maxTokens: 1 });
 
 const folder = { version: 4, kind: 'folder', location: '/weights' } as const;
 
-function recorded(record = recordInMemory(), inner = counting()) {
+function recorded(journal = journalInMemory(), inner = counting()) {
   const generator = new RecordingGenerator(inner);
-  generator.recordIn(record);
-  return { generator, record, inner };
+  generator.recordIn(journal);
+  return { generator, journal, inner };
 }
 
-test('a recorded request is answered from the record, and nothing is drawn', async () => {
+test('a recorded request is answered from the journal, and nothing is drawn', async () => {
   const before = recorded();
   await before.generator.use(folder);
   const drawn = await before.generator.generate(request);
-  const after = recorded(before.record);
+  const after = recorded(before.journal);
   await after.generator.use(folder);
   expect(await after.generator.generate({ ...request })).toEqual(drawn);
   expect(after.inner.draws).toBe(0);
@@ -61,10 +59,57 @@ test.each([
   ['another limit', { maxTokens: 2 }],
   ['another stop token', { stopTokens: [7] }],
 ])('%s is another request', async (_, other) => {
-  const { generator, record } = recorded();
+  const { generator, journal } = recorded();
   await generator.generate(request);
   await generator.generate({ ...request, ...other });
-  expect(record.kept.size).toBe(2);
+  expect(journal.kept.size).toBe(2);
+});
+
+test('a request of an episode of another name is the same request', async () => {
+  const { generator, inner } = recorded();
+  const drawn = await generator.generate(request);
+  expect(await generator.generate({ ...request, episode: 'another' })).toEqual(drawn);
+  expect(inner.draws).toBe(1);
+});
+
+test('log-probabilities are given as they are recorded, in float32', async () => {
+  const { generator, journal } = recorded();
+  const drawn = await generator.generate(request);
+  expect(drawn.logProbs).toEqual([Math.fround(-0.1)]);
+  expect([...journal.kept.values()]).toEqual([drawn]);
+});
+
+test('an episode that goes on from recorded answers is begun with its first context', async () => {
+  const { journal, generator: before } = recorded();
+  await before.generate(request);
+  const openings: unknown[] = [];
+  const inner = counting();
+  const noting: Generator = {
+    ...inner,
+    generate: (asked) => {
+      openings.push(asked.opening);
+      return inner.generate(asked);
+    },
+  };
+  const { generator } = recorded(journal, Object.assign(noting, { draws: 0 }));
+  const next = { ...request, tokens: [1, 2, 7, 8] };
+  await generator.generate(request);
+  await generator.generate(next);
+  generator.release(request.episode);
+  await generator.generate({ ...next, maxTokens: 3 });
+  expect(openings).toEqual([2, 4]);
+});
+
+test('an answer is given once it is recorded', async () => {
+  let written = (): void => undefined;
+  const draw = () => new Promise<void>((resolve) => (written = resolve));
+  const { generator } = recorded({ ...journalInMemory(), draw });
+  let isGiven = false;
+  const answer = generator.generate(request).then(() => (isGiven = true));
+  await new Promise(setImmediate);
+  expect(isGiven).toBe(false);
+  written();
+  expect(await answer).toBe(true);
 });
 
 test('other weights draw again', async () => {
@@ -75,9 +120,9 @@ test('other weights draw again', async () => {
 });
 
 test('an aborted draw is not recorded', async () => {
-  const { generator, record } = recorded(recordInMemory(), counting('aborted'));
+  const { generator, journal } = recorded(journalInMemory(), counting('aborted'));
   await generator.generate(request);
-  expect(record.kept.size).toBe(0);
+  expect(journal.kept.size).toBe(0);
 });
 
 test('the scorer of weights reaches the inner generator', async () => {

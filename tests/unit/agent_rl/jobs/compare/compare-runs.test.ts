@@ -6,7 +6,7 @@ import { type Message, user } from '#agent_rl/core/message.ts';
 import type { Member } from '#agent_rl/core/rollout.ts';
 import { compareRuns } from '#agent_rl/jobs/compare/compare-runs.ts';
 import type { HeldOutDifference } from '#agent_rl/jobs/compare/held-out-difference.ts';
-import { episodeRecord } from '#agent_rl/runs/episodes/episode-record.ts';
+import { rolloutsOfMembers, writeJournal } from '#tests/support/journal.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 import { errorOf, expectRejection, rejectionOf } from '#tests/support/thrown.ts';
 import { member, sequence } from '#tests/support/rollouts.ts';
@@ -32,8 +32,6 @@ interface RunSketch {
 /** The folder of a run that was recorded. */
 function runOf({ rate = 1, after = [], train = [], hard }: RunSketch): string {
   const run = join(folder, `run-${made++}`);
-  const lines = (records: readonly object[]): string =>
-    records.map((record) => `${JSON.stringify(record)}\n`).join('');
   writeBelow(run, 'config.yaml', `run: {seed: 1}\ntrain: {learningRate: ${rate}}\n`);
   writeBelow(run, 'summary.json', JSON.stringify({ wallSeconds: 10 * rate, cpuSeconds: 20 }));
   const attempts = after.map(({ task, solved, prompt = 'Why?' }, slot) => {
@@ -41,8 +39,7 @@ function runOf({ rate = 1, after = [], train = [], hard }: RunSketch): string {
     const messages: Message[] = [user(prompt), { role: 'assistant', content: String(solved) }];
     return member({ ...key, reward: Number(solved), messages });
   });
-  writeBelow(run, 'trajectories/eval.jsonl', lines(attempts.map(episodeRecord)));
-  writeBelow(run, 'trajectories/train.jsonl', lines(train.map(episodeRecord)));
+  writeJournal(run, { rollouts: rolloutsOfMembers([...train, ...attempts]) });
   const perTask = hard?.map((taskId) => ({ taskId, groups: ['hard'], ofSlice: true }));
   const state = JSON.stringify({ before: { perTask } });
   if (perTask) writeBelow(run, 'checkpoints/step-5/trainer-state.json', state);
@@ -93,37 +90,39 @@ describe('The comparison of training', () => {
     return member({ when: 'train', iteration, taskId: 'a', sample, sequences });
   };
 
-  test('names the first token that differs, with its turn', async () => {
+  test('names the first event that differs, and what of it', async () => {
     const same = [played(1, 0), played(2, 0)];
     const a = runOf({ train: [...same, played(2, 1)] });
     // Tokens are 1, 2 of the prompt and 10, 11, 12 sampled.
     const b = runOf({ train: [...same, played(2, 1, { tokens: [1, 2, 10, 99, 12] })] });
     const { result, text } = await compared(a, b);
-    const episode = { iteration: 2, episode: 'train/2/0/0/1', taskId: 'a' };
-    const token = { token: 3, source: 'sampled', turn: 1, before: [1, 2, 10] };
-    const parted = { ...episode, ...token, a: [11, 12], b: [99, 12] };
-    expect(result['parting']).toMatchObject({ compared: 3, unpaired: 0, first: parted });
-    expect(text).toContain(
-      'The two trainings first differ in iteration 2\n  train/2/0/0/1 of a: token 3, sampled in turn 1',
+    const event = expect.stringMatching(/^rollout train\/2\/0\/0\/1\b/) as unknown;
+    const found = { batch: 'train 2', event, at: 'tokens[3]', a: 11, b: 99 };
+    expect(result['parting']).toEqual({ batches: 1, events: 1, first: found, unreadable: [] });
+    expect(text).toMatch(
+      /Training: 1 event of 1 iteration .*First difference: rollout train\/2\/0\/0\/1\b.*\n {2}tokens\[3\]\n {4}A 11\n {4}B 99\n/,
     );
   });
 
-  test('says that the weights differ where equal tokens have different probabilities', async () => {
-    const a = runOf({ train: [played(1, 0), played(2, 0)] });
-    const other = played(2, 0, { logProbs: [0, 0, -0.5, -0.4, -0.5] });
-    const { result, text } = await compared(a, runOf({ train: [played(1, 0), other] }));
-    const counts = { iterations: 2, compared: 2, unpaired: 0, otherProbabilities: 2 };
-    expect(result['parting']).toEqual(counts);
-    expect(text).toContain('identical tokens in all 2 episodes of the 2 iterations');
-    expect(text).toContain(
-      'From iteration 2 on, the two runs give different probabilities to the same tokens',
-    );
+  test.each([
+    [
+      'probabilities of equal tokens',
+      { logProbs: [0, 0, -0.5, -0.25, -0.5] },
+      'logProbs[1]',
+      -0.25,
+    ],
+    ['the end of an episode that is longer', sequence(2, 4), 'tokens[5]', 13],
+  ])('names %s', async (_, change, at, b) => {
+    const one = runOf({ train: [played(1, 0), played(2, 0)] });
+    const other = runOf({ train: [played(1, 0), played(2, 0, change)] });
+    const { result } = await compared(one, other);
+    expect(result['parting']).toMatchObject({ batches: 1, first: { batch: 'train 2', at, b } });
   });
 
-  test('names the end of an episode that is shorter', async () => {
-    const a = runOf({ train: [played(1, 0)] });
-    const { text } = await compared(a, runOf({ train: [played(1, 0, sequence(2, 4))] }));
-    expect(text).toMatch(/A {4}ends here\n {4}B {4}"#13"/);
+  test('says that nothing differs', async () => {
+    const train = [played(1, 0), played(2, 0)];
+    const { text } = await compared(runOf({ train }), runOf({ train: [...train, played(3, 0)] }));
+    expect(text).toMatch(/Training: 2 events of 2 iterations .* are identical; nothing differs\./);
   });
 });
 

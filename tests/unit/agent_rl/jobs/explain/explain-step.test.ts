@@ -6,16 +6,16 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { explain } from '#agent_rl/jobs/explain/explain-run.ts';
 import { findingsText, headText } from '#agent_rl/jobs/explain/findings-text.ts';
 import { zeroGradient } from '#agent_rl/jobs/explain/step/step-text.ts';
-import { learnedRecord } from '#agent_rl/runs/episodes/learned-record.ts';
 import { Unreadable } from '#agent_rl/runs/episodes/read-lines.ts';
-import { episodeRecord } from '#agent_rl/runs/episodes/episode-record.ts';
+import { learnedEvent } from '#agent_rl/runs/journal/learned-event.ts';
 import { batchesOf, type RecordedPart } from '#agent_rl/runs/query/parts.ts';
 import { runFolderAt } from '#agent_rl/runs/run-folder.ts';
 import { runChecks } from '#agent_rl/runs/signs/run-checks.ts';
 import type { LearnedPart } from '#agent_rl/trainer/learned-parts.ts';
+import { damageEvent, rolloutsOfMembers, writeJournal } from '#tests/support/journal.ts';
 import {
-  episodeLine,
-  learnedText,
+  episodeEvent,
+  learnedPart,
   record,
   recordedFolder,
 } from '#tests/support/recorded-folder.ts';
@@ -74,12 +74,10 @@ beforeAll(() => {
   ] as LearnedPart[];
   // What was learned of the first iteration is not recorded.
   const first = member({ when: 'train', iteration: 1, taskId: 'old' });
-  const linesOf = (records: readonly object[]) =>
-    records.map((line) => `${JSON.stringify(line)}\n`).join('');
-  writeBelow(run, 'trajectories/train.jsonl', linesOf([first, ...episodes].map(episodeRecord)));
-  writeBelow(run, 'trajectories/learned.jsonl', linesOf(episodes.map(learnedRecord)));
+  writeJournal(run, { rollouts: rolloutsOfMembers([first, ...episodes]), learned: episodes });
   const metrics = [metricsOf(1, 0.2), metricsOf(2, 0.8), metricsOf(3, 0.4)];
-  writeBelow(run, 'metrics.jsonl', linesOf(metrics));
+  const lines = metrics.map((line) => `${JSON.stringify(line)}\n`);
+  writeBelow(run, 'metrics.jsonl', lines.join(''));
 });
 
 async function explained(step?: number) {
@@ -121,7 +119,7 @@ describe('agent-rl runs explain --step', () => {
   test('says what was not recorded, and refuses an iteration that the run does not have', async () => {
     const { result, text } = await explained(1);
     expect(result).toMatchObject({ learnedRecorded: false, zeroGradient: null });
-    expect(text).toContain('is not recorded (trajectories/learned.jsonl)');
+    expect(text).toContain('The update of each episode is not recorded, so the groups');
     await expectRejection(explained(9), 'CONFIG_INVALID', 'no iteration 9. Iterations 1 to 3 are');
   });
 });
@@ -154,76 +152,71 @@ test('a run of supervised training has nothing to explain', async () => {
   await expectRejection(refused, 'CONFIG_INVALID', 'supervised run');
 });
 
-test('episodes and what was learned of them must belong together', async () => {
+test('what was learned of an episode that is not recorded is left out', async () => {
   const other = recordedFolder(folder, 'other');
   writeFileSync(other.metrics, '{"iteration": 1}\n');
-  record(other, 'train', episodeLine(ofIteration1));
-  record(other, 'learned', learnedText({ ...ofIteration1, slot: 7 }));
-  const refused = explain({ run: other.path, print: () => undefined });
-  await expectRejection(refused, 'DATASET_INVALID', 'have different rollouts in iteration 1.');
+  const learnedOfAnother = learnedEvent(learnedPart({ ...ofIteration1, slot: 7 }));
+  record(other, episodeEvent(ofIteration1), learnedOfAnother);
+  const result = await explain({ run: other.path, step: 1, print: () => undefined });
+  expect(result).toMatchObject({ learnedRecorded: false, groups: [{ taskId: 'a' }] });
 });
 
-describe('An unreadable line', () => {
-  const damaged = join(folder, 'damaged');
-  const ids = [0, 1, 2].map((sample) => Object.assign({}, ofIteration1, { sample }));
-  const learnedTexts = ids.map((id) => learnedText(id).trim());
+describe('A damaged event', () => {
+  const samples = [0, 1, 2];
+  let written = 0;
 
-  function write(learnedLines: readonly (string | undefined)[], lostEpisode?: number): void {
-    writeBelow(damaged, 'config.yaml', 'train: {mode: rl}\n');
-    writeBelow(damaged, 'metrics.jsonl', '{"iteration": 1}\n[]\n{"iteration": 3}\n');
-    const episodes = ids.map((id) => episodeLine(id).trim());
-    if (lostEpisode !== undefined) episodes[lostEpisode] = '{"iteration": 1, ';
-    writeBelow(damaged, 'trajectories/train.jsonl', `${episodes.join('\n')}\n`);
-    writeBelow(damaged, 'trajectories/learned.jsonl', `${learnedLines.join('\n')}\n`);
+  /** A run of three episodes, of which the event at an index is damaged: the beginning of the session is the first. */
+  function damaged(index: number) {
+    const one = recordedFolder(folder, `damaged-${written++}`);
+    writeFileSync(one.metrics, '{"iteration": 1}\n[]\n{"iteration": 3}\n');
+    const ids = samples.map((sample) => Object.assign({}, ofIteration1, { sample }));
+    const learnedEvents = ids.map((id) => learnedEvent(learnedPart(id)));
+    const file = record(one, ...ids.map(episodeEvent), ...learnedEvents);
+    const place = `${file}: the event at byte ${damageEvent(file, index)}: its checksum does not match`;
+    return { one, place };
   }
 
-  async function read(unreadable: Unreadable): Promise<RecordedPart[]> {
-    const query = { file: 'train', hasLearned: true, unreadable } as const;
-    for await (const parts of batchesOf(runFolderAt(damaged), query)) return parts;
-    return [];
+  async function read({ path }: { path: string }) {
+    const unreadable = new Unreadable();
+    const all: RecordedPart[] = [];
+    for await (const parts of batchesOf(runFolderAt(path), { file: 'train', unreadable }))
+      all.push(...parts);
+    const known = all.map(({ episode, learned: one }) => [episode.sample, one?.sample]);
+    return { known, unreadable };
   }
 
-  const places = [
-    `${damaged}/metrics.jsonl:2: it holds no metrics`,
-    `${damaged}/trajectories/learned.jsonl:2: it does not say how an episode ended`,
-  ];
-
-  test('is left out and named in learned.jsonl and metrics.jsonl; other lines are used', async () => {
-    write([learnedTexts[0], '{"iteration": 1}', learnedTexts[2]]);
+  test('is left out and named, as a line of metrics is; what else is recorded is used', async () => {
+    const { one, place } = damaged(1 + samples.length + 1);
     const printed: string[] = [];
     const print = (text: string) => void printed.push(text);
-    const whole = await explain({ run: damaged, print });
-    const step = await explain({ run: damaged, step: 1, print });
+    const whole = await explain({ run: one.path, print });
+    const step = await explain({ run: one.path, step: 1, print });
+    const places = [`${one.metrics}:2: it holds no metrics`, place];
     const unreadable = { count: 2, first: places };
     expect([whole, step]).toMatchObject([{ unreadable }, { unreadable }]);
     const note = `Left out: 2 unreadable lines of the run's records.\n  ${places.join('\n  ')}`;
     expect(printed.join('\n').split(note)).toHaveLength(3);
   });
 
-  test('affects only its own episode, whichever it is', async () => {
-    for (const broken of [0, 1, 2]) {
-      // A last line that is cut short would be one that is still being written.
-      write([...learnedTexts.with(broken, '{}'), learnedText({ ...ofIteration1, iteration: 2 })]);
-      const unreadable = new Unreadable();
-      const parts = await read(unreadable);
-      expect(parts.map(({ learned: line }) => line?.sample)).toEqual(
-        [0, 1, 2].map((sample) => (sample === broken ? undefined : sample)),
-      );
-      expect(unreadable.count).toBe(1);
-    }
+  test.each(samples)('affects only what was learned of its own episode: %d', async (broken) => {
+    const { one, place } = damaged(1 + samples.length + broken);
+    const { known, unreadable } = await read(one);
+    expect(known).toEqual(samples.map((id) => [id, id === broken ? undefined : id]));
+    expect(unreadable).toMatchObject({ count: 1, first: [place] });
   });
 
-  test.each([
-    [0, [1, 2]],
-    [1, [0, 2]],
-  ])('affects only the learned record of its episode when it is line %d', async (broken, left) => {
-    write(learnedTexts, broken);
-    const unreadable = new Unreadable();
-    const parts = await read(unreadable);
-    const samples = parts.map(({ episode, learned: line }) => [episode.sample, line?.sample]);
-    expect(samples).toEqual(left.map((sample) => [sample, sample]));
-    const place = `trajectories/train.jsonl:${broken + 1}: `;
-    expect(unreadable.first).toEqual([expect.stringContaining(place)]);
+  test.each(samples)('of a rollout affects only this rollout: %d', async (broken) => {
+    const { one, place } = damaged(1 + broken);
+    const { known, unreadable } = await read(one);
+    expect(known).toEqual(samples.filter((id) => id !== broken).map((id) => [id, id]));
+    expect(unreadable.first).toEqual([place]);
+  });
+
+  test('is an error where every episode is needed', async () => {
+    const { one, place } = damaged(1);
+    const all = batchesOf(one, { file: 'train' }).next();
+    const message = `The journal of the run is damaged: ${place}. Restore the file from a backup`;
+    await expectRejection(all, 'DATASET_INVALID', message);
   });
 });
 

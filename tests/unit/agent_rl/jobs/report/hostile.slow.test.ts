@@ -6,6 +6,8 @@ import { parseHTML } from 'linkedom';
 
 import type { ReportFormat } from '#agent_rl/jobs/report/report-formats.ts';
 import { reportRuns } from '#agent_rl/jobs/report/report-runs.ts';
+import { openSegment } from '#agent_rl/runs/journal/segments.ts';
+import { brokenFrame, eventsOf } from '#tests/support/journal.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 import { toldEpisode, writeRun } from '#tests/support/written-run.ts';
 
@@ -98,12 +100,12 @@ describe("A model's text", () => {
   });
 
   test('may hold bytes that are not UTF-8', async () => {
-    const run = hostile('repaired');
-    const file = join(run, 'trajectories', 'eval.jsonl');
-    const bytes = readFileSync(file, 'latin1').replaceAll('repaired', 'a\u00ffb');
-    writeFileSync(file, bytes, 'latin1');
+    const run = hostile('a@@b');
+    const events = await eventsOf(run);
+    const { file } = openSegment(join(run, 'journal'), 0);
+    writeFileSync(file, Buffer.concat(events.map(brokenFrame)));
     const { document } = parseHTML(await reportOf(run));
-    expect(entriesOf(document)[0]).toBe('a\ufffdb');
+    expect(entriesOf(document)[0]).toBe('a\ufffd\ufffdb');
   });
 
   test('is cut where it has very many messages', async () => {

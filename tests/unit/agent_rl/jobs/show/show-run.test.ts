@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readFileSync } from 'node:fs';
+import { appendFileSync, cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
@@ -6,14 +6,16 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { ErrorCode } from '#agent_rl/core/errors.ts';
 import { user } from '#agent_rl/core/message.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import { type Member, membersOf } from '#agent_rl/core/rollout.ts';
+import type { JournalEvent } from '#agent_rl/core/services/journal.ts';
 import { demonstrations, type DemonstrationsOptions } from '#agent_rl/jobs/show/demonstrations.ts';
 import { showRun, type ShowRunOptions } from '#agent_rl/jobs/show/show-run.ts';
 import { writeToolFile } from '#agent_rl/jobs/token-files/tool-file.ts';
-import { episodeRecord } from '#agent_rl/runs/episodes/episode-record.ts';
+import { frameOf } from '#agent_rl/runs/journal/event-frame.ts';
+import { rolloutEvent } from '#agent_rl/runs/journal/rollout-event.ts';
 import { readConversations } from '#dataset/demonstrations/conversations.ts';
+import { damageEvent, writeJournal } from '#tests/support/journal.ts';
 import {
-  episodeLine,
+  episodeEvent,
   record,
   type RecordedEpisode,
   recordedFolder,
@@ -59,21 +61,22 @@ const asked: Sketch = {
   hiddenInputs: { [call.id]: { answer: 2 } },
 };
 
-const lineOf = (one: Member): string => `${JSON.stringify(episodeRecord(one))}\n`;
+let journal = '';
 
 beforeAll(() => {
   const duet = ['speaker', 'guesser'].map((agent) => part({ agent }));
   const key = { when: 'train', iteration: 1, slot: 1, taskId: 'duet' } as const;
-  record(
+  journal = record(
     shownRun,
-    'train',
-    episodeLine({ iteration: 1, taskId: 'old' }),
-    ...membersOf(rollout(duet, key)).map(lineOf),
-    episodeLine({ ...asked, iteration: 2 }),
-    episodeLine({ iteration: 2, slot: 1, taskId: 'sum-2', sample: 1, outcome: 'grader-error' }),
+    episodeEvent({ ...asked, when: 'before', iteration: 0 }),
+    episodeEvent({ iteration: 1, taskId: 'old' }),
+    rolloutEvent(rollout(duet, key), []),
+    // They end in any order.
+    episodeEvent({ iteration: 2, slot: 1, taskId: 'sum-2', sample: 1, outcome: 'grader-error' }),
+    episodeEvent({ ...asked, iteration: 2 }),
   );
-  record(shownRun, 'eval', episodeLine({ ...asked, when: 'before', iteration: 0 }));
   writeBelow(folder, 'sft/config.yaml', 'train: {mode: sft}\n');
+  mkdirSync(join(folder, 'earlier', 'trajectories'), { recursive: true });
 });
 
 const shown = async (options: Partial<ShowRunOptions> = {}): Promise<string> => {
@@ -147,27 +150,30 @@ describe('agent-rl runs show', () => {
   });
 
   test.each([
-    [{ run: folder }, 'is not a run folder: it has no trajectories/'],
-    [{ run: join(folder, 'sft') }, 'has no episodes (trajectories/): it is a supervised run'],
+    [{ run: folder }, 'is not a run folder: it has no journal/'],
+    [{ run: join(folder, 'sft') }, 'has no episodes (journal/): it ended before its first'],
+    [{ run: join(folder, 'earlier') }, 'was recorded by an earlier version (trajectories/ instead'],
     [{ step: 9 }, 'has no training episode of iteration 9'],
     [{ episode: 'train/2/0/0/9' }, 'has no episode "train/2/0/0/9". To list the ids'],
   ])('says what is missing: %j', async (options, problem) => {
     await expect(shown(options)).rejects.toThrow(problem);
   });
 
-  test('leaves out a last line that is cut short, and names any other that cannot be read', async () => {
-    record(shownRun, 'train', '{"taskId": "half');
+  test('leaves out an event that is cut short, and names any other that cannot be read', async () => {
+    const half = frameOf({ seq: 99, ...episodeEvent({ iteration: 3 }) }).subarray(0, 99);
+    appendFileSync(journal, half);
     expect(await shown()).toContain('train/2/0/1/1');
-    record(shownRun, 'train', '\n{}\n');
-    await expect(shown()).rejects.toThrow(/train\.jsonl:6 cannot be read/);
+    const offset = damageEvent(journal, 2);
+    const problem = `${journal}: the event at byte ${offset}: its checksum does not match`;
+    await expect(shown()).rejects.toThrow(problem);
   });
 });
 
 const recorded = recordedFolder(folder, 'run');
 const run = recorded.path;
 
-const said = (answer: string, of: Omit<RecordedEpisode, 'messages'>): string =>
-  episodeLine({ messages: [user('Count.'), { role: 'assistant', content: answer }], ...of });
+const said = (answer: string, of: Omit<RecordedEpisode, 'messages'>): JournalEvent =>
+  episodeEvent({ messages: [user('Count.'), { role: 'assistant', content: answer }], ...of });
 const tool = { name: 'code_exec', description: 'Runs Python.', parameters: { type: 'object' } };
 
 beforeAll(() => {
@@ -179,14 +185,13 @@ beforeAll(() => {
   ];
   record(
     recorded,
-    'train',
     said('one', { ...first, taskId: 'a', slot: 0, reward: 0.5 }),
     said('two', { ...first, taskId: 'a', slot: 1 }),
     said('three', { ...first, taskId: 'b', slot: 2, success: false }),
     said('four', { ...first, taskId: 'b', slot: 3, outcome: 'grader-error' }),
     said('fi', { ...first, taskId: 'b', slot: 4, outcome: 'truncated-tokens' }),
     said('six', { ...first, taskId: 'b', slot: 5, malformedCalls: 1 }),
-    episodeLine({ ...first, slot: 6, messages: [] }),
+    episodeEvent({ ...first, slot: 6, messages: [] }),
     said('two', { ...second, taskId: 'c', slot: 7 }),
     said('eight', { ...second, taskId: 'c', slot: 8, reward: 0.2 }),
   );
@@ -230,10 +235,11 @@ describe('agent-rl runs demonstrations', () => {
   test('calls what it counts parts where several agents played', async () => {
     const both = join(folder, 'both');
     cpSync(run, both, { recursive: true });
-    const parts = ['speaker', 'guesser'].map((agent) =>
-      said(agent, { iteration: 1, agent, reward: 1 }),
-    );
-    writeBelow(both, 'trajectories/train.jsonl', parts.join(''));
+    const parts = ['speaker', 'guesser'].map((agent) => {
+      const messages = [user('Count.'), { role: 'assistant', content: agent } as const];
+      return part({ agent, messages, reward: 1 });
+    });
+    writeJournal(both, { rollouts: [rollout(parts, { when: 'train', iteration: 1 })] });
     const { printed } = await written({ run: both, minReward: 1 });
     expect(printed).toContain('All 2 parts were taken.');
   });

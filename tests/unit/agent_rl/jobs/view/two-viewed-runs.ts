@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { user } from '#agent_rl/core/message.ts';
 import { viewRuns, type ViewRunsOptions } from '#agent_rl/jobs/view/view-runs.ts';
-import { episodeLine, record, recordedFolder } from '#tests/support/recorded-folder.ts';
+import { episodeEvent, record, recordedFolder } from '#tests/support/recorded-folder.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 
 export interface Viewer {
@@ -26,8 +26,8 @@ export function twoViewedRuns() {
   writeBelow(page, 'page.js', 'void 0;');
   writeBelow(page, 'page.css', 'a { color: red }');
   const messages = [user(hostile)];
-  record(one, 'train', episodeLine({ iteration: 1, taskId: hostile, messages }));
-  record(two, 'train', episodeLine({ iteration: 2, taskId: hostile, messages }));
+  record(one, episodeEvent({ iteration: 1, taskId: hostile, messages }));
+  record(two, episodeEvent({ iteration: 2, taskId: hostile, messages }));
   writeFileSync(one.metrics, '{"iteration":1,"train/loss":1}\n');
   /** Serves them, or what is given, at any free port. */
   async function viewer(given: Partial<ViewRunsOptions> = {}): Promise<Viewer> {

@@ -12,7 +12,7 @@ import {
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { runInNewContext } from 'node:vm';
 
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -22,7 +22,8 @@ import { refuseStrangers } from '#agent_rl/http/refuse-strangers.ts';
 import { servedAddresses } from '#agent_rl/jobs/view/served-addresses.ts';
 import { viewRuns, type ViewRunsOptions } from '#agent_rl/jobs/view/view-runs.ts';
 import { exportName } from '#agent_rl/runs/view/export-name.ts';
-import { episodeLine, record, recordedFolder } from '#tests/support/recorded-folder.ts';
+import { writeJournal } from '#tests/support/journal.ts';
+import { episodeEvent, record, recordedFolder } from '#tests/support/recorded-folder.ts';
 import { writeBelow } from '#tests/support/temporary-folder.ts';
 import { expectRejection, rejectionOf } from '#tests/support/thrown.ts';
 import { twoViewedRuns, type Viewer } from './two-viewed-runs.ts';
@@ -83,8 +84,8 @@ describe('An export', () => {
   test('keeps the newest episodes and all of evaluations, and says what it leaves out', async () => {
     const run = recordedFolder(folder, 'long');
     const ids = [1, 2, 3].map((iteration) => ({ iteration, taskId: 'sum' }));
-    record(run, 'train', ...ids.map((id) => episodeLine(id)));
-    record(run, 'eval', episodeLine({ iteration: 0, taskId: 'held', when: 'before' }));
+    const held = episodeEvent({ iteration: 0, taskId: 'held', when: 'before' });
+    record(run, held, ...ids.map(episodeEvent));
     const printed: string[] = [];
     const target = join(folder, 'newest');
     const result = await exported(target, {
@@ -110,12 +111,12 @@ describe('An export', () => {
 
   test('is refused for a run of an older build, and writes nothing', async () => {
     const run = recordedFolder(folder, 'old');
-    record(run, 'train', '{"schema":2,"taskId":"t"}\n');
+    const file = writeJournal(run.path, { session: { schema: 0 } });
     const error = await rejectionOf(exported(join(folder, 'none'), { runs: [run.path] }));
     expect(error).toMatchObject({ code: 'DATASET_INVALID' });
-    expect(error.message).toContain('(schema 2; this version reads 3)');
+    expect(error.message).toContain('(schema 0; this version reads 1)');
     expect(existsSync(join(folder, 'none'))).toBe(false);
-    expect(readdirSync(run.trajectories)).toEqual(['train.jsonl']);
+    expect(readdirSync(run.journal)).toEqual([basename(file)]);
   });
 
   test('is required by a number of episodes', async () => {
@@ -152,10 +153,10 @@ function linkedRun(name: string, path: string, target: string): string {
 const file = join(folder, 'secret', 'file');
 const files =
   'config.yaml inputs.json summary.json metrics.jsonl profile.json run.log run.lock tools.json ' +
-  'trajectories/train.jsonl trajectories/eval.jsonl trajectories/learned.jsonl ' +
+  'journal/0000000000.open journal/0000000007.0123abcd.parquet ' +
   'checkpoints/step-1/manifest.json checkpoints/step-1/tokenizer.json';
 
-test.each([...files.split(' '), 'trajectories', 'checkpoints/step-1'])(
+test.each([...files.split(' '), 'journal', 'checkpoints/step-1'])(
   'the viewer does not open a run whose %s is a symbolic link',
   async (path) => {
     const target = path.includes('.') ? file : dirname(file);

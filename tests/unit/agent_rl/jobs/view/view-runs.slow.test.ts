@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-import { episodeLine, record, recordedFolder } from '#tests/support/recorded-folder.ts';
+import { episodeEvent, record, recordedFolder } from '#tests/support/recorded-folder.ts';
 import { errorOf, expectRejection, rejectionOf } from '#tests/support/thrown.ts';
 import { twoViewedRuns, type Viewer } from './two-viewed-runs.ts';
 
@@ -158,7 +158,7 @@ describe('The API', () => {
         { id: 'two__b_', name: 'two <b>', seed: 8 },
       ],
     ],
-    ['/api/runs/one', { head: { id: 'one' }, sessions: [], learnedRecorded: false }],
+    ['/api/runs/one', { head: { id: 'one' }, sessions: [] }],
     ['/api/runs/one/tasks', [{ taskId: hostile }]],
     ['/api/runs/one/metrics?after=0', { iterations: [1], columns: { 'train/loss': [1] } }],
     [
@@ -231,8 +231,8 @@ describe('The event stream', () => {
   test('sends every run first, and then what grows, to all listeners', async () => {
     const third = recordedFolder(runs, 'three');
     const live = await viewer({ runs: [third.path] });
-    const line = episodeLine({ iteration: 1, taskId: 'new' });
-    const grow = () => void setTimeout(50).then(() => record(third, 'train', line));
+    const episode = episodeEvent({ iteration: 1, taskId: 'new' });
+    const grow = () => void setTimeout(50).then(() => record(third, episode));
     const grown = (event: Event) => (event['episodes'] as { train: number }).train === 1;
     const [heard, alsoHeard] = await Promise.all([
       until(live, grown, grow),

@@ -4,21 +4,30 @@ import type { Span, TranscriptRecord } from '#agent_rl/core/transcript.ts';
 import { showRun } from '#agent_rl/jobs/show/show-run.ts';
 import { transcriptSections } from '#agent_rl/jobs/report/sections/transcripts.ts';
 import { readReportedRun } from '#agent_rl/jobs/report/read/reported-run.ts';
+import { learnedRecord } from '#agent_rl/runs/episodes/learned-record.ts';
+import { learnedEvent } from '#agent_rl/runs/journal/learned-event.ts';
 import { playedTurns } from '#agent_rl/runs/query/played-turns.ts';
 import { ViewedRun } from '#agent_rl/runs/view/viewed-run.ts';
 import { playBranching } from '#tests/support/branching-agent.ts';
-import { episodeLine, record, recordedFolder } from '#tests/support/recorded-folder.ts';
+import {
+  episodeEvent,
+  learnedPart,
+  record,
+  recordedFolder,
+} from '#tests/support/recorded-folder.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 
 const folder = recordedFolder(temporaryFolder(), 'run');
 const played = await playBranching('a');
 const sent = { update: 0, weights: 1, advantages: 1, logProbs: -0.5 };
-const key = { run: 'run', when: 'train', iteration: 1, round: 0, slot: 0, sample: 0 } as const;
-const part = { agent: 'policy', taskId: 't', use: 'trained', advantage: 1 } as const;
-const sentOf = played.sequences.map((_, at) => (at === 0 ? null : sent));
-const learned = { ...key, ...part, sent: sentOf };
-record(folder, 'train', episodeLine({ iteration: 1, reward: 1, ...played }));
-record(folder, 'learned', `${JSON.stringify(learned)}\n`);
+const part = learnedPart({
+  iteration: 1,
+  advantage: 1,
+  sent: played.sequences.map((_, at) => (at === 0 ? null : sent)),
+  ...played,
+});
+const learned = learnedRecord(part);
+record(folder, episodeEvent({ iteration: 1, reward: 1, ...played }), learnedEvent(part));
 
 test('turns are a tree: branches behind what they continue, sub-agents and pruned histories apart', () => {
   const turns = playedTurns(played, learned);
@@ -78,9 +87,9 @@ test('a turn that was sampled while weights changed is one, and records in a cir
   });
   const parts = sequence(span(0, { version: 1 }), span(1, { version: 2, turn: 0 }));
   const about = 'turn 1: 2 tokens, sequence 1, in the messages';
-  expect(playedTurns({ sequences: [parts], requests: undefined })).toMatchObject([
+  expect(playedTurns({ sequences: [parts], requests: undefined, undelivered: 0 })).toMatchObject([
     { turn: 0, tokens: 2, end: 2, version: 2, isShown: true, about },
   ]);
   const circle = sequence(span(0, { turn: 0 }), span(1, { turn: 1 }), span(2, { turn: 0 }));
-  expect(playedTurns({ sequences: [circle], requests: undefined })).toHaveLength(3);
+  expect(playedTurns({ sequences: [circle], requests: undefined, undelivered: 0 })).toHaveLength(3);
 });

@@ -3,11 +3,7 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
-import {
-  readEpisodes,
-  requireReadable,
-  runWithEpisodes,
-} from '#agent_rl/runs/episodes/read-episodes.ts';
+import { requireReadable, runWithEpisodes } from '#agent_rl/runs/episodes/read-episodes.ts';
 import { readMetrics } from '#agent_rl/runs/query/metrics.ts';
 import { recordedRun } from '#agent_rl/runs/query/recorded-run.ts';
 import { runFolderAt } from '#agent_rl/runs/run-folder.ts';
@@ -15,11 +11,10 @@ import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts'
 import { errorOf, rejectionOf, thrownBy } from '#tests/support/thrown.ts';
 import { Transcript } from '#agent_rl/core/transcript.ts';
 import { episodeText } from '#agent_rl/jobs/show/episode-text.ts';
-import { episodeRecord } from '#agent_rl/runs/episodes/episode-record.ts';
-import { batchesOf, type RecordedPart } from '#agent_rl/runs/query/parts.ts';
-import { JsonlWriter } from '#agent_rl/telemetry/index.ts';
-import { member } from '#tests/support/rollouts.ts';
-import { batchSchema } from '#agent_rl/core/services/batch.ts';
+import { batchesOf } from '#agent_rl/runs/query/parts.ts';
+import { journalSchema } from '#agent_rl/runs/journal/sessions.ts';
+import { episodesIn, writeJournal } from '#tests/support/journal.ts';
+import { played } from '#tests/support/rollouts.ts';
 
 const root = temporaryFolder();
 const invalid = 'CHECKPOINT_INVALID';
@@ -74,8 +69,6 @@ test('an invalid line between others is refused with its place', async () => {
   await expect(readMetrics(runFolderAt(`${root}/bad`))).rejects.toMatchObject(refused);
 });
 
-const trajectories = temporaryFolder();
-
 test('the record of an agent with a loop of its own is read as it was written, and shown', async () => {
   const asked = new Transcript();
   asked.append('user', [1, 2]);
@@ -83,18 +76,18 @@ test('the record of an agent with a loop of its own is read as it was written, a
   const counts = { turns: 3, replayed: 1, delivered: 2 };
   const requests = { ...counts, drift: { thoughts: 2 }, ignored: { temperature: 3 } };
   const sequences = [asked.beginning(4, 2).record()];
-  const lines = new JsonlWriter(join(trajectories, 'train.jsonl'));
-  lines.write(episodeRecord(member({ when: 'train', sequences, undelivered: 6, requests })));
-  lines.write(episodeRecord(member({ when: 'train', slot: 1 })));
-  lines.close();
-
-  const read: RecordedPart[] = [];
-  for await (const parts of batchesOf({ trajectories }, { file: 'train' })) read.push(...parts);
-  const [own, plain] = read.map(({ episode }) => episode);
+  const run = join(root, 'own-loop');
+  writeJournal(run, {
+    rollouts: [
+      played({ when: 'train', sequences, undelivered: 6, requests }),
+      played({ when: 'train', slot: 1 }),
+    ],
+  });
+  const [own, plain] = await episodesIn(run, 'train');
   expect(own).toMatchObject({ sequences, undelivered: 6, requests });
   expect(own?.sequences[0]?.spans[1]).toMatchObject({ source: 'sampled', version: 3, turn: 2 });
   expect(plain).toMatchObject({ undelivered: 0 });
-  expect(plain).not.toHaveProperty('requests');
+  expect(plain?.requests).toBeUndefined();
 
   const [text, plainText] = [own!, plain!].map((episode) =>
     episodeText({ episode }, { hidden: false }),
@@ -105,33 +98,25 @@ test('the record of an agent with a loop of its own is read as it was written, a
   expect(plainText).not.toMatch(/requests:|never reached/);
 });
 
-const folder = temporaryFolder();
-
-async function tasksRead(...schemas: unknown[]): Promise<string[]> {
-  const lines = schemas.map((schema, index) => JSON.stringify({ schema, taskId: `t${index}` }));
-  writeBelow(folder, 'trajectories/train.jsonl', `${lines.join('\n')}\n`);
-  const tasks: string[] = [];
-  const from = { trajectories: join(folder, 'trajectories') };
-  for await (const { taskId } of readEpisodes(from, 'train')) tasks.push(taskId);
-  return tasks;
-}
-
 describe('The reader of episodes', () => {
-  const others = [batchSchema + 1, batchSchema - 1, 1.5, '2', undefined];
-  test.each(others)('refuses schema %j with its place, also in the last line', async (schema) => {
-    const { code, message } = await rejectionOf(tasksRead(batchSchema, schema));
-    expect(code).toBe('DATASET_INVALID');
-    const age = schema === batchSchema + 1 ? 'a newer' : 'an older';
-    expect(message).toMatch(new RegExp(`^The run was recorded by ${age} version`));
-    expect(message).toContain(
-      `this version reads ${batchSchema}): ${join(folder, 'trajectories', 'train.jsonl')}:2. `,
-    );
-  });
+  const folder = join(root, 'of-a-schema');
+  const others = [journalSchema + 1, journalSchema - 1, 1.5, '2', undefined];
 
-  test('finds another schema before a run is continued', async () => {
-    const file = writeBelow(folder, 'old/trajectories/eval.jsonl', '{"schema":2,"taskId":"t"}\n');
-    const reading = requireReadable({ trajectories: join(folder, 'old', 'trajectories') });
-    const refused = errorOf('DATASET_INVALID', `(schema 2; this version reads 3): ${file}:1. `);
-    await expect(reading).rejects.toMatchObject(refused);
-  });
+  test.each(others)(
+    'refuses a journal of schema %j, also before a run is continued',
+    async (schema) => {
+      writeJournal(folder, { rollouts: [played({ when: 'train' })], session: { schema } });
+      const from = runFolderAt(folder);
+      const age = Number(schema) > journalSchema ? 'a newer' : 'an older';
+      const refused = errorOf(
+        'DATASET_INVALID',
+        new RegExp(
+          `^${from.journal} was recorded by ${age} version, .*this version reads ${journalSchema}`,
+        ),
+      );
+      expect(await rejectionOf(requireReadable(from))).toMatchObject(refused);
+      const reading = batchesOf(from, { file: 'train' }).next();
+      expect(await rejectionOf(reading)).toMatchObject(refused);
+    },
+  );
 });

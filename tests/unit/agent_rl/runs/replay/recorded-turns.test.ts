@@ -1,21 +1,19 @@
 import { join } from 'node:path';
-import { appendFileSync, existsSync, readdirSync } from 'node:fs';
 
 import { expect, test } from '@jest/globals';
 
-import {
-  type Generation,
-  type GenerationRequest,
-  unbiased,
-} from '#agent_rl/core/services/generator.ts';
+import { type GenerationRequest, unbiased } from '#agent_rl/core/services/generator.ts';
 import { RecordedTurns } from '#agent_rl/runs/replay/recorded-turns.ts';
-import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import type { Rollout } from '#agent_rl/core/rollout.ts';
+import type { TranscriptRecord } from '#agent_rl/core/transcript.ts';
+import { writeJournal } from '#tests/support/journal.ts';
+import { played } from '#tests/support/rollouts.ts';
+import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
-import { RunGenerations } from '#agent_rl/runs/generations/run-generations.ts';
 
 const root = temporaryFolder();
 
-const sequenceOf = (version: number) => ({
+const sequenceOf = (version: number): TranscriptRecord => ({
   tokens: [1, 2, 50 + version, 60, 3, 70],
   logProbs: [0, 0, -0.5, -0.25, 0, -1],
   spans: [
@@ -27,7 +25,7 @@ const sequenceOf = (version: number) => ({
 });
 
 /** The first tokens and spans of what weights of version 0 drew. */
-function cut(tokens: number, spans: number) {
+function cut(tokens: number, spans: number): TranscriptRecord {
   const whole = sequenceOf(0);
   return {
     tokens: whole.tokens.slice(0, tokens),
@@ -36,15 +34,18 @@ function cut(tokens: number, spans: number) {
   };
 }
 
-const episode = (version: number, outcome = 'completed', sequence = sequenceOf(version)) => {
-  const place = { schema: 3, iteration: 1, taskId: 't', agent: 'policy', sample: 1, seed: 9 };
-  return { ...place, step: version, sequences: [sequence], outcome };
+const episode = (
+  version: number,
+  outcome: Rollout['outcome'] = 'completed',
+  sequences = [sequenceOf(version)],
+): Rollout => {
+  const place = { when: 'train', iteration: 1 + version, sample: 1, seed: 9 } as const;
+  return played({ ...place, step: version, sequences, outcome });
 };
 
 /** The turns of a run that recorded these episodes. */
-function read(...episodes: readonly object[]): Promise<RecordedTurns> {
-  const text = episodes.map((line) => `${JSON.stringify(line)}\n`).join('');
-  writeBelow(root, 'run/trajectories/train.jsonl', text);
+function read(...rollouts: readonly Rollout[]): Promise<RecordedTurns> {
+  writeJournal(join(root, 'run'), { rollouts });
   return RecordedTurns.read(join(root, 'run'));
 }
 
@@ -84,88 +85,20 @@ test.each([
 });
 
 test('an episode fails where the system or a tool failed in the run, whatever the tool answers now', async () => {
-  const system = await read(episode(0, 'infrastructure-error', cut(5, 3)));
+  const system = await read(episode(0, 'infrastructure-error', [cut(5, 3)]));
   expect(system.find(asked([1, 2, 50, 60, 3]), 0)).toEqual({ why: 'failed' });
-  const turns = await read(episode(0, 'infrastructure-error', cut(4, 2)));
+  const turns = await read(episode(0, 'infrastructure-error', [cut(4, 2)]));
   expect(turns.find(asked([1, 2, 50, 60, 3]), 0)).toEqual({ why: 'failed' });
   expect(turns.find(asked([1, 2, 50, 61, 3]), 0)).toEqual({ why: 'other-context' });
 });
 
 test('each sequence of a part is looked through', async () => {
-  const { sequences, ...one } = episode(0);
   const other = { ...cut(2, 1), tokens: [9, 9] };
-  const turns = await read({ ...one, sequences: [other, ...sequences] });
+  const turns = await read(episode(0, 'completed', [other, sequenceOf(0)]));
   expect(turns.find(asked([1, 2]), 0)).toMatchObject({ turn: { tokens: [50, 60] } });
 });
 
 test('a folder that is no run is refused', async () => {
   const { code } = await rejectionOf(RecordedTurns.read(join(root, 'nothing')));
   expect(code).toBe('CHECKPOINT_INVALID');
-});
-
-const drawn = (token: number): Generation => ({
-  tokens: [token],
-  logProbs: [-0.1],
-  stop: 'max-tokens',
-  version: 3,
-});
-
-const opened = (name: string, iteration: number, keep = true) =>
-  RunGenerations.open(join(root, name), { iteration, keep });
-
-test('a generation is given once to a later session', async () => {
-  const { generations: first } = await opened('once', 2);
-  first.keep('a', drawn(5));
-  first.keep('b', drawn(6));
-  // The session ended without a word.
-  const { generations: second, unreadable } = await opened('once', 2);
-  expect([second.held, unreadable]).toEqual([2, []]);
-  const taken = ['a', 'a', 'c'].map((name) => second.take(name));
-  expect(taken).toEqual([drawn(5), undefined, undefined]);
-  expect(second.held).toBe(1);
-});
-
-test('a line cut short is left out, and what is drawn later is whole', async () => {
-  const { generations: first } = await opened('torn', 0);
-  first.keep('a', drawn(5));
-  first.close();
-  appendFileSync(join(root, 'torn', 'after-0-0.jsonl'), '{"asked":"b","drawn":{"tok');
-  const { generations: second } = await opened('torn', 0);
-  second.keep('c', drawn(7));
-  const { generations: third } = await opened('torn', 0);
-  const taken = ['a', 'b', 'c'].map((name) => third.take(name));
-  expect(taken).toEqual([drawn(5), undefined, drawn(7)]);
-});
-
-test('an invalid line is named and not given', async () => {
-  const { generations: first } = await opened('wrong', 0);
-  first.keep('a', { ...drawn(5), logProbs: [Number.NaN] });
-  first.keep('b', drawn(6));
-  const { generations, unreadable } = await opened('wrong', 0);
-  expect(unreadable).toEqual([`${join(root, 'wrong', 'after-0-0.jsonl')}:1`]);
-  expect([generations.take('a'), generations.take('b')]).toEqual([undefined, drawn(6)]);
-});
-
-test('generations before the oldest checkpoint are deleted', async () => {
-  const folder = join(root, 'pruned');
-  const { generations } = await opened('pruned', 0);
-  generations.keep('a', drawn(5));
-  generations.checkpointed(1, 1);
-  generations.keep('b', drawn(6));
-  generations.checkpointed(2, 1);
-  generations.keep('c', drawn(7));
-  expect(readdirSync(folder).toSorted()).toEqual(['after-1-0.jsonl', 'after-2-0.jsonl']);
-  const { generations: later } = await opened('pruned', 1);
-  const taken = ['a', 'b', 'c'].map((name) => later.take(name));
-  expect(taken).toEqual([undefined, drawn(6), drawn(7)]);
-});
-
-test('generations that are not to be kept are deleted, and a run that has ended leaves none', async () => {
-  const { generations: first } = await opened('other', 0);
-  first.keep('a', drawn(5));
-  const { generations: second } = await opened('other', 0, false);
-  expect(second.take('a')).toBeUndefined();
-  second.close();
-  second.delete();
-  expect(existsSync(join(root, 'other'))).toBe(false);
 });

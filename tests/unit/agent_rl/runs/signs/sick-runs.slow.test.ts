@@ -5,6 +5,7 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
+import type { JournalEvent } from '#agent_rl/core/services/journal.ts';
 import { batchesOf, type RecordedPart } from '#agent_rl/runs/query/parts.ts';
 import { recordedRun } from '#agent_rl/runs/query/recorded-run.ts';
 import { isTrouble, runChecks } from '#agent_rl/runs/signs/run-checks.ts';
@@ -12,6 +13,7 @@ import { runEvidence } from '#agent_rl/runs/signs/run-evidence.ts';
 import { runVerdict } from '#agent_rl/runs/signs/run-verdict.ts';
 import { RunWatch } from '#agent_rl/runs/signs/run-watch.ts';
 import { sickRuns } from '#scripts/sick-runs/sick-runs.ts';
+import { writeEvents } from '#tests/support/journal.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 
 /*
@@ -22,11 +24,17 @@ import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts'
 const folder = temporaryFolder();
 const prompt = 'in the prompt of the tasks';
 
+interface Packed {
+  files: Record<string, string>;
+  events: JournalEvent[];
+}
+
 /** Puts the files of a packed run into a folder. */
 function unpacked(name: string): string {
   const file = join(packageRoot(), 'tests', 'fixtures', 'sick-runs', `${name}.json.gz`);
-  const files = JSON.parse(gunzipSync(readFileSync(file)).toString()) as Record<string, string>;
+  const { files, events } = JSON.parse(gunzipSync(readFileSync(file)).toString()) as Packed;
   for (const [path, text] of Object.entries(files)) writeBelow(folder, `${name}/${path}`, text);
+  writeEvents(join(folder, name), events);
   return join(folder, name);
 }
 
@@ -36,8 +44,7 @@ async function toldWhileTraining(path: string): Promise<[number, string][]> {
   const { settings, series, tools, trainedParameters = 0 } = await runEvidence(run, prompt);
   const watch = new RunWatch({ settings, tools, prompt, trainedParameters });
   const episodes: RecordedPart[] = [];
-  for await (const parts of batchesOf(run.folder, { file: 'train', hasLearned: true }))
-    episodes.push(...parts);
+  for await (const parts of batchesOf(run.folder, { file: 'train' })) episodes.push(...parts);
   return series.iterations.flatMap(({ iteration, metrics }) => {
     const played = episodes.filter(({ episode }) => episode.iteration === iteration);
     const told = watch.note(iteration, metrics, played);

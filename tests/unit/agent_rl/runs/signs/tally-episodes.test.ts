@@ -2,9 +2,10 @@ import { expect, test } from '@jest/globals';
 
 import { tallyEpisodes } from '#agent_rl/runs/signs/run-evidence.ts';
 import type { EpisodeRecord } from '#agent_rl/runs/episodes/read-episodes.ts';
-import { learnedOf, type RecordedPart } from '#agent_rl/runs/query/parts.ts';
+import { learnedRecord } from '#agent_rl/runs/episodes/learned-record.ts';
+import type { RecordedPart } from '#agent_rl/runs/query/parts.ts';
 import { episodeRecord } from '#agent_rl/runs/episodes/episode-record.ts';
-import { learnedText } from '#tests/support/recorded-folder.ts';
+import { learnedPart } from '#tests/support/recorded-folder.ts';
 import { member } from '#tests/support/rollouts.ts';
 
 type Change = Parameters<typeof member>[0] & { said?: string };
@@ -68,7 +69,7 @@ test('masked tokens are counted by outcome, and rewards are those that groups ar
     outcome: 'truncated-turns',
     groupReward: { manager: 'm', reward: 7, components: undefined, weights: undefined },
   });
-  const learned = learnedOf(learnedText({ iteration: 1, taskId: 't', sample: 0, use: 'masked' }));
+  const learned = learnedRecord(learnedPart({ iteration: 1, use: 'masked' }));
   const tally = await tallyEpisodes(those([{ episode, learned }]));
   expect([...tally.masked]).toEqual([['truncated-turns', 3]]);
   expect(tally.reward).toEqual({ count: 1, least: 7, most: 7 });

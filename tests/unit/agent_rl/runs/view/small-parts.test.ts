@@ -50,6 +50,17 @@ test('metrics are read on, by column, with descriptions; numbers that JSON lacks
   expect((await history.after(0)).iterations).toEqual([1]);
 });
 
+test('metrics that a resume cut are read again, also where the file is longer than before', async () => {
+  const metrics = join(folder, 'resumed.jsonl');
+  const history = new MetricHistory({ metrics });
+  const line = (iteration: number, loss: number) =>
+    `${JSON.stringify({ iteration, 'train/loss': loss })}\n`;
+  writeFileSync(metrics, line(1, 1) + line(2, 2));
+  expect(await history.after(0)).toMatchObject({ columns: { 'train/loss': [1, 2] } });
+  writeFileSync(metrics, line(1, 1) + line(2, 2.125) + line(3, 3));
+  expect(await history.after(0)).toMatchObject({ columns: { 'train/loss': [1, 2.125, 3] } });
+});
+
 test('configs differ where a setting does', () => {
   const a = { train: { iterations: 2, betas: [1, 2] }, tools: [] };
   const b = { train: { iterations: 3, betas: [1, 2] }, tools: [{ type: 'x' }] };

@@ -6,12 +6,14 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { user } from '#agent_rl/core/message.ts';
 import type { TranscriptRecord } from '#agent_rl/core/transcript.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { learnedEvent } from '#agent_rl/runs/journal/learned-event.ts';
 import { searchText } from '#agent_rl/runs/view/episodes/search-text.ts';
 import type { EpisodeTokens } from '#agent_rl/runs/view/api.ts';
 import { ViewedRun } from '#agent_rl/runs/view/viewed-run.ts';
+import { damageEvent, writeEvents, sessionEvent } from '#tests/support/journal.ts';
 import {
-  episodeLine,
-  learnedText,
+  episodeEvent,
+  learnedPart,
   record,
   recordedFolder,
 } from '#tests/support/recorded-folder.ts';
@@ -34,10 +36,11 @@ const sampled = (sample: number, ...tokens: TranscriptRecord[]) =>
 const other = { ...sequence(2, 3), tokens: [1, 2, 10, 11, 13] };
 
 beforeAll(async () => {
+  const sent = { update: 0, weights: 0.25, advantages: [1, 2, 3], logProbs: [-0.5, -0.5, -1] };
+  const unused = { use: 'zero-advantage', advantage: 0 } as const;
   record(
     folder,
-    'train',
-    episodeLine({
+    episodeEvent({
       ...sampled(0, sequence(2, 3)),
       messages: [
         user(`What is the Answer? ${hostile}`),
@@ -51,16 +54,11 @@ beforeAll(async () => {
       judgedBy: { environment: 'sums', environmentWeight: 1, rewards: [] },
       record: { hidden_tests: ['passed', 'wrong-answer'] },
     }),
-    episodeLine(sampled(1, other)),
-    episodeLine(sampled(2, sequence(2, 4))),
-    episodeLine({ ...sampled(0, sequence(2, 3), sequence(2, 4)), iteration: 2 }),
-  );
-  const sent = { update: 0, weights: 0.25, advantages: [1, 2, 3], logProbs: [-0.5, -0.5, -1] };
-  record(
-    folder,
-    'learned',
-    learnedText({ iteration: 1, taskId: 'sum', sample: 0, advantage: 2, sent }),
-    learnedText({ iteration: 1, taskId: 'sum', sample: 1, use: 'zero-advantage', advantage: 0 }),
+    episodeEvent(sampled(1, other)),
+    episodeEvent(sampled(2, sequence(2, 4))),
+    learnedEvent(learnedPart({ ...sampled(0, sequence(2, 3)), advantage: 2, sent: [sent] })),
+    learnedEvent(learnedPart({ ...sampled(1, other), ...unused })),
+    episodeEvent({ ...sampled(0, sequence(2, 3), sequence(2, 4)), iteration: 2 }),
   );
   await run.index.update();
 });
@@ -146,7 +144,7 @@ describe('A search through texts', () => {
     return { ids: page.rows.map(({ id }) => id), search: page.search };
   };
 
-  test('ignores case, and finds neither keys of lines nor hidden inputs', async () => {
+  test('ignores case, and finds neither names of fields nor hidden inputs', async () => {
     for (const text of ['the answer', '<SCRIPT>', 'two'])
       expect((await found(text)).ids).toEqual(['train/1/0/0/0']);
     for (const text of ['logProbs', 'secret']) expect((await found(text)).ids).toEqual([]);
@@ -156,7 +154,7 @@ describe('A search through texts', () => {
     const { search } = await found('nowhere');
     expect(search).toMatchObject({ searched: 4, of: 4, next: null });
     const all = run.index.all();
-    const request = { text: 'sum', limit: 9, fileOf: () => run.index.fileOf('train') };
+    const request = { text: 'sum', limit: 9, index: run.index };
     const first = await searchText(all, { ...request, offset: 0, mostBytes: 1 });
     expect(first.search).toMatchObject({ searched: 1, of: 4, mostBytes: 1, next: 1 });
     const rest = await searchText(all, { ...request, offset: 1 });
@@ -175,7 +173,7 @@ test('tasks are counted by iteration', () => {
 
 test('a missing tokenizer is reported, and tokens are shown by their numbers', async () => {
   const bare = recordedFolder(runs, 'bare', { model: { path: '/nowhere' } });
-  record(bare, 'train', episodeLine({ iteration: 1, taskId: 'a' }));
+  record(bare, episodeEvent({ iteration: 1, taskId: 'a' }));
   const viewed = new ViewedRun('bare', bare.path, () => undefined);
   await viewed.index.update();
   const [tokens] = (await viewed.episode('train/1/0/0/0', false))!.sequences as [EpisodeTokens];
@@ -185,31 +183,32 @@ test('a missing tokenizer is reported, and tokens are shown by their numbers', a
 
 test('a run of an older build is listed once with that reason, and is not indexed', async () => {
   const old = recordedFolder(runs, 'old');
-  record(old, 'train', ...[1, 2].map((id) => `{"schema":2,"taskId":"t${id}"}\n`));
+  writeEvents(old.path, [sessionEvent({ schema: 0 }), episodeEvent({ iteration: 1 })]);
   writeFileSync(old.summary, '{}');
   const viewed = new ViewedRun('old', old.path, () => undefined);
   await viewed.update();
   const { index, problem, state, stateWhy } = viewed.head();
-  expect(problem).toMatch(/^The run was recorded by an older version/);
+  expect(problem).toMatch(/ was recorded by an older version/);
   expect({ state, stateWhy }).toEqual({ state: 'unknown', stateWhy: problem });
   expect(viewed.facts().head).toMatchObject({ problem });
   expect(index).toMatchObject({ ready: true, unreadable: [], unreadableCount: 0 });
-  expect(existsSync(join(old.trajectories, 'view-index.json'))).toBe(false);
+  expect(existsSync(join(old.journal, 'view-index.json'))).toBe(false);
 });
 
 describe('A run with damaged records', () => {
   const damaged = recordedFolder(runs, 'damaged');
   const viewed = new ViewedRun('damaged', damaged.path, () => undefined);
 
-  test('counts unreadable lines of metrics together with lines of episodes', async () => {
-    record(damaged, 'train', 'no episode\n');
+  test('counts unreadable lines of metrics together with damaged events', async () => {
+    const offset = damageEvent(record(damaged, episodeEvent({ iteration: 1 })), 1);
     writeFileSync(damaged.metrics, '{"iteration":1}\n{"iteration":\n{"loss":1}\n{"iteration":4}\n');
     const before = viewed.stamp();
     await viewed.update();
     expect(viewed.stamp()).not.toBe(before);
     const { index } = viewed.head();
     expect(index.unreadableCount).toBe(3);
-    const places = [/train\.jsonl:1: /, /metrics\.jsonl:2: /, /metrics\.jsonl:3: it holds no/];
+    const event = new RegExp(`open: the event at byte ${offset}: its checksum`);
+    const places = [event, /metrics\.jsonl:2: /, /metrics\.jsonl:3: it holds no/];
     places.forEach((place, at) => expect(index.unreadable[at]).toMatch(place));
     expect((await viewed.episodes(new URLSearchParams())).index).toEqual(index);
     expect((await viewed.metrics(0)).iterations).toEqual([1, 4]);

@@ -33,7 +33,12 @@ describeToolContract('search', {
 
 const { signal } = new AbortController();
 const randomOf = (turn: number) => new KeyedRng(1, 'tool', 'task', 0, turn);
-const contextOf = (turn: number, inputs = {}) => ({ signal, inputs, random: randomOf(turn) });
+const contextOf = (turn: number, inputs = {}) => ({
+  signal,
+  inputs,
+  idempotencyKey: `call ${turn}`,
+  random: randomOf(turn),
+});
 
 describe('The search tool', () => {
   test('shows numbered passages and returns the hits to the environment', async () => {

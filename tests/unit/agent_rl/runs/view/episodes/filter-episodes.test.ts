@@ -2,13 +2,16 @@ import { describe, expect, test } from '@jest/globals';
 
 import { readQuery } from '#agent_rl/runs/view/episodes/episode-query.ts';
 import { filterEpisodes } from '#agent_rl/runs/view/episodes/filter-episodes.ts';
-import { episodeOf, type IndexedEpisode, rowOf } from '#agent_rl/runs/view/index/episode-row.ts';
-import { episodeLine, type RecordedEpisode } from '#tests/support/recorded-folder.ts';
+import { type IndexedEpisode, rowOf } from '#agent_rl/runs/view/index/episode-row.ts';
+import { episodeRecord } from '#agent_rl/runs/episodes/episode-record.ts';
+import type { RecordedEpisode } from '#tests/support/recorded-folder.ts';
+import { member } from '#tests/support/rollouts.ts';
 
 const indexed = (given: RecordedEpisode, use?: string): IndexedEpisode => {
-  const row = rowOf(episodeOf(Buffer.from(episodeLine(given)), 'here:1'));
+  const row = rowOf(episodeRecord(member({ when: 'train', ...given })));
   if (use !== undefined) row.use = use;
-  return { row, set: row.when === 'train' ? 'train' : 'eval', line: 0, offset: 0, bytes: 0 };
+  const set = row.when === 'train' ? 'train' : 'eval';
+  return { row, set, rollout: [0, 0], drawn: [], characters: 0 };
 };
 
 const calling = (...names: string[]) => ({

@@ -4,31 +4,47 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 
 import { user } from '#agent_rl/core/message.ts';
+import type { JournalEvent } from '#agent_rl/core/services/journal.ts';
+import { frameOf } from '#agent_rl/runs/journal/event-frame.ts';
+import { JournalWriter } from '#agent_rl/runs/journal/journal-writer.ts';
+import { learnedEvent } from '#agent_rl/runs/journal/learned-event.ts';
+import { rolloutEvent } from '#agent_rl/runs/journal/rollout-event.ts';
 import { EpisodeIndex } from '#agent_rl/runs/view/index/episode-index.ts';
-import type { IndexedFile } from '#agent_rl/runs/view/index/index-cache.ts';
 import {
-  episodeLine,
-  learnedText,
+  addEvents,
+  brokenFrame,
+  damageEvent,
+  endsOf,
+  sessionEvent,
+  writeEvents,
+} from '#tests/support/journal.ts';
+import {
+  episodeEvent,
+  learnedPart,
   record,
   recordedFolder,
 } from '#tests/support/recorded-folder.ts';
-import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { part, played, rollout } from '#tests/support/rollouts.ts';
+import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 
 const runs = temporaryFolder();
 const ids = (index: EpisodeIndex) => index.all().map(({ row }) => row.id);
 
 let made = 0;
-/** A folder with these lines in `train.jsonl`, and the paths of that file and of the cached index. */
-const newFolder = (...lines: string[]) => {
+/** A run with these events in its journal, the file that they stand in, and that of the cached index. */
+const newFolder = (...events: JournalEvent[]) => {
   const folder = recordedFolder(runs, `run-${++made}`);
-  record(folder, 'train', ...lines);
-  const [file, cache] = ['train.jsonl', 'view-index.json'].map((name) =>
-    join(folder.trajectories, name),
-  ) as [string, string];
-  return { folder, file, cache };
+  return {
+    folder,
+    file: record(folder, ...events),
+    cache: join(folder.journal, 'view-index.json'),
+  };
 };
 type Folder = ReturnType<typeof recordedFolder>;
-const real = episodeLine({ iteration: 1, taskId: 'real' });
+const real = episodeEvent({ iteration: 1, taskId: 'real' });
+const realId = 'train/1/0/0/0';
+const second = episodeEvent({ iteration: 1, slot: 1, taskId: 'second' });
+const secondId = 'train/1/0/1/0';
 const end = (folder: Folder) => fs.writeFileSync(folder.summary, '{}');
 
 async function indexOf(folder: Folder): Promise<EpisodeIndex> {
@@ -42,7 +58,7 @@ describe('A row of the index', () => {
     const call = { id: 'call_0_0', name: 'add', arguments: {} };
     const failing = { call, status: 'error' as const, result: { content: 'no' }, wallMs: 1 };
     const { folder } = newFolder(
-      episodeLine({
+      episodeEvent({
         iteration: 3,
         taskId: 'sum/1',
         sample: 2,
@@ -82,116 +98,171 @@ describe('A row of the index', () => {
   });
 
   test('has a unique name for held-out episodes and for each of several agents', async () => {
-    const { folder } = newFolder(real, episodeLine({ iteration: 1, agent: 'a' }));
-    record(folder, 'eval', episodeLine({ iteration: 0, when: 'before' }));
-    const names = ['train/1/0/0/0', 'train/1/0/0/0/a', 'before/0/0/0/0'];
-    expect(ids(await indexOf(folder))).toEqual(names);
+    const duet = rollout([part(), part({ agent: 'a' })], { when: 'train', iteration: 1 });
+    const held = episodeEvent({ iteration: 0, when: 'before' });
+    const { folder } = newFolder(held, rolloutEvent(duet, []));
+    const index = await indexOf(folder);
+    expect(ids(index)).toEqual([realId, `${realId}/a`, 'before/0/0/0/0']);
+    expect([index.count('train'), index.count('eval')]).toEqual([2, 1]);
   });
 });
 
-describe('The learned record', () => {
+/** A rollout whose tokens stand in the event of what was drawn, the first behind the beginning of the session. */
+const drawn = () => {
+  const key = { run: 'run', when: 'train', iteration: 1, round: 0, slot: 0, sample: 0 } as const;
+  const [tokens, logProbs] = [Int32Array.of(10, 11, 12), Float32Array.of(-0.5, -0.5, -0.5)];
+  const generation: JournalEvent = { type: 'generation', ...key, tokens, columns: { logProbs } };
+  return [generation, rolloutEvent(played(key), [{ seq: 1, tokens, logProbs }])] as const;
+};
+
+test('an episode is read with what was drawn in it and what was learned of it', async () => {
+  const sent = { update: 0, weights: 0.5, advantages: [1, 2, 3], logProbs: -1 };
+  const learned = learnedEvent(learnedPart({ iteration: 1, advantage: 0.75, sent: [sent] }));
+  const { folder } = newFolder(...drawn(), learned);
+  const index = await indexOf(folder);
+  const read = await index.read(index.find(realId)!);
+  expect(read).toMatchObject({
+    seq: 2,
+    record: { sequences: [{ tokens: [1, 2, 10, 11, 12], logProbs: [0, 0, -0.5, -0.5, -0.5] }] },
+    learned: { use: 'trained', advantage: 0.75, sent: [sent] },
+  });
+});
+
+describe('What was learned of an episode', () => {
   test('is joined by key, and may be missing for the first ones', async () => {
-    const lines = [1, 2, 2].map((iteration, sample) =>
-      episodeLine({ iteration, taskId: 'a', sample }),
-    );
-    const { folder } = newFolder(...lines);
+    const episodes = [1, 2, 2].map((iteration, sample) => {
+      return { iteration, sample, taskId: 'a' };
+    });
     const learned = [
-      { use: 'masked', advantage: null },
+      { use: 'masked', advantage: undefined },
       { use: 'trained', advantage: 0.75 },
-    ];
-    const texts = learned.map((one, at) =>
-      learnedText({ iteration: 2, taskId: 'a', sample: 1 + at, ...one }),
+    ] as const;
+    const events = learned.map((one, at) =>
+      learnedEvent(learnedPart({ ...episodes[1 + at]!, ...one })),
     );
-    record(folder, 'learned', ...texts);
+    const { folder } = newFolder(...episodes.map(episodeEvent), ...events);
     const rows = (await indexOf(folder)).all().map(({ row }) => row);
-    expect(rows).toMatchObject([{}, ...learned]);
+    expect(rows).toMatchObject([{}, { use: 'masked', advantage: null }, learned[1]]);
     expect(rows[0]).not.toHaveProperty('use');
   });
 
-  test('is refused and counted where it belongs to another episode', async () => {
-    const { folder } = newFolder(real);
-    record(folder, 'learned', learnedText({ iteration: 1, taskId: 'b', sample: 0 }));
+  test('is left out where that episode is not recorded', async () => {
+    const { folder } = newFolder(real, learnedEvent(learnedPart({ iteration: 1, slot: 7 })));
     const index = await indexOf(folder);
-    expect(index.all()[0]?.row).not.toHaveProperty('use');
-    expect(index.state()).toMatchObject({ unreadableCount: 1 });
+    expect(index.all().map(({ row }) => 'use' in row)).toEqual([false]);
+    expect(index.state()).toMatchObject({ unreadableCount: 0 });
   });
 });
 
-describe('The index of hostile records', () => {
-  test('counts invalid lines with their places, and has the others', async () => {
-    const bad = ['no json\n', '{"taskId":1}\n', '[]\n', '{"taskId":"x"}\n'];
-    const { folder } = newFolder(...bad, real);
+describe('The index of damaged and hostile records', () => {
+  test('counts damaged events with their places, and has the others', async () => {
+    const { folder, file } = newFolder(real, second, episodeEvent({ iteration: 2 }));
+    const places = [1, 3].map((at) => `${file}: the event at byte ${damageEvent(file, at)}: `);
     const index = await indexOf(folder);
-    expect(ids(index)).toEqual(['train/1/0/0/0']);
+    expect(ids(index)).toEqual([secondId]);
     const { unreadable, unreadableCount } = index.state();
-    expect(unreadableCount).toBe(4);
-    expect(unreadable[1]).toMatch(/train\.jsonl:2: it is not an episode$/);
-    expect(index.find('train/1/0/0/0')).toMatchObject({ line: 4 });
+    expect(unreadableCount).toBe(2);
+    expect(unreadable).toEqual(places.map((place) => expect.stringContaining(place)));
   });
 
-  test('reads bytes that are not UTF-8, and a line of 10 MB', async () => {
-    const long = episodeLine({ iteration: 1, taskId: 'long', messages: [user('y'.repeat(1e7))] });
-    const { folder } = newFolder(long);
-    const messages = [user('@@')];
-    const line = Buffer.from(episodeLine({ iteration: 1, when: 'after', messages }));
-    line.set([0xff, 0xc3], line.indexOf('@@'));
-    fs.writeFileSync(join(folder.trajectories, 'eval.jsonl'), line);
-    const [first, second] = (await indexOf(folder)).all();
-    expect(first).toMatchObject({ row: { question: 'y'.repeat(120) }, bytes: long.length - 1 });
-    expect(second?.row.question).toBe('\uFFFD\uFFFD');
+  test('counts a damaged event once, also where it begins with a cached index', async () => {
+    const { folder, file } = newFolder(real, second);
+    damageEvent(file, 1);
+    end(folder);
+    for (const index of [await indexOf(folder), await indexOf(folder)])
+      expect(index.state()).toMatchObject({ unreadableCount: 1 });
+  });
+
+  test('counts a rollout of which something that was drawn is missing', async () => {
+    const { folder, file } = newFolder(...drawn(), second);
+    damageEvent(file, 1);
+    const index = await indexOf(folder);
+    expect(ids(index)).toEqual([secondId]);
+    expect(index.state().unreadable).toEqual([
+      expect.stringContaining('its checksum does not match'),
+      `event 2, rollout ${realId}: its generation, event 1, is missing`,
+    ]);
+  });
+
+  test('reads bytes that are not UTF-8, and an episode of 10 MB', async () => {
+    const long = [user('y'.repeat(1e7))];
+    const { folder, file } = newFolder(episodeEvent({ iteration: 1, messages: long }));
+    const broken = episodeEvent({ iteration: 1, when: 'after', messages: [user('@@')] });
+    fs.appendFileSync(file, brokenFrame({ seq: 3, ...broken }));
+    const [first, last] = (await indexOf(folder)).all();
+    expect(first).toMatchObject({ row: { question: 'y'.repeat(120) }, characters: 1e7 });
+    expect(last?.row.question).toBe('\uFFFD\uFFFD');
   });
 });
 
 describe('a run that goes on', () => {
-  test('is read further, and a line that is still being written is left for later', async () => {
-    const two = episodeLine({ iteration: 1, slot: 1 });
-    const { folder } = newFolder(real, two.slice(0, 100));
+  test('is read further, and an event that is still being written is left for later', async () => {
+    const { folder, file } = newFolder(real);
+    const frame = frameOf({ seq: 3, ...second });
+    fs.appendFileSync(file, frame.subarray(0, 100));
     const index = await indexOf(folder);
-    expect(ids(index)).toEqual(['train/1/0/0/0']);
-    expect(await index.update()).toBe(false);
-    record(folder, 'train', two.slice(100));
-    expect(await index.update()).toBe(true);
-    expect(ids(index)).toEqual(['train/1/0/0/0', 'train/1/0/1/0']);
-    const neighbours = { previous: 'train/1/0/0/0', next: null };
-    expect(index.neighbours(index.find('train/1/0/1/0')!)).toEqual(neighbours);
-  });
-
-  test('has all of an iteration that was written between two of its files', async () => {
-    const { folder } = newFolder();
-    const writeIteration = (iteration: number) => {
-      record(folder, 'train', episodeLine({ iteration, taskId: 'a' }));
-      record(folder, 'learned', learnedText({ iteration, taskId: 'a', sample: 0 }));
-    };
-    let written = 1;
-    class Overtaken extends EpisodeIndex {
-      override fileOf(file: IndexedFile): string {
-        // After train.jsonl and before learned.jsonl.
-        if (file === 'eval' && this.count('train') > 0 && written === 1) writeIteration(++written);
-        return super.fileOf(file);
-      }
-    }
-    writeIteration(1);
-    const index = new Overtaken(folder);
-    await index.update();
-    expect({ written, rows: ids(index) }).toEqual({ written: 2, rows: ['train/1/0/0/0'] });
-    await index.update();
-    expect(index.all().map(({ row }) => row.use)).toEqual(['trained', 'trained']);
+    expect(ids(index)).toEqual([realId]);
     expect(index.state()).toMatchObject({ ready: true, unreadableCount: 0 });
+    expect(await index.update()).toBe(false);
+    fs.appendFileSync(file, frame.subarray(100));
+    expect(await index.update()).toBe(true);
+    expect(ids(index)).toEqual([realId, secondId]);
+    const neighbours = { previous: realId, next: null };
+    expect(index.neighbours(index.find(secondId)!)).toEqual(neighbours);
   });
 
-  test('is read again when a resume cut its files, also when they are longer again', async () => {
-    const cut = episodeLine({ iteration: 2, taskId: 'cut', messages: [user('x'.repeat(99))] });
-    const { folder, file } = newFolder(real, cut);
+  test('is read on where its segment grew and was then sealed', async () => {
+    const { folder } = newFolder(real);
     const index = await indexOf(folder);
-    fs.truncateSync(file, real.length);
-    const others = [5, 6].map((slot) => episodeLine({ iteration: 2, slot, taskId: 'other' }));
-    record(folder, 'train', ...others);
+    record(folder, second);
+    const damaged = (problem: string) => expect(problem).toBe('');
+    const options = { folder: folder.journal, durable: 'process', damaged } as const;
+    const writer = await JournalWriter.open(options);
+    for (const event of [sessionEvent({ from: 1 }), episodeEvent({ iteration: 2 })])
+      writer.write(event);
     await index.update();
-    expect(ids(index)).toEqual(['train/1/0/0/0', 'train/2/0/5/0', 'train/2/0/6/0']);
+    expect(ids(index)).toEqual([realId, secondId, 'train/2/0/0/0']);
+    await writer.close();
+    await index.update();
+    expect(ids(index)).toHaveLength(3);
+    expect((await index.read(index.find(secondId)!)).record.taskId).toBe('second');
+  });
+
+  test('shows a rollout that was played again once, as it was the last time', async () => {
+    const { folder } = newFolder(real, learnedEvent(learnedPart({ iteration: 1, taskId: 'real' })));
+    const index = await indexOf(folder);
+    addEvents(folder.path, [sessionEvent({ from: 0 }), episodeEvent({ iteration: 1, reward: 1 })]);
+    await index.update();
+    expect(index.all().map(({ row }) => [row.id, row.reward])).toEqual([[realId, 1]]);
+    const { record: read, learned } = await index.read(index.find(realId)!);
+    expect([read.reward, learned]).toEqual([1, undefined]);
+  });
+
+  test('loses what a session discards that plays it again', async () => {
+    const after = episodeEvent({ iteration: 1, when: 'after' });
+    const before = episodeEvent({ iteration: 0, when: 'before' });
+    const { folder } = newFolder(before, real, after, episodeEvent({ iteration: 2 }));
+    const index = await indexOf(folder);
+    expect(ids(index)).toHaveLength(4);
+    addEvents(folder.path, [sessionEvent({ from: 1, voids: false })]);
+    await index.update();
+    expect(ids(index)).toHaveLength(4);
+    addEvents(folder.path, [sessionEvent({ from: 1, voids: true })]);
+    await index.update();
+    expect(ids(index)).toEqual([realId, 'before/0/0/0/0']);
+    expect(index.find('train/2/0/0/0')).toBeUndefined();
+  });
+
+  test('is read again where its journal was replaced by a shorter one', async () => {
+    const { folder } = newFolder(real, second);
+    const index = await indexOf(folder);
+    writeEvents(folder.path, [sessionEvent(), episodeEvent({ iteration: 5 })]);
+    expect(await index.update()).toBe(true);
+    expect(ids(index)).toEqual(['train/5/0/0/0']);
   });
 });
 
-describe('the index beside the records', () => {
+describe('the index beside the journal', () => {
   test('is written when a run has ended, and is what the next viewer begins with', async () => {
     const { folder, cache } = newFolder(real);
     await indexOf(folder);
@@ -205,28 +276,27 @@ describe('the index beside the records', () => {
     expect(only?.row.outcome).toBe('cached');
   });
 
-  test.each([
-    ['grown', real + episodeLine({ iteration: 1, slot: 1, taskId: 'next' }), 2],
-    ['emptied', '', 0],
-    ['deleted', undefined, 0],
-    ['changed within its length', real.replace('"real"', '"fake"'), 1],
-  ])('is ignored for a file that was %s', async (_, text, episodes) => {
+  test.each<[string, readonly JournalEvent[] | undefined, string[]]>([
+    ['grown', [sessionEvent(), real, ...endsOf([real]), second], [realId, secondId]],
+    ['replaced by another', [sessionEvent(), second, ...endsOf([second])], [secondId]],
+    ['emptied', [], []],
+    ['deleted', undefined, []],
+    ['made shorter', [sessionEvent()], []],
+  ])('is right for a journal that was %s', async (_, events, expected) => {
     const { folder, file, cache } = newFolder(real);
     end(folder);
     await indexOf(folder);
     fs.rmSync(file);
-    if (text !== undefined) writeBelow(folder.trajectories, 'train.jsonl', text);
-    if (episodes === 1) fs.utimesSync(file, 1, 1);
-    const index = await indexOf(folder);
-    expect(index.all()).toHaveLength(episodes);
+    if (events !== undefined) writeEvents(folder.path, events);
+    expect(ids(await indexOf(folder))).toEqual(expected);
     const now = fs.readFileSync(cache, 'utf8');
-    for (const { row } of index.all()) expect(now).toContain(JSON.stringify(row.taskId));
+    for (const id of expected) expect(now).toContain(JSON.stringify(id));
   });
 
   test.each(['', '{"schema":1', '{"schema":99}', 'null'])('is made anew for %j', async (text) => {
     const { folder, cache } = newFolder(real);
     fs.writeFileSync(cache, text);
-    expect(ids(await indexOf(folder))).toEqual(['train/1/0/0/0']);
+    expect(ids(await indexOf(folder))).toEqual([realId]);
   });
 
   test('is reported once where it cannot be written', async () => {
@@ -236,7 +306,7 @@ describe('the index beside the records', () => {
     const told: string[] = [];
     const index = new EpisodeIndex(folder, (text) => told.push(text));
     await index.update();
-    record(folder, 'train', episodeLine({ iteration: 1, slot: 1, taskId: 'more' }));
+    record(folder, second);
     await index.update();
     expect(ids(index)).toHaveLength(2);
     expect(told).toEqual([expect.stringMatching(/^The index of .* cannot be saved/)]);
