@@ -2,6 +2,7 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
+  ftruncateSync,
   mkdirSync,
   openSync,
   rmSync,
@@ -85,11 +86,21 @@ export class JournalWriter {
       ...event,
       ...(data && { data: redacted(data, this.#redact) as Data }),
     });
-    writing(this.#segment.file, () => writeFileSync(this.#descriptor, frame));
+    writing(this.#segment.file, () => this.#append(frame));
     this.#next += 1;
     this.#bytes += frame.length;
     if (this.#bytes >= (this.options.segmentBytes ?? segmentBytes)) this.#turn();
     return seq;
+  }
+
+  /** A frame that did not fit leaves no part of it behind. */
+  #append(frame: Buffer): void {
+    try {
+      writeFileSync(this.#descriptor, frame);
+    } catch (failure) {
+      ftruncateSync(this.#descriptor, this.#bytes);
+      throw failure;
+    }
   }
 
   /** Resolves when what was written is as durable as the run asks for. All events of a tick share one sync. */
