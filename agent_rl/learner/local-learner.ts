@@ -106,8 +106,8 @@ export class LocalLearner implements Learner {
   readonly #memory: ProgramMemory;
   readonly #adapted: Adapted | undefined;
   #rope: RopeTables = { cos: new Float32Array(), sin: new Float32Array() };
-  #reference: Reference | undefined;
-  #published: Reference | undefined;
+  /** Those whose log-probabilities can be asked for. */
+  readonly #models: Partial<Record<Which, Reference>> = {};
   #changes = 0;
 
   constructor(
@@ -125,6 +125,7 @@ export class LocalLearner implements Learner {
     this.#feeds = Object.fromEntries(parameters);
     const { trained, frozen } = byTraining(config, parameters, options.trains);
     [this.#held, this.#given] = engine.copiesInputs ? [frozen, trained] : [{}, this.#feeds];
+    this.#models.policy = { config, given: this.#given };
     const holds = Object.keys(this.#held).length > 0;
     this.#programs = new ProgramCache(holds ? programsHeld : programsKept);
   }
@@ -135,11 +136,11 @@ export class LocalLearner implements Learner {
       const under = withoutTrainedAdapter(this.config);
       const names = allSpecs(under).map(({ name }) => name);
       const given = names.filter((name) => Object.hasOwn(this.#given, name));
-      this.#reference = { config: under, given: pick(this.#given, given) };
+      this.#models.reference = { config: under, given: pick(this.#given, given) };
       return;
     }
     requireTrainable(this.config);
-    this.#reference = this.#copy();
+    this.#models.reference = this.#copy();
   }
 
   async forward(
@@ -262,7 +263,7 @@ export class LocalLearner implements Learner {
   async exportWeights(target: WeightTarget): Promise<WeightRef> {
     // Counted by steps and not by calls, so that a resumed run continues with the same versions.
     const version = this.#optimizer.steps;
-    if (this.options.keepsPublished === true) this.#published = this.#copy();
+    if (this.options.keepsPublished === true) this.#models.published = this.#copy();
     if (target.kind === 'folder') {
       const { folder } = target;
       await mkdir(folder, { recursive: true });
@@ -281,7 +282,7 @@ export class LocalLearner implements Learner {
   async keepPublished({ location }: WeightRef): Promise<void> {
     const read = await readTrained(location, this.config);
     const given = { ...this.#given, ...Object.fromEntries(read) };
-    this.#published = { config: this.config, given };
+    this.#models.published = { config: this.config, given };
   }
 
   /** What it trains, as it is now. */
@@ -325,11 +326,7 @@ export class LocalLearner implements Learner {
   }
 
   async #score(batch: TrainBatch, temperature: number, which: Which): Promise<Float32Array> {
-    const model = {
-      policy: { config: this.config, given: this.#given },
-      reference: this.#reference,
-      published: this.#published,
-    }[which];
+    const model = this.#models[which];
     if (model === undefined) {
       throw new AgentRlError(
         'MODEL_INVALID',

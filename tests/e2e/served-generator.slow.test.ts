@@ -82,7 +82,7 @@ test('a training whose generator is in another process has the tokens, log-proba
   expect(own.length).toBeGreaterThan(8);
   expect(others).toEqual(own);
   const log = readFileSync(join(String(ended['run']), 'run.log'), 'utf8');
-  expect(log).toContain('sending them again');
+  expect(log).toContain('Sending them again');
 });
 
 describe('The command agent-rl serve', () => {

@@ -33,11 +33,7 @@ export const sessionEvent = (facts: object = {}): JournalEvent => ({
 });
 
 /** The events of a run that played these rollouts, iteration by iteration and evaluation by evaluation, in this order. */
-export function journalOf({
-  rollouts = [],
-  learned = [],
-  session,
-}: WrittenJournal): JournalEvent[] {
+function journalOf({ rollouts = [], learned = [], session }: WrittenJournal): JournalEvent[] {
   const events = [sessionEvent(session)];
   for (const [name, batch] of groupBy(rollouts, batchName)) {
     const own = learned.filter(({ rollout }) => batchName(rollout) === name);

@@ -67,6 +67,7 @@ export const GenerateBody = Type.Object({
   version: Type.Optional(Type.Integer({ minimum: 0 })),
   episode: Type.String(),
   tokens: Type.Array(Type.Integer({ minimum: 0 }), { minItems: 1, maxItems: 2 ** 24 }),
+  opening: Type.Optional(Type.Integer({ minimum: 1 })),
   maxTokens: Type.Integer({ minimum: 0 }),
   stopTokens: tokens,
   sampling: Type.Object({

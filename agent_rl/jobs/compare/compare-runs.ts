@@ -29,10 +29,10 @@ export async function compareRuns({ a, b, print }: CompareOptions): Promise<JobR
   const { differences, slicesKnown } = await heldOut(one, other);
   const parting = await divergenceOf([one.folder, other.folder], 'train');
   const settings = changedSettings(one.config, other.config);
-  if (differences.length === 0 && parting.batches === 0)
+  if (differences.length === 0 && parting.batches === 0 && parting.first === undefined)
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `${one.folder.path} and ${other.folder.path} cannot be compared: no held-out task was attempted by both runs before training, or by both after training, and training differs from its first event on. Compare runs on the same tasks. ${settings.length === 0 ? 'Their settings are the same.' : `Settings that differ: ${settings.slice(0, 5).join('; ')}${settings.length > 5 ? `; and ${settings.length - 5} more` : ''}.`}`,
+      `${one.folder.path} and ${other.folder.path} cannot be compared: no held-out task was attempted by both runs before training, or by both after training, and at least one of them did not train. Compare runs on the same tasks. ${settings.length === 0 ? 'Their settings are the same.' : `Settings that differ: ${settings.slice(0, 5).join('; ')}${settings.length > 5 ? `; and ${settings.length - 5} more` : ''}.`}`,
     );
   const costs = [one, other].map(costsOf) as [Costs, Costs];
   print(

@@ -1,6 +1,5 @@
 import { crc32 } from 'node:zlib';
 
-import { isRecord } from '../../core/is-record.ts';
 import {
   type JournalColumn,
   journalColumns,
@@ -19,8 +18,6 @@ export interface NumberedEvent extends JournalEvent {
  * short, the last.
  */
 const headBytes = 8;
-/** Beyond it a length is damage: no event is that long. */
-const mostBytes = 2 ** 30;
 
 type Counts = Partial<Record<'tokens' | JournalColumn, number>>;
 const numberColumns = ['tokens', ...journalColumns] as const;
@@ -56,19 +53,35 @@ export type Framed =
  * @yields each event with the offset of its frame; a damaged frame; at the end `cut` for one that is cut short
  */
 export function* framesIn(bytes: Buffer): Generator<Framed & { offset: number; end: number }> {
-  let offset = 0;
-  while (offset < bytes.length) {
-    const length = offset + headBytes <= bytes.length ? bytes.readUInt32LE(offset) : Infinity;
-    const end = offset + headBytes + length;
-    if (end > bytes.length) {
-      const problem =
-        length > mostBytes && length !== Infinity ? 'its length is damaged' : cutShort;
-      yield { problem, offset, end: bytes.length };
-      return;
-    }
-    yield { ...framedAt(bytes.subarray(offset, end)), offset, end };
+  for (let offset = 0; offset < bytes.length;) {
+    const rest = bytes.subarray(offset);
+    const length = rest.length < headBytes ? Infinity : rest.readUInt32LE(0);
+    const isWhole = headBytes + length <= rest.length && rest.some((byte) => byte !== 0);
+    const next = isWhole ? headBytes + length : nextFrame(rest);
+    const end = next === undefined ? bytes.length : offset + next;
+    if (isWhole) yield { ...framedAt(rest.subarray(0, next)), offset, end };
+    else yield { problem: next === undefined ? cutShort : 'its length is damaged', offset, end };
     offset = end;
   }
+}
+
+/** How the JSON of every event begins. */
+const beginning = Buffer.from('{"seq":');
+
+/** Where a whole frame begins behind one whose length is damaged; undefined behind one that is cut short. */
+function nextFrame(rest: Buffer): number | undefined {
+  const jsonAt = headBytes + 4;
+  for (
+    let at = rest.indexOf(beginning, jsonAt + 1);
+    at >= 0;
+    at = rest.indexOf(beginning, at + 1)
+  ) {
+    const frame = rest.subarray(at - jsonAt);
+    const length = frame.readUInt32LE(0);
+    if (headBytes + length > frame.length) continue;
+    if (framedAt(frame.subarray(0, headBytes + length)).event !== undefined) return at - jsonAt;
+  }
+  return undefined;
 }
 
 /** The problem of a last frame that was being written when the process ended. */
@@ -76,7 +89,8 @@ export const cutShort = 'it is cut short';
 
 function framedAt(frame: Buffer): Framed {
   const payload = frame.subarray(headBytes);
-  if (crc32(payload) !== frame.readUInt32LE(4)) return { problem: 'its checksum does not match' };
+  if (payload.length < 4 || crc32(payload) !== frame.readUInt32LE(4))
+    return { problem: 'its checksum does not match' };
   const jsonEnd = 4 + payload.readUInt32LE(0);
   const { counts, ...event } = JSON.parse(payload.toString('utf8', 4, jsonEnd)) as NumberedEvent & {
     counts: Counts;
@@ -94,7 +108,8 @@ function framedAt(frame: Buffer): Framed {
       return count === undefined ? [] : [[name, new Float32Array(numbers(count))]];
     }),
   );
-  return { event: checked({ ...event, ...withNumbers(tokens, columns) }) };
+  const read = { ...event, ...withNumbers(tokens, columns) };
+  return isKnown(read) ? { event: read } : { problem: unknownType(read) };
 }
 
 /** Columns without numbers are absent. */
@@ -106,10 +121,13 @@ export const withNumbers = (
   ...(Object.keys(columns).length > 0 && { columns }),
 });
 
+const isKnown = ({ type }: NumberedEvent): boolean => journalTypes.includes(type);
+
+const unknownType = ({ seq, type }: NumberedEvent): string =>
+  `event ${seq} has the type "${type}", which this version cannot read`;
+
 /** @throws Error for an event of a type that this version does not know */
 export function checked(event: NumberedEvent): NumberedEvent {
-  if (isRecord(event) && journalTypes.includes(event.type)) return event;
-  throw new Error(
-    `event ${event.seq} has the type "${event.type}", which this version cannot read`,
-  );
+  if (isKnown(event)) return event;
+  throw new Error(unknownType(event));
 }

@@ -1,7 +1,15 @@
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { crc32 } from 'node:zlib';
 
 import { type NumberedEvent } from './event-frame.ts';
-import { type Damaged, openEvents, readSegment, type Segment, segmentsOf } from './segments.ts';
+import {
+  asItIsNow,
+  type Damaged,
+  openEvents,
+  readSegment,
+  type Segment,
+  segmentsOf,
+} from './segments.ts';
 
 /** Where an event stands: the segment, by the number of its first event, and the row in it. */
 export type EventPlace = readonly [segment: number, row: number];
@@ -10,16 +18,21 @@ export type EventPlace = readonly [segment: number, row: number];
 export interface JournalMark {
   segment: number;
   rows: number;
+  /** Of what these rows are about. */
+  crc: number;
 }
 
-export const journalStart: JournalMark = { segment: 0, rows: 0 };
+export const journalStart: JournalMark = { segment: 0, rows: 0, crc: 0 };
 
 /** A decoded segment. */
 interface Held {
   events: NumberedEvent[];
   /** Of an open one, bytes that were read. */
   bytes: number;
+  checksum: string | undefined;
 }
+
+const nothingHeld: Held = { events: [], bytes: 0, checksum: undefined };
 
 /** Segments that are held decoded. */
 const mostHeld = 3;
@@ -45,10 +58,12 @@ export class EventStore {
   }
 
   /** Whether what was read is still there. */
-  async holds({ segment, rows }: JournalMark): Promise<boolean> {
+  async holds({ segment, rows, crc }: JournalMark): Promise<boolean> {
     if (rows === 0) return true;
     const found = segmentsOf(this.folder).find(({ first }) => first === segment);
-    return found !== undefined && (await this.#events(found)).length >= rows;
+    if (found === undefined) return false;
+    const events = await this.#events(found);
+    return events.length >= rows && crcOf(events.slice(0, rows)) === crc;
   }
 
   /** Reads what is behind a mark. @returns the new mark */
@@ -64,7 +79,7 @@ export class EventStore {
       const from = first === mark.segment ? mark.rows : 0;
       const { length } = events;
       for (let row = from; row < length; row++) await use(events[row]!, [first, row]);
-      if (length > 0) read = { segment: first, rows: length };
+      if (length > 0) read = { segment: first, rows: length, crc: crcOf(events) };
     }
     return read;
   }
@@ -84,12 +99,14 @@ export class EventStore {
   }
 
   async #events(segment: Segment): Promise<NumberedEvent[]> {
-    const { first, checksum } = segment;
+    const { first, checksum } = asItIsNow(segment);
     const known = this.#held.get(first);
     const held =
       checksum === undefined
-        ? this.#grown(segment, known ?? { events: [], bytes: 0 })
-        : (known ?? { events: await readSegment(segment, this.damaged), bytes: 0 });
+        ? this.#grown(segment, known ?? nothingHeld)
+        : known?.checksum === checksum
+          ? known
+          : { events: await readSegment(segment, this.damaged), bytes: 0, checksum };
     this.#held.delete(first);
     this.#held.set(first, held);
     const [oldest] = this.#held.keys();
@@ -97,17 +114,25 @@ export class EventStore {
     return held.events;
   }
 
-  #grown({ file }: Segment, { events, bytes }: Held): Held {
+  #grown({ file }: Segment, held: Held): Held {
     const descriptor = openSync(file, 'r');
     try {
-      const more = Buffer.alloc(Math.max(0, fstatSync(descriptor).size - bytes));
+      const { size } = fstatSync(descriptor);
+      const { events, bytes } = size < held.bytes ? nothingHeld : held;
+      const more = Buffer.alloc(size - bytes);
       readSync(descriptor, more, 0, more.length, bytes);
       const read = openEvents(file, more, this.damaged);
-      return { events: events.concat(read.events), bytes: bytes + read.bytes };
+      return { events: events.concat(read.events), bytes: bytes + read.bytes, checksum: undefined };
     } finally {
       closeSync(descriptor);
     }
   }
 }
+
+const crcOf = (events: readonly NumberedEvent[]): number =>
+  events.reduce((crc, { seq, type, when, iteration, round, slot, sample, data }) => {
+    const about = [seq, type, when, iteration, round, slot, sample, data?.['taskId'] ?? null];
+    return crc32(JSON.stringify(about), crc);
+  }, 0);
 
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;

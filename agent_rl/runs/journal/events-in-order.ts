@@ -41,7 +41,8 @@ export async function* eventsInOrder(
   folder: string,
   { file, unfinished = false, damaged }: JournalQuery,
 ): AsyncGenerator<EventBatch> {
-  const sessions = await sessionsOf(folder, damaged);
+  // Damage is reported where everything is read.
+  const sessions = await sessionsOf(folder, () => undefined);
   const held = new Map<string, Map<string, NumberedEvent>>();
   const published = new Map<number, NumberedEvent>();
   for (const segment of segmentsOf(folder))

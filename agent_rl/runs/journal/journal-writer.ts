@@ -34,8 +34,8 @@ export interface JournalOptions {
   damaged: Damaged;
 }
 
-/** Small enough to be sealed in a fraction of a second. */
-const segmentBytes = 16 * 2 ** 20;
+/** Small enough to be sealed in half a second. */
+const segmentBytes = 8 * 2 ** 20;
 
 type Data = NonNullable<JournalEvent['data']>;
 

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 
 import { messageOf } from '../../core/errors.ts';
@@ -46,6 +46,12 @@ export function segmentsOf(folder: string): Segment[] {
   return [...found.values()].toSorted((a, b) => a.first - b.first);
 }
 
+/** An open segment may have been sealed since it was listed. */
+export const asItIsNow = (segment: Segment): Segment =>
+  existsSync(segment.file)
+    ? segment
+    : (segmentsOf(dirname(segment.file)).find(({ first }) => first === segment.first) ?? segment);
+
 /** What cannot be read of a segment, each with its place. */
 export type Damaged = (problem: string) => void;
 
@@ -56,10 +62,11 @@ export type Damaged = (problem: string) => void;
  * @param rows to read of a sealed one, from the first; all by default
  */
 export async function readSegment(
-  { file, checksum }: Segment,
+  segment: Segment,
   damaged: Damaged,
   rows?: number,
 ): Promise<NumberedEvent[]> {
+  const { file, checksum } = asItIsNow(segment);
   const bytes = readFileSync(file);
   if (checksum === undefined) return openEvents(file, bytes, damaged).events;
   if (hex(bytes) !== checksum) {

@@ -58,7 +58,7 @@ export interface Simulated {
 
 const [workers, iterations, tasksPerStep, maxEpisodeTokens] = [3, 3, 2, 24];
 
-/** Weights are told apart by what they give. */
+/** Other weights give other numbers. */
 const logProbOf = (id: number, weights: string): number =>
   Math.fround(-(id + 1) / 100 - (numberOf(hash(weights)) % 1000) / 1e4);
 

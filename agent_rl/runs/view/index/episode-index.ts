@@ -151,6 +151,7 @@ export class EpisodeIndex {
     const known = this.#byId.get(row.id);
     // Played again by a later session.
     if (known !== undefined) {
+      delete known.learned;
       Object.assign(known, { row, rollout: place, drawn, characters });
       return;
     }
@@ -187,7 +188,9 @@ export class EpisodeIndex {
   }
 
   #damaged(problem: string): void {
-    this.#contents.unreadable.add(problem);
+    const { unreadable } = this.#contents;
+    // A segment is read again where it is no longer held.
+    if (!unreadable.first.includes(problem)) unreadable.add(problem);
   }
 
   #keep(): void {

@@ -53,16 +53,18 @@ test('runs whose events have another order and other times do not differ', async
 });
 
 test.each([
-  ['a token', [generation(0, [1, 2])], [generation(0, [1, 3])], 'tokens[1]', 2, 3],
-  ['a log-probability', [generation(0, [1])], [generation(0, [1], -1)], 'logProbs[0]', -0.5, -1],
-  ['a result', [called('x')], [called('y')], 'result.content', 'x', 'y'],
-  ['a length', [generation(0, [1, 2])], [generation(0, [1])], 'tokens[1]', 2, 'ends'],
-])(
-  'the first difference names %s with its place and both values',
-  async (_, a, b, at, one, two) => {
-    expect(await first(a, b)).toMatchObject({ batch: 'train 1', at, a: one, b: two });
-  },
-);
+  ['a token', [generation(0, [1, 2])], [generation(0, [1, 3])], { at: 'tokens[1]', a: 2, b: 3 }],
+  [
+    'a log-probability',
+    [generation(0, [1])],
+    [generation(0, [1], -1)],
+    { at: 'logProbs[0]', a: -0.5, b: -1 },
+  ],
+  ['a result', [called('x')], [called('y')], { at: 'result.content', a: 'x', b: 'y' }],
+  ['a length', [generation(0, [1, 2])], [generation(0, [1])], { at: 'tokens[1]', a: 2, b: 'ends' }],
+])('the first difference names %s with its place and both values', async (_, a, b, expected) => {
+  expect(await first(a, b)).toMatchObject({ batch: 'train 1', ...expected });
+});
 
 test('the earliest event of a rollout is named, and one that is absent', async () => {
   const found = await first(

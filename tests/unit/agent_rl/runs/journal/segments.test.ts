@@ -62,7 +62,7 @@ async function written(count = 40) {
   const writer = await open(folder);
   const events = Array.from({ length: count }, () => randomEvent(random));
   for (const event of events) writer.write(event);
-  return { folder, writer, events: events.map((event, seq) => ({ seq, ...event })) };
+  return { folder, writer, events: events.map((event, seq) => Object.assign({ seq }, event)) };
 }
 
 describe('A journal', () => {
@@ -112,8 +112,8 @@ describe('A journal', () => {
   });
 });
 
-describe('A flipped byte', () => {
-  test('of an open segment costs one event at most, or is found in its length, and is named', async () => {
+describe('A damaged journal', () => {
+  test('loses the event with a flipped byte, and names it', async () => {
     const { folder, writer, events } = await written(12);
     const [segment] = segmentsOf(folder);
     const whole = readFileSync(segment!.file);
@@ -127,13 +127,15 @@ describe('A flipped byte', () => {
         expect(events.find(({ seq }) => seq === event.seq)).toEqual(event);
       for (const event of read) isWhole(event);
       expect(read.length).toBeLessThan(events.length);
-      if (damages.length > 0) expect(damages[0]).toContain(`${segment!.file}: the event at byte`);
+      expect(damages.every((text) => text.startsWith(`${segment!.file}: the event at byte`))).toBe(
+        true,
+      );
     }
     await writer.close();
     damages.length = 0;
   });
 
-  test('of a sealed segment is found by the name of the file', async () => {
+  test('names a sealed segment with a flipped byte, whose name has its checksum', async () => {
     const { folder, writer } = await written();
     await writer.close();
     const { file } = segmentsOf(folder)[0]!;
