@@ -20,8 +20,9 @@ function meant(word: string, lines: readonly string[]): string | undefined {
   return lines.find((line) => lastOf(line) === name);
 }
 
-/** Names of before there were groups, where they are not the last word of today's. */
+/** Names of before there were groups, where they are not the last word of one of today's alone. */
 const renamed = new Map([
+  ['export', 'model export'],
   ['prepare-data', 'data prepare'],
   ['verify-dataset', 'data verify'],
 ]);

@@ -280,14 +280,11 @@ export class LocalLearner implements Learner {
   }
 
   async keepPublished({ location }: WeightRef): Promise<void> {
-    const read = await readTrained(location, this.config);
-    const given = { ...this.#given, ...Object.fromEntries(read) };
-    this.#models.published = { config: this.config, given };
+    this.#models.published = this.#copy(await readTrained(location, this.config));
   }
 
-  /** What it trains, as it is now. */
-  #copy(): Reference {
-    const copies = [...this.#trained].map(([name, values]) => [name, Float32Array.from(values)]);
+  #copy(trained = this.#trained): Reference {
+    const copies = [...trained].map(([name, values]) => [name, Float32Array.from(values)]);
     return { config: this.config, given: { ...this.#given, ...Object.fromEntries(copies) } };
   }
 
