@@ -22,7 +22,8 @@ export interface ToolContract {
 const contextOf = (inputs: ToolContract['inputs'] = {}): ToolContext => ({
   signal: new AbortController().signal,
   inputs,
-  idempotencyKey: 'call', random: new KeyedRng(1, 'contract'),
+  idempotencyKey: 'call',
+  random: new KeyedRng(1, 'contract'),
 });
 
 const withoutTimes = (result: ToolResult): unknown =>

@@ -51,7 +51,12 @@ async function opened(url: string, answer: Answer, opening: Opening = {}): Promi
   try {
     return await new OpenPageTool({ shared: reader, settings }).call(
       { url: url.replace('SERVER', server.origin) },
-      { signal: new AbortController().signal, inputs: {}, idempotencyKey: 'call', random: new KeyedRng(1) },
+      {
+        signal: new AbortController().signal,
+        inputs: {},
+        idempotencyKey: 'call',
+        random: new KeyedRng(1),
+      },
     );
   } finally {
     await reader.close();

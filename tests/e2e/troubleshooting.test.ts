@@ -63,7 +63,12 @@ async function search(block: object): Promise<ToolResult> {
   const settings = validateBlock(SearchSettings, block, { path: 'tools.0', places: new Map() });
   const shared = await openSearch(settings, { environment: {} });
   try {
-    const context = { signal: new AbortController().signal, inputs: {}, idempotencyKey: 'call', random: new KeyedRng(1) };
+    const context = {
+      signal: new AbortController().signal,
+      inputs: {},
+      idempotencyKey: 'call',
+      random: new KeyedRng(1),
+    };
     return await new SearchTool({ shared, settings }).call({ query: 'kettle' }, context);
   } finally {
     await shared.close();

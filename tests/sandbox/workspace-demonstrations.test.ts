@@ -17,7 +17,11 @@ const sandbox = startedSandbox();
 
 const run: RunProgram = async (code, setup) => {
   const tool = new CodeExecTool({ sandbox: sandbox(), settings: {} });
-  const context = { signal: new AbortController().signal, idempotencyKey: 'call', random: new KeyedRng(1) };
+  const context = {
+    signal: new AbortController().signal,
+    idempotencyKey: 'call',
+    random: new KeyedRng(1),
+  };
   const call = tool.call({ code }, { ...context, inputs: { setup } });
   const { content, isError = false } = await call;
   return { content, isError };

@@ -10,7 +10,8 @@ import type { Answer, WebServer } from './web-server.ts';
 export const callOf = (call: number, sample = 0): ToolContext => ({
   signal: new AbortController().signal,
   inputs: {},
-  idempotencyKey: 'call', random: new KeyedRng(1, 'tool', 'task', sample, call),
+  idempotencyKey: 'call',
+  random: new KeyedRng(1, 'tool', 'task', sample, call),
 });
 
 /** Searches the web as the tool does, where a server of this machine stands for every provider. */

@@ -19,7 +19,12 @@ export async function openRunSearch({ chosen }: PreparedRun): Promise<OpenedSear
   const tool = new SearchTool({ shared, settings: settings as SearchSettings });
   const random = new KeyedRng('questions searched for');
   const search: ShownSearch = async (query) => {
-    const context = { signal: new AbortController().signal, random, idempotencyKey: '', inputs: {} };
+    const context = {
+      signal: new AbortController().signal,
+      random,
+      idempotencyKey: '',
+      inputs: {},
+    };
     const result = await tool.call({ query }, context);
     return { content: result.content, hits: hitsOf(result) ?? [] };
   };

@@ -9,7 +9,12 @@ import { thrownBy } from '#tests/support/thrown.ts';
 
 const face = { name: 'add', description: 'Adds two numbers.' };
 const { signal } = new AbortController();
-const context: ToolContext = { signal, inputs: { hidden: 1 }, idempotencyKey: 'call', random: new KeyedRng(1) };
+const context: ToolContext = {
+  signal,
+  inputs: { hidden: 1 },
+  idempotencyKey: 'call',
+  random: new KeyedRng(1),
+};
 const call = async (plugin: ToolPlugin, args: object) => new plugin().call(args, context);
 /** The result of a tool without parameters that executes this. */
 const giving = (execute: (input: unknown, called: ToolContext) => unknown) =>

@@ -29,7 +29,13 @@ const runWith = async (
   const tool = { call: async (args: never, context: ToolContext) => behave(args, context) } as Tool;
   return runner.run(
     { id: 'call_0_0', name: 'adder', arguments: { a: 1 }, ...call },
-    { tools: new Map([['adder', tool]]), inputs: { hidden: 5 }, idempotencyKey: 'call', randomPath: [1, 'x'], signal },
+    {
+      tools: new Map([['adder', tool]]),
+      inputs: { hidden: 5 },
+      idempotencyKey: 'call',
+      randomPath: [1, 'x'],
+      signal,
+    },
   );
 };
 
