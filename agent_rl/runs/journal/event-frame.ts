@@ -22,15 +22,18 @@ const headBytes = 8;
 type Counts = Partial<Record<'tokens' | JournalColumn, number>>;
 const numberColumns = ['tokens', ...journalColumns] as const;
 
-export function frameOf({ tokens, columns, ...event }: NumberedEvent): Buffer {
-  const arrays = numberColumns.flatMap((name) => {
+export function frameOf(event: NumberedEvent): Buffer {
+  const { tokens, columns } = event;
+  const counts: Counts = {};
+  const numbers: Buffer[] = [];
+  for (const name of numberColumns) {
     const values = name === 'tokens' ? tokens : columns?.[name];
-    return values === undefined ? [] : [{ name, values }];
-  });
-  const counts = Object.fromEntries(arrays.map(({ name, values }) => [name, values.length]));
-  const json = Buffer.from(JSON.stringify({ ...event, counts }));
-  const numbers = arrays.map(({ values }) =>
-    Buffer.from(values.buffer, values.byteOffset, values.byteLength),
+    if (values === undefined) continue;
+    counts[name] = values.length;
+    numbers.push(Buffer.from(values.buffer, values.byteOffset, values.byteLength));
+  }
+  const json = Buffer.from(
+    JSON.stringify({ ...event, tokens: undefined, columns: undefined, counts }),
   );
   const length = 4 + json.length + numbers.reduce((sum, one) => sum + one.length, 0);
   const frame = Buffer.allocUnsafe(headBytes + length);

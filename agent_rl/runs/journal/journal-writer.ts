@@ -79,13 +79,10 @@ export class JournalWriter {
   }
 
   /** @returns its number. @throws AgentRlError `OUTPUT_UNWRITABLE`, on a full disk among others */
-  write({ data, ...event }: JournalEvent): number {
+  write(event: JournalEvent): number {
     const seq = this.#next;
-    const frame = frameOf({
-      seq,
-      ...event,
-      ...(data && { data: redacted(data, this.#redact) as Data }),
-    });
+    const data = event.data && (redacted(event.data, this.#redact) as Data);
+    const frame = frameOf({ seq, ...event, ...(data && { data }) });
     writing(this.#segment.file, () => this.#append(frame));
     this.#next += 1;
     this.#bytes += frame.length;
