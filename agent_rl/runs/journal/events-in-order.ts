@@ -35,7 +35,7 @@ const ranks: Partial<Record<JournalType, number>> = {
 /**
  * Reads what a run did, batch by batch. What a resumed session made again is given once.
  *
- * @yields an iteration or evaluation; with an iteration the publications of the weights that it changed
+ * @yields an iteration or evaluation; with the publications of the weights that drew it
  */
 export async function* eventsInOrder(
   folder: string,
@@ -45,6 +45,7 @@ export async function* eventsInOrder(
   const sessions = await sessionsOf(folder, () => undefined);
   const held = new Map<string, Map<string, NumberedEvent>>();
   const published = new Map<number, NumberedEvent>();
+  let given = -1;
   for (const segment of segmentsOf(folder))
     for (const event of await readSegment(segment, damaged)) {
       const { type, when, iteration, version = 0 } = event;
@@ -59,21 +60,31 @@ export async function* eventsInOrder(
       if (!ends || !isFinal(event, sessions)) continue;
       held.delete(name);
       const events = inOrder([...batch.values()]);
-      yield { name, events: [...weightsBefore(published, events), ...events] };
+      const weights = weightsOf(events, published, given);
+      given = weights.at(-1)?.version ?? given;
+      yield { name, events: [...weights, ...events] };
     }
   if (!unfinished) return;
   for (const [name, batch] of held) yield { name, events: inOrder([...batch.values()]) };
 }
 
-/** Takes the publications of weights that an update changed. A later one may have been made already, or not yet. */
-function weightsBefore(
-  published: Map<number, NumberedEvent>,
+/**
+ * The publications after version `given` of weights that drew these events. A later one may have been made already, or not
+ * yet; a resumed session makes an earlier one again.
+ */
+function weightsOf(
   events: readonly NumberedEvent[],
+  published: ReadonlyMap<number, NumberedEvent>,
+  given: number,
 ): NumberedEvent[] {
-  const steps = Number(events.find(({ type }) => type === 'update')?.data?.['steps'] ?? 0);
-  const before = [...published.values()].filter(({ version = 0 }) => version < steps);
-  for (const { version = 0 } of before) published.delete(version);
-  return before.toSorted((a, b) => a.version! - b.version!);
+  const drawnBy = events.reduce(
+    (newest, { type, version = -1 }) =>
+      type === 'generation' ? Math.max(newest, version) : newest,
+    -1,
+  );
+  return [...published.values()]
+    .filter(({ version = 0 }) => version > given && version <= drawnBy)
+    .toSorted((a, b) => a.version! - b.version!);
 }
 
 const drawnBefore = ({ data }: NumberedEvent): number => Number(data?.['drawn'] ?? 0);
