@@ -1,4 +1,4 @@
-import type { FailedAttempt, Rollout, RolloutKey, RolloutTime } from '../rollout.ts';
+import type { FailedAttempt, Rollout, RolloutKey } from '../rollout.ts';
 import type { ExecutedCall, Verdict } from '../plugins/environment.ts';
 import type { Generation, RandomKey } from './generator.ts';
 
@@ -47,7 +47,6 @@ export type JournalColumn = (typeof journalColumns)[number];
 /** An event of a run. What does not apply is absent. */
 export interface JournalEvent extends Partial<Omit<RolloutKey, 'run'>> {
   readonly type: JournalType;
-  readonly when?: RolloutTime;
   /** Attempts at the rollout that failed before. */
   readonly attempt?: number;
   readonly agent?: string;

@@ -1,6 +1,7 @@
 import { mean, sum } from '../../algorithms/statistics.ts';
 import { openAgent } from '../../compose/open-agent.ts';
 import { resolveRun } from '../../compose/resolve-run.ts';
+import { AgentRlError } from '../../core/errors.ts';
 import type { Verdict } from '../../core/plugins/environment.ts';
 import type { Policy } from '../../core/plugins/policy.ts';
 import { keyText, type Part, type Rollout, sampledTokens } from '../../core/rollout.ts';
@@ -46,7 +47,8 @@ interface Rescored {
  * Gives the recorded rollouts of a run other rewards, and says what each update would have trained. Verdicts are as recorded;
  * nothing is sampled and no tool is called.
  *
- * @throws AgentRlError `CHECKPOINT_INVALID` for a folder without a journal
+ * @throws AgentRlError `CHECKPOINT_INVALID` for a folder without a journal, `CONFIG_INVALID` for rewards with which other
+ * groups would have been played
  */
 export async function rescoreRun({ run, print, ...options }: RescoreOptions): Promise<JobResult> {
   const { trainSplit, evalSplit } = options.loaded.config.dataset;
@@ -71,7 +73,8 @@ export async function rescoreRun({ run, print, ...options }: RescoreOptions): Pr
               requests.map(async (request) => {
                 const recorded = byKey.get(keyText(request.key));
                 if (recorded?.rollout.taskId !== request.task.taskId)
-                  throw new Error(
+                  throw new AgentRlError(
+                    'CONFIG_INVALID',
                     `Rollout ${keyText(request.key)} of task ${request.task.taskId} is not recorded: with these rewards other groups are played. Set algorithm.selection to all.`,
                   );
                 const parts = await agent.make(request);

@@ -1,5 +1,4 @@
-import type { ExecutedCall } from '../../core/plugins/environment.ts';
-import type { EnvironmentReplay } from '../../core/plugins/environment.ts';
+import type { EnvironmentReplay, ExecutedCall } from '../../core/plugins/environment.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import type { ToolCall } from '../../core/message.ts';
 import type { AttemptJournal, CallPlace } from '../../core/services/journal.ts';

@@ -92,11 +92,12 @@ export class ToolRunner {
     for (const { isolated } of this.#known.values()) isolated?.startAhead(episodes);
   }
 
-  /** Whether calls of a tool may be made again after an interruption. */
+  /** Whether calls of a tool may be made again after an interruption. A call of an unknown tool does nothing. */
   repeats(name: string): boolean {
-    const spec = this.#known.get(name)?.spec;
+    const known = this.#known.get(name);
+    if (known === undefined) return true;
     const isOurs = this.told.sources?.get(name) === builtInSource;
-    return (spec?.onInterrupt ?? (isOurs ? 'repeat' : 'fail')) === 'repeat';
+    return (known.spec.onInterrupt ?? (isOurs ? 'repeat' : 'fail')) === 'repeat';
   }
 
   /** Why a call is rejected without being run, in the words that the model reads; undefined for one that can run. */

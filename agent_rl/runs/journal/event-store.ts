@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 
-import { type NumberedEvent } from './event-frame.ts';
+import type { NumberedEvent } from './event-frame.ts';
 import {
   asItIsNow,
   type Damaged,

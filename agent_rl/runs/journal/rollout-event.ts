@@ -3,9 +3,7 @@ import type { Part, Rollout } from '../../core/rollout.ts';
 import type { Span, TranscriptRecord } from '../../core/transcript.ts';
 import type { NumberedEvent } from './event-frame.ts';
 
-/**
- * What was drawn for a request, by the number of its event.
- */
+/** What was drawn for a request, by the number of its event. */
 export interface Drawn {
   readonly seq: number;
   readonly tokens: Int32Array;

@@ -4,7 +4,6 @@ import { crc32 } from 'node:zlib';
 
 import { messageOf } from '../../core/errors.ts';
 import { cutShort, framesIn, type NumberedEvent } from './event-frame.ts';
-
 import { eventsIn } from './sealed-segment.ts';
 
 /**

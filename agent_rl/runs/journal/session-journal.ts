@@ -1,6 +1,3 @@
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-
 import { type Config, resolvedYaml } from '../../config/index.ts';
 import { packageVersion } from '../../core/package-root.ts';
 import type { Learner } from '../../core/services/learner.ts';
@@ -9,6 +6,7 @@ import type { Log } from '../../telemetry/index.ts';
 import type { Rollouts } from '../../rollout/rollout-worker.ts';
 import type { TrainingEvent } from '../../trainer/trainer-contracts.ts';
 import type { RunFolder } from '../run-folder.ts';
+import { codeOf, sha256 } from './code-of.ts';
 import { JournalWriter } from './journal-writer.ts';
 import { learnedEvent } from './learned-event.ts';
 import { recordedAfter, type RecordedWork } from './recorded-rollouts.ts';
@@ -54,7 +52,7 @@ export class SessionJournal {
       durable: config.journal.durable,
       damaged,
     });
-    const code = codeOf(config);
+    const code = codeOf(config.plugins);
     const before = await lastSession(folder.journal, damaged);
     const isSame = before === undefined || before.code === code;
     if (!isSame) log.warn('The code has changed since the last session of this run.');
@@ -129,7 +127,7 @@ export class SessionJournal {
     }
   };
 
-  /** Once, after the first iteration: there is nothing left to take then. */
+  /** Once, after the first iteration or at the end: there is nothing left to take then. */
   #sayTaken(): void {
     if (this.#said) return;
     this.#said = true;
@@ -141,15 +139,7 @@ export class SessionJournal {
   }
 
   close(): Promise<void> {
+    this.#sayTaken();
     return this.run.close();
   }
-}
-
-const sha256 = (text: string | Buffer): string => createHash('sha256').update(text).digest('hex');
-
-/** The package and the files of plugins. What a program passes as a value has no file. */
-function codeOf({ plugins }: Config): string {
-  const files = plugins.filter((path) => path.startsWith('/'));
-  const hashes = files.map((path) => sha256(readFileSync(path)));
-  return sha256(JSON.stringify([packageVersion(), hashes]));
 }

@@ -1,14 +1,14 @@
 import { expect, test } from '@jest/globals';
 
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
-import { simulate, type Simulation } from './simulated-run.ts';
+import { type KilledSimulation, simulate } from './simulated-run.ts';
 
 const seeds = 200;
 
 /** The sleeps of a run that is not killed. */
 const about = 170;
 
-function simulationOf(seed: number): Simulation {
+function simulationOf(seed: number): KilledSimulation {
   const random = new KeyedRng('simulation', seed);
   const kills = Array.from({ length: 1 + random.integer(2) }, () => 1 + random.integer(about));
   return {
