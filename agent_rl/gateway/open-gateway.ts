@@ -77,6 +77,7 @@ export async function openGateway(options: GatewayOptions): Promise<OpenedGatewa
       const session = new Session(model, {
         secret: [seed, step, taskId, sample].join('/'),
         sampling,
+        version: step,
         maxTurnTokens,
         maxTurns,
         history,

@@ -66,7 +66,7 @@ export class CheckedGenerator implements Generator {
   async generate(request: GenerationRequest, signal?: AbortSignal): Promise<Generation> {
     const { plugin, vocabSize } = this.options;
     const { maxTokens, stopTokens } = request;
-    const version = this.#version;
+    const version = this.#version === undefined ? undefined : (request.version ?? this.#version);
     const answer = await this.#in('generate', async () => this.inner.generate(request, signal));
     const problem = generationProblem(answer, { maxTokens, stopTokens, version, vocabSize });
     if (problem === undefined) return answer;

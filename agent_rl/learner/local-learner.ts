@@ -85,7 +85,7 @@ const programsHeld = 8;
 
 type Feeds = Readonly<Record<string, Float32Array | Uint8Array>>;
 
-type Which = ForwardOptions['which'];
+type Scored = Pick<ForwardOptions, 'which' | 'version'>;
 
 /**
  * Learning on the local engine.
@@ -107,7 +107,9 @@ export class LocalLearner implements Learner {
   readonly #adapted: Adapted | undefined;
   #rope: RopeTables = { cos: new Float32Array(), sin: new Float32Array() };
   /** Those whose log-probabilities can be asked for. */
-  readonly #models: Partial<Record<Which, Reference>> = {};
+  readonly #models: { policy: Reference; reference?: Reference };
+  /** By version, the newest last: of adapters two, which a generator may sample from at the same time. */
+  readonly #published = new Map<number, Reference>();
   #changes = 0;
 
   constructor(
@@ -125,7 +127,7 @@ export class LocalLearner implements Learner {
     this.#feeds = Object.fromEntries(parameters);
     const { trained, frozen } = byTraining(config, parameters, options.trains);
     [this.#held, this.#given] = engine.copiesInputs ? [frozen, trained] : [{}, this.#feeds];
-    this.#models.policy = { config, given: this.#given };
+    this.#models = { policy: { config, given: this.#given } };
     const holds = Object.keys(this.#held).length > 0;
     this.#programs = new ProgramCache(holds ? programsHeld : programsKept);
   }
@@ -145,7 +147,7 @@ export class LocalLearner implements Learner {
 
   async forward(
     tokens: readonly Int32Array[],
-    { temperature, which, wanted }: ForwardOptions,
+    { temperature, which, version, wanted }: ForwardOptions,
   ): Promise<readonly Float32Array[]> {
     const data = tokens.map((sequence, index) => scoredDatum(sequence, wanted?.[index]));
     const result: Float32Array[] = data.map(() => new Float32Array());
@@ -153,7 +155,7 @@ export class LocalLearner implements Learner {
       const { indices } = pack;
       const part = indices.map((index) => data[index] as TrainDatum);
       const batch = this.#batchOf(pack);
-      const logProbs = await this.#score(batch, temperature, which);
+      const logProbs = await this.#score(batch, temperature, { which, version });
       for (const [i, values] of byDatum(logProbs, batch, part).entries()) {
         result[indices[i] as number] = values;
       }
@@ -203,7 +205,7 @@ export class LocalLearner implements Learner {
       const own =
         Object.keys(dropout).length === 0
           ? (outputs['logProbs'] as Float32Array)
-          : await this.#score(packed, loss.name === 'policy' ? loss.temperature : 1, 'policy');
+          : await this.#score(packed, loss.name === 'policy' ? loss.temperature : 1, { which: 'policy' });
       for (const [i, values] of byDatum(own, packed, part).entries()) {
         logProbs[indices[i] as number] = values;
       }
@@ -263,7 +265,7 @@ export class LocalLearner implements Learner {
   async exportWeights(target: WeightTarget): Promise<WeightRef> {
     // Counted by steps and not by calls, so that a resumed run continues with the same versions.
     const version = this.#optimizer.steps;
-    if (this.options.keepsPublished === true) this.#models.published = this.#copy();
+    if (this.options.keepsPublished === true) this.#keep(version, this.#copy());
     if (target.kind === 'folder') {
       const { folder } = target;
       await mkdir(folder, { recursive: true });
@@ -279,8 +281,16 @@ export class LocalLearner implements Learner {
     );
   }
 
-  async keepPublished({ location }: WeightRef): Promise<void> {
-    this.#models.published = this.#copy(await readTrained(location, this.config));
+  async keepPublished({ location, version }: WeightRef): Promise<void> {
+    this.#keep(version, this.#copy(await readTrained(location, this.config)));
+  }
+
+  #keep(version: number, model: Reference): void {
+    this.#published.delete(version);
+    const [oldest] = this.#published.keys();
+    const most = this.#adapted === undefined ? 1 : 2;
+    if (oldest !== undefined && this.#published.size === most) this.#published.delete(oldest);
+    this.#published.set(version, model);
   }
 
   #copy(trained = this.#trained): Reference {
@@ -322,8 +332,12 @@ export class LocalLearner implements Learner {
     return trainBatch(rows, { microBatchTokens, compiles, hasTrees, rowsAtOnce: most });
   }
 
-  async #score(batch: TrainBatch, temperature: number, which: Which): Promise<Float32Array> {
-    const model = this.#models[which];
+  async #score(
+    batch: TrainBatch,
+    temperature: number,
+    { which, version = Number.NaN }: Scored,
+  ): Promise<Float32Array> {
+    const model = which === 'published' ? this.#published.get(version) : this.#models[which];
     if (model === undefined) {
       throw new AgentRlError(
         'MODEL_INVALID',

@@ -123,7 +123,7 @@ export class LanguageModelPolicy implements Policy {
   }
 
   async act(transcript: Transcript, options: ActOptions): Promise<PolicyTurn> {
-    const { episode, sampling, maxTokens, key, signal } = options;
+    const { episode, sampling, maxTokens, key, version: wanted, signal } = options;
     const { tokenizer } = this.#model;
     const stopTokens = this.#stopTokens;
     const { tools } = this.#toolsOf(transcript);
@@ -134,6 +134,7 @@ export class LanguageModelPolicy implements Policy {
       stopTokens,
       sampling,
       key,
+      version: wanted,
     };
     const { tokens, logProbs, stop, version } = await this.#generator.generate(request, signal);
     transcript.appendSampled(tokens, logProbs, version);

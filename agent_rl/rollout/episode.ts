@@ -200,7 +200,7 @@ export class Episode {
 
   async #act(agent: string, maxTokens: number, signal: AbortSignal) {
     const { parts, logs } = this.stage;
-    const { seed, task, sampling } = this.request;
+    const { seed, step: version, task, sampling } = this.request;
     const { sample } = this.request.key;
     const log = entryOf(logs, agent);
     const { transcript } = log;
@@ -208,7 +208,7 @@ export class Episode {
       throw new Error(`The agent ${agent} acts before its conversation has started.`);
     const { length: turn } = log.turns;
     const key = { seed, taskId: task.taskId, sample, turn, agent: this.#among(agent) };
-    const options = { episode: this.#name, sampling, maxTokens, key, signal };
+    const options = { episode: this.#name, sampling, maxTokens, key, version, signal };
     return log.watch.time('generation', () =>
       retrying(async () => abortable(policyOf(parts, agent).act(transcript, options), signal), {
         retries: parts.limits.retries ?? 0,

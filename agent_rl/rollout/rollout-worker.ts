@@ -46,10 +46,12 @@ export class RolloutWorker implements Rollouts {
 
 /**
  * Many episodes in flight: the next starts when one ends, likely long ones first. The rollouts equal the sequential
- * ones.
+ * ones. Collections that are under way at the same time share the workers, and the older one comes first.
  */
 export class AsyncRolloutWorker implements Rollouts {
   readonly #longestFirst = new LongestFirst();
+  #playing = 0;
+  readonly #waiting: { iteration: number; start: () => void }[] = [];
 
   /** @throws AgentRlError `CONFIG_INVALID` unless `inFlight` is a positive integer. */
   constructor(
@@ -70,30 +72,45 @@ export class AsyncRolloutWorker implements Rollouts {
   ): Promise<Rollout[]> {
     const rollouts: Rollout[] = [];
     const options = { retries: this.retries, journal };
-    const waiting = this.#longestFirst.order(requests).values();
+    const order = this.#longestFirst.order(requests);
     const failed = new AbortController();
-    const lane = async (either: AbortSignal): Promise<void> => {
+    const play = async (index: number, either: AbortSignal): Promise<void> => {
+      const request = requests[index]!;
+      await this.#freeWorker(request.key.iteration);
       try {
-        // The lanes share one iterator, so each request is played once.
-        for (const index of waiting) {
-          const request = requests[index]!;
-          const rollout = await runEpisode(this.make, request, either, options);
-          failed.signal.throwIfAborted();
-          this.#longestFirst.note(request.task, rollout);
-          onRollout?.(rollout);
-          rollouts[index] = rollout;
-        }
+        if (failed.signal.aborted) return;
+        const rollout = await runEpisode(this.make, request, either, options);
+        failed.signal.throwIfAborted();
+        this.#longestFirst.note(request.task, rollout);
+        onRollout?.(rollout);
+        rollouts[index] = rollout;
       } catch (thrown) {
-        // The results can no longer be used, so the other lanes end too.
+        // The results can no longer be used, so the other episodes end too.
         failed.abort(thrown);
+      } finally {
+        this.#pass();
       }
     };
-    const lanes = Math.min(this.inFlight, requests.length);
     await underSignals([signal, failed.signal], (either) =>
-      Promise.all(Array.from({ length: lanes }, () => lane(either))),
+      Promise.all(order.map((index) => play(index, either))),
     );
     failed.signal.throwIfAborted();
     return rollouts;
+  }
+
+  async #freeWorker(iteration: number): Promise<void> {
+    if (this.#playing === this.inFlight)
+      return new Promise((start) => {
+        const last = this.#waiting.findLastIndex((other) => other.iteration <= iteration);
+        this.#waiting.splice(last + 1, 0, { iteration, start });
+      });
+    this.#playing += 1;
+  }
+
+  #pass(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#playing -= 1;
+    else next.start();
   }
 }
 

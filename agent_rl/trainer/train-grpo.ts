@@ -74,10 +74,10 @@ async function trainFrom(at: GrpoStanding, collections: Collections): Promise<Tr
 
   while (at.state.iteration < train.iterations && !signal.aborted) {
     const watch = stopwatch(at);
-    const ended = await watch.time('collect', () => collections.next());
+    const time: Watch['time'] = (what, work) => watch.time(what, work);
+    const ended = await collections.next(time, () => publish(at));
     // An incomplete collection is discarded.
     if (signal.aborted) break;
-    await watch.time('publish', () => collections.overlap(ended, () => publish(at)));
     // Timed as `collect`: the metrics of collecting include the comparison.
     const collected = await watch.time('collect', () => compare(at, ended.played));
     const batch = buildData(collected, run.options.algorithm, run.options.rollout);

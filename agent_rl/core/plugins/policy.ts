@@ -16,6 +16,8 @@ export interface ActOptions {
   /** Most tokens to sample in this turn. */
   readonly maxTokens: number;
   readonly key: RandomKey;
+  /** The weights to sample from. A policy passes it to its generator, which may hold several versions. */
+  readonly version?: number | undefined;
   readonly signal: AbortSignal;
 }
 

@@ -31,6 +31,8 @@ export interface GenerationRequest {
   readonly stopTokens: readonly number[];
   readonly sampling: Sampling;
   readonly key: RandomKey;
+  /** The weights to sample from, of a generator that holds several versions; the newest by default. */
+  readonly version?: number | undefined;
 }
 
 /** The sample for one request. */
@@ -56,6 +58,8 @@ export interface GeneratorInfo {
   readonly draws?: false;
   /** How it receives new weights; empty if its weights are fixed. */
   readonly takes: readonly WeightKind[];
+  /** How many of the newest weights it samples from at the same time, as `version` of a request says; 1 by default. */
+  readonly versionsAtOnce?: number;
   /** Of `memory`: the engine whose weights it draws from. */
   readonly engine?: string;
   /** Of `service`: its address. */
@@ -74,7 +78,8 @@ export interface Generator {
   release(episode: string): void;
   /**
    * Samples from other weights from now on, and reports their version with each sample. Only for a generator that
-   * `takes` their kind, and between requests; until then it samples from the weights in the model's folder.
+   * `takes` their kind, and between requests, unless it holds several versions; until then it samples from the weights in
+   * the model's folder.
    *
    * @param scorer log-probabilities under these weights, to check its samples against; valid until the next weights
    */

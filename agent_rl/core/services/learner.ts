@@ -61,8 +61,9 @@ export interface OptimStepMetrics {
 /** How log-probabilities are computed. */
 export interface ForwardOptions {
   readonly temperature: number;
-  /** The trained weights, the frozen ones, or those that were published last (only with `async.lag`). */
+  /** The trained weights, the frozen ones, or those that were published as `version` (only with `async.lag`). */
   readonly which: 'policy' | 'reference' | 'published';
+  readonly version?: number | undefined;
   /** For each sequence, nonzero entries where a log-probability is needed; all by default. */
   readonly wanted?: readonly ArrayLike<number>[];
 }
@@ -100,7 +101,7 @@ export interface Learner {
   loadState(folder: string): Promise<void>;
   /** SHA-256 of the trained weights, as `saveState` gives it; absent if the weights are remote. */
   weightsSha256?(): Promise<string>;
-  /** Keeps weights that it published in an earlier session, as if it had published them last. Absent if it keeps none. */
+  /** Keeps weights that it published in an earlier session, as if it had published them now. Absent if it keeps none. */
   keepPublished?(weights: WeightRef): Promise<void>;
   /** Publishes the current weights for generators. */
   exportWeights(target: WeightTarget): Promise<WeightRef>;

@@ -17,9 +17,9 @@ export const referenceOf = (learner: Pick<Learner, 'forward'>): Scorer => ({
   score: (tokens, options) => learner.forward(tokens, { ...options, which: 'reference' }),
 });
 
-/** The weights that a learner published last, which it keeps while it learns on (`async.lag`). */
-export const publishedOf = (learner: Pick<Learner, 'forward'>): Scorer => ({
-  score: (tokens, options) => learner.forward(tokens, { ...options, which: 'published' }),
+/** Weights that a learner published, which it keeps while it learns on (`async.lag`). */
+export const publishedOf = (learner: Pick<Learner, 'forward'>, version: number): Scorer => ({
+  score: (tokens, options) => learner.forward(tokens, { ...options, which: 'published', version }),
 });
 
 /** The weights of a learner that never takes a step. */

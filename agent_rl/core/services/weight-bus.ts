@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { AgentRlError } from '../errors.ts';
+import { smallest } from '../long-lists.ts';
 import type { Generator, GeneratorInfo } from './generator.ts';
 import type { Learner, LearnerInfo } from './learner.ts';
 import { publishedOf, scorerOf } from './scorer.ts';
@@ -25,6 +26,7 @@ export class WeightBus implements WeightPublisher {
   private constructor(
     private readonly parts: WeightBusParts,
     private readonly kind: WeightKind,
+    readonly versionsAtOnce: number,
   ) {}
 
   /** @throws AgentRlError `CONFIG_INVALID` when a generator does not take the learner's weights in any way */
@@ -32,7 +34,9 @@ export class WeightBus implements WeightPublisher {
     const learner = await parts.learner.describe();
     const generators = await Promise.all(parts.generators.map((one) => one.describe()));
     const publishes = learner.publishes.filter((kind) => !parts.overlaps || kind !== 'memory');
-    return new WeightBus(parts, sharedKind({ ...learner, publishes }, generators));
+    const versions = generators.map(({ versionsAtOnce = 1 }) => versionsAtOnce);
+    const kind = sharedKind({ ...learner, publishes }, generators);
+    return new WeightBus(parts, kind, smallest([...versions, 2]));
   }
 
   async publish(signal?: AbortSignal): Promise<WeightRef> {
@@ -52,7 +56,7 @@ export class WeightBus implements WeightPublisher {
 
   async #give(weights: WeightRef, signal?: AbortSignal): Promise<void> {
     const { generators, learner, overlaps } = this.parts;
-    const scorer = overlaps ? publishedOf(learner) : scorerOf(learner);
+    const scorer = overlaps ? publishedOf(learner, weights.version) : scorerOf(learner);
     await Promise.all(generators.map(async (one) => one.use?.(weights, signal, scorer)));
   }
 

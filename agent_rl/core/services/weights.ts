@@ -29,6 +29,8 @@ export type WeightTarget =
 
 /** Publishes the weights of one learner to the generators. */
 export interface WeightPublisher {
+  /** Of how many of the newest weights every generator samples at the same time; 1 by default. */
+  readonly versionsAtOnce?: number | undefined;
   /** When it returns, every generator draws from the learner's current weights. */
   publish(signal?: AbortSignal): Promise<WeightRef>;
   /** Lets every generator draw from weights that were published before and kept. */

@@ -48,6 +48,7 @@ export interface TurnRequest extends Pick<SamplingRequest, 'sampling' | 'stop' |
   /** Tokens that the answer may have. */
   room: number;
   key: RandomKey;
+  version?: number | undefined;
   /** What the generator keeps the context under. */
   context: string;
   /** Receives the text so far; without it, or a stop text, the turn is sampled in one go. */
@@ -133,8 +134,8 @@ export class ServedModel {
     const watch = this.#watch(request.stop, request.onText);
     const listens = request.onText !== undefined || request.stop.length > 0;
     if (listens) this.parts.generator.listen(context, watch.listener);
-    const { sampling, key, signal } = request;
-    const options = { episode: context, sampling, maxTokens: room, key, signal };
+    const { sampling, key, version, signal } = request;
+    const options = { episode: context, sampling, maxTokens: room, key, version, signal };
     const { message, stop } = await this.parts.policy.act(transcript, options);
     signal.throwIfAborted();
     if (stop === 'aborted') throw new Error('The generator aborted a turn that was not cancelled.');

@@ -8,6 +8,8 @@ export interface SessionRules {
   secret: string;
   /** The run's; a client's own counts only without it. */
   sampling: Sampling | undefined;
+  /** The weights that sample them; the newest by default. */
+  version?: number | undefined;
   maxTurnTokens: number;
   /** In one sequence. */
   maxTurns: number;

@@ -260,6 +260,7 @@ export class Session {
           sampling: rules.sampling ?? request.sampling,
           stop: request.stop,
           key: rules.keyOf(request, index, draw),
+          version: rules.version,
           context,
           signal,
           onText: rules.live ? onText : undefined,

@@ -43,7 +43,9 @@ export class RecordingGenerator implements Generator {
     const { episode, tokens } = request;
     const opening = this.#openings.get(episode) ?? tokens.length;
     this.#openings.set(episode, opening);
-    const asked = askedFor(request, this.#version);
+    const newest = this.#version;
+    const version = newest === undefined ? undefined : (request.version ?? newest);
+    const asked = askedFor(request, version);
     const known = journal.drawn(request.key, asked);
     if (known !== undefined) return known;
     const answer = await this.inner.generate({ ...request, opening }, signal);

@@ -27,8 +27,9 @@ export async function askForTokens(
   { protocol, vocabSize, deadlineS }: AskOptions,
   signal?: AbortSignal,
 ): Promise<Drawn> {
-  const { maxTokens, key } = request;
-  const asked: Asked = { model: server.model, id: randomUUID(), seed: requestSeed(key), maxTokens };
+  const { maxTokens, key, version } = request;
+  const model = server.modelOf(version);
+  const asked: Asked = { model, id: randomUUID(), seed: requestSeed(key), maxTokens };
   const { path } = protocol;
   const body = protocol.body(request, asked);
   const started = performance.now();

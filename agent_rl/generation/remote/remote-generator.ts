@@ -60,13 +60,15 @@ export class RemoteGenerator implements Generator {
   async describe(): Promise<GeneratorInfo> {
     const { name, maxContextTokens, shipping } = this.options;
     const takes = shipping === undefined ? [] : (['folder'] as const);
-    return { name, maxContextTokens, reproducible: false, takes };
+    const { versionsAtOnce = 1 } = shipping ?? {};
+    return { name, maxContextTokens, reproducible: false, takes, versionsAtOnce };
   }
 
   /** @throws AgentRlError `GENERATION_FAILED`; `CONFIG_INVALID` for what a server refuses */
   async generate(request: GenerationRequest, signal?: AbortSignal): Promise<Generation> {
-    const { maxContextTokens, samplingProblem, deadlineS } = this.options;
-    const version = this.#version;
+    const { maxContextTokens, samplingProblem, deadlineS, shipping } = this.options;
+    const { versionsAtOnce = 1 } = shipping ?? {};
+    const version = versionsAtOnce > 1 ? (request.version ?? this.#version) : this.#version;
     const room = Math.max(0, maxContextTokens - request.tokens.length);
     const ranOut = request.maxTokens > room ? 'context-full' : 'max-tokens';
     const maxTokens = Math.min(request.maxTokens, room);
@@ -167,6 +169,8 @@ export class RemoteGenerator implements Generator {
    */
   async #giveAgain(server: RemoteServer): Promise<void> {
     const { shipping, warn } = this.options;
+    // It may have been started anew.
+    server.adapters.clear();
     try {
       await shipping?.load(server, this.#drawFrom(server));
       this.#doubted.delete(server);

@@ -9,7 +9,7 @@ import {
 } from '../../http/http-client.ts';
 import { visibleControls } from '../../telemetry/index.ts';
 import { FairQueue } from '../../sandbox/layers/take-turns.ts';
-import { AskAgain, ServerGone, UnusableAnswer } from './server-failures.ts';
+import { AskAgain, OtherWeights, ServerGone, UnusableAnswer } from './server-failures.ts';
 
 export interface RemoteServerOptions {
   url: string;
@@ -29,6 +29,8 @@ export class RemoteServer {
   problem: string | undefined;
   model: string;
   weights: string | undefined;
+  /** Its names of the newest adapters, by their versions; empty where it has whole models. */
+  readonly adapters = new Map<number, string>();
   /** Requests that wait for it or are under way. */
   load = 0;
   readonly #http: HttpClient;
@@ -56,6 +58,15 @@ export class RemoteServer {
     } finally {
       this.load -= 1;
     }
+  }
+
+  /** Its name of the model with these weights. @throws OtherWeights when it was not given them */
+  modelOf(version: number | undefined): string {
+    if (version === undefined || this.adapters.size === 0) return this.model;
+    const name = this.adapters.get(version);
+    if (name === undefined)
+      throw new OtherWeights(`${this.url} has no adapter with version ${version} of the weights.`);
+    return name;
   }
 
   /**

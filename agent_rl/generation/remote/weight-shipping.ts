@@ -15,6 +15,8 @@ export interface Shipment {
 
 /** How weights get to a kind of server. */
 export interface WeightRoute {
+  /** How many of the newest a server can draw from at the same time. */
+  readonly versionsAtOnce: number;
   /** Puts weights where servers can read them. @throws AgentRlError */
   prepare(weights: WeightRef): Promise<Shipment>;
   /** Has a server draw from them: its `model` and `weights` are then what it calls them. @throws what askings throw */
@@ -32,9 +34,11 @@ export interface WeightShippingOptions {
   warn: (text: string) => void;
 }
 
-/** Takes weights to servers, one version at a time, and believes a server only when its log-probabilities show them. */
+/** Takes weights to servers, one version after another, and believes a server only when its log-probabilities show them. */
 export class WeightShipping {
   #current: { shipment: Shipment; scorer: Scorer | undefined } | undefined;
+  /** Those before it that servers still draw from, the oldest first. */
+  readonly #before: Shipment[] = [];
   readonly #older: Shipment[] = [];
   readonly #loading = new Map<RemoteServer, Promise<void>>();
   /** What servers are reading. */
@@ -42,10 +46,17 @@ export class WeightShipping {
 
   constructor(private readonly options: WeightShippingOptions) {}
 
+  get versionsAtOnce(): number {
+    return this.options.route.versionsAtOnce;
+  }
+
   async prepare(weights: WeightRef, scorer: Scorer | undefined): Promise<void> {
     const shipment = await this.options.route.prepare(weights);
-    if (this.#current !== undefined) this.#older.push(this.#current.shipment);
+    if (this.#current !== undefined) this.#before.push(this.#current.shipment);
+    this.#older.push(...this.#before.splice(0, this.#before.length + 1 - this.versionsAtOnce));
     this.#current = { shipment, scorer };
+    // A server has room for as many adapters as it draws from.
+    if (this.versionsAtOnce > 1) await this.dropOlder();
     if (scorer === undefined)
       this.options.warn(
         `The run cannot check version ${weights.version} of the weights on the servers: the learner does not return log-probabilities to compare with.`,
@@ -65,11 +76,14 @@ export class WeightShipping {
     const current = this.#current;
     if (current === undefined) return;
     const { shipment, scorer } = current;
-    this.#read.set(server, shipment);
-    try {
-      await route.load(server, shipment, signal);
-    } finally {
-      this.#read.delete(server);
+    const lost = this.#before.filter(({ version }) => !server.adapters.has(version));
+    for (const one of [...lost, shipment]) {
+      this.#read.set(server, one);
+      try {
+        await route.load(server, one, signal);
+      } finally {
+        this.#read.delete(server);
+      }
     }
     // Others may have been prepared meanwhile.
     if (this.#current !== current) return this.#load(server, draw, signal);
@@ -87,7 +101,7 @@ export class WeightShipping {
   }
 
   async close(): Promise<void> {
-    if (this.#current !== undefined) this.#older.push(this.#current.shipment);
+    if (this.#current !== undefined) this.#older.push(...this.#before, this.#current.shipment);
     this.#current = undefined;
     await this.dropOlder();
     await this.options.route.close();

@@ -30,9 +30,12 @@ export interface VllmWeightsOptions {
  */
 export class VllmWeights implements WeightRoute {
   readonly #run = `agent-rl-${randomUUID().slice(0, 8)}`;
+  readonly versionsAtOnce: number;
   #count = 0;
 
-  constructor(private readonly options: VllmWeightsOptions) {}
+  constructor(private readonly options: VllmWeightsOptions) {
+    this.versionsAtOnce = options.kind === 'adapter' ? 2 : 1;
+  }
 
   async prepare({ version, location }: WeightRef): Promise<Shipment> {
     const { folder, folderOnServer, kind } = this.options;
@@ -57,7 +60,9 @@ export class VllmWeights implements WeightRoute {
     else await this.#loadModel(server, shipment, signal);
   }
 
-  async drop({ name, kind }: Shipment, servers: readonly RemoteServer[]): Promise<void> {
+  async drop({ version, name, kind }: Shipment, servers: readonly RemoteServer[]): Promise<void> {
+    for (const { adapters } of servers)
+      if (adapters.get(version) === name) adapters.delete(version);
     if (kind === 'adapter')
       await Promise.all(
         servers
@@ -108,7 +113,7 @@ export class VllmWeights implements WeightRoute {
 
   async #loadAdapter(
     server: RemoteServer,
-    { name, path }: Shipment,
+    { version, name, path }: Shipment,
     signal: AbortSignal | undefined,
   ): Promise<void> {
     const body = { lora_name: name, lora_path: path };
@@ -119,6 +124,7 @@ export class VllmWeights implements WeightRoute {
       if (!messageOf(thrown).includes('already been loaded')) throw thrown;
     }
     server.model = name;
+    server.adapters.set(version, name);
   }
 
   async #post(

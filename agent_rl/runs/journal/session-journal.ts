@@ -89,7 +89,9 @@ export class SessionJournal {
 
   /** The same publisher, journalled. */
   weights(weights: WeightPublisher, learner: Learner): WeightPublisher {
+    const { versionsAtOnce } = weights;
     return {
+      versionsAtOnce,
       publish: async (signal) => {
         const published = await weights.publish(signal);
         this.run.published(published.version, (await learner.weightsSha256?.()) ?? null);

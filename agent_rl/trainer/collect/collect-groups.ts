@@ -34,8 +34,8 @@ export interface CollectGroupsOptions extends Pick<GrpoOptions, 'run' | 'seed' |
   tasks: Pick<TaskPlan, 'tasksAt' | 'tasksInstead'>;
   /** Tasks drawn by earlier iterations. */
   drawn: number;
-  /** Failures of earlier iterations. */
-  failuresBefore?: readonly FailureCount[] | undefined;
+  /** Failures of earlier iterations, asked for when all episodes have ended. */
+  failuresBefore?: (() => Promise<readonly FailureCount[]>) | undefined;
   /** From 0. It keys all randomness, so that an iteration without learning is not repeated. */
   iteration: number;
   /** Optimiser steps taken: the version of the weights. */
@@ -76,7 +76,7 @@ export async function collectGroups(
     append(discarded, again);
     groups = groups.map((own) => (isPlayedAgain(own) ? (taken.next().value ?? own) : own));
   }
-  if (!signal.aborted) guard.check(rolloutsIn({ groups, discarded }), failuresBefore);
+  if (!signal.aborted) guard.check(rolloutsIn({ groups, discarded }), await failuresBefore?.());
   return { groups, discarded };
 }
 

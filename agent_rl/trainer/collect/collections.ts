@@ -1,5 +1,7 @@
 import { drawsOf } from '../../../dataset/tasks/plan/task-plan.ts';
+import { AgentRlError } from '../../core/errors.ts';
 import { KeyedRng } from '../../core/keyed-rng.ts';
+import { keyText } from '../../core/rollout.ts';
 import { truncates } from '../../core/services/generator.ts';
 import { publishedOf } from '../../core/services/scorer.ts';
 import type { DrawnBy } from '../../core/services/weights.ts';
@@ -22,11 +24,13 @@ const comparedShare = 0.05;
 
 /**
  * The collections of a run. Collection c, from 1, is drawn wholly by the weights after iteration max(0, c - 1 - lag). At lag 0
- * each is played when it is asked for; at lag 1 it begins when the one before it has ended, and is played while the
- * weights are updated. One version of the weights draws at a time, and nothing depends on when something ends.
+ * each is played when it is asked for; at lag 1 while the weights are updated. It then begins when the one before it has ended,
+ * or, with generators that sample of two versions at the same time, where that leaves workers free. Nothing depends on when
+ * something ends.
  */
 export class Collections {
-  #ahead: Promise<Ended> | undefined;
+  /** Of those that have begun, by their number. */
+  readonly #open = new Map<number, Promise<Ended>>();
   readonly #over = new AbortController();
 
   /** @param drawnBy the weights of the newest collections, by their number */
@@ -51,64 +55,63 @@ export class Collections {
     const { ahead } = run.from ?? {};
     if (ahead?.weights !== undefined) await run.weights.use(ahead.weights, signal);
     const weights = ahead?.weights ?? this.at.published;
-    this.#begin(state.iteration + 1, { step: ahead?.step ?? state.optimizerSteps, weights }, []);
+    this.#begin(state.iteration + 1, { step: ahead?.step ?? state.optimizerSteps, weights });
   }
 
-  /** The collection of the next iteration. */
-  async next(): Promise<Ended> {
-    const { iteration, optimizerSteps } = this.at.state;
-    if (this.#ahead === undefined) this.#begin(iteration + 1, { step: optimizerSteps }, []);
-    const ended = await this.#ahead!;
-    this.#ahead = undefined;
+  /** The collection of the next iteration. At lag 1, publishes the weights as they are and begins the one behind it. */
+  async next(
+    time: <Value>(what: 'collect' | 'publish', work: () => Promise<Value>) => Promise<Value>,
+    publish: () => Promise<unknown>,
+  ): Promise<Ended> {
+    const { run, state, signal } = this.at;
+    const number = state.iteration + 1;
+    if (!this.#open.has(number)) this.#begin(number, { step: state.optimizerSteps });
+    const waits = (run.weights.versionsAtOnce ?? 1) < 2;
+    const overlap = () => time('publish', () => this.#overlap(number + 1, publish));
+    if (this.lag > 0 && !waits) await overlap();
+    const ended = await time('collect', () => this.#open.get(number)!);
+    if (this.lag > 0 && waits && !signal.aborted) await overlap();
+    this.#open.delete(number);
     return ended;
   }
 
-  /** At lag 1, publishes the weights as they are and begins the collection behind the one that has ended. */
-  async overlap({ played }: Ended, publish: () => Promise<unknown>): Promise<void> {
-    const { state } = this.at;
-    const number = state.iteration + 2;
-    if (this.lag === 0) return;
+  async #overlap(number: number, publish: () => Promise<unknown>): Promise<void> {
     await publish();
-    const by = { step: state.optimizerSteps, weights: this.at.published };
+    const by = { step: this.at.state.optimizerSteps, weights: this.at.published };
     this.drawnBy.set(number, by);
-    if (!this.#isLast(number - 1)) this.#begin(number, by, [countFailures(rolloutsIn(played))]);
+    if (!this.#isLast(number - 1)) this.#begin(number, by);
   }
 
-  /** An evaluation draws with newer weights: it waits for the collection under way. */
+  /** An evaluation draws with newer weights: it waits for what is under way. */
   async settle(): Promise<void> {
-    await this.#ahead;
+    await Promise.all(this.#open.values());
   }
 
   /** Ends what is under way, at the end of a session. */
   async close(): Promise<void> {
     this.#over.abort();
-    await this.#ahead?.catch(() => undefined);
+    await Promise.allSettled(this.#open.values());
   }
 
   #isLast(iteration: number): boolean {
     return iteration >= this.at.run.options.train.iterations;
   }
 
-  #begin(number: number, by: DrawnBy, failures: ReturnType<typeof countFailures>[]): void {
+  #begin(number: number, by: DrawnBy): void {
     this.drawnBy.set(number, by);
     this.drawnBy.delete(number - 2);
-    this.#ahead = underSignals([this.at.signal, this.#over.signal], (signal) =>
-      this.#play(number, by.step, { failures, signal }),
+    const playing = underSignals([this.at.signal, this.#over.signal], (signal) =>
+      this.#play(number, by, signal),
     );
     // Its failure is thrown where it is waited for.
-    this.#ahead.catch(() => undefined);
+    playing.catch(() => undefined);
+    this.#open.set(number, playing);
   }
 
-  async #play(
-    number: number,
-    step: number,
-    {
-      failures,
-      signal,
-    }: { failures: readonly ReturnType<typeof countFailures>[]; signal: AbortSignal },
-  ): Promise<Ended> {
+  async #play(number: number, by: DrawnBy, signal: AbortSignal): Promise<Ended> {
     const { run, state } = this.at;
     const { rollout: plan, train } = run.options;
+    const before = this.#open.get(number - 1);
     enter(this.at, { name: 'collect', episodes: plan.tasksPerStep * plan.groupSize });
     const played = await collectGroups({
       ...run.options,
@@ -117,30 +120,53 @@ export class Collections {
       rewarding: run.rewarding,
       tasks: run.tasks,
       drawn: drawsOf(state.tasks, run.tasks) + (number - 1 - state.iteration) * plan.tasksPerStep,
-      failuresBefore: [...state.recentFailures, ...failures].slice(1 - iterationsLookedAt),
+      failuresBefore: async () => {
+        const newest = before && countFailures(rolloutsIn((await before).played));
+        return [...state.recentFailures, ...(newest ? [newest] : [])].slice(1 - iterationsLookedAt);
+      },
       iteration: number - 1,
-      step,
+      step: by.step,
       signal,
       onRollout: (rollout) => run.emit({ type: 'rollout', rollout }),
     });
-    const isCompared = this.lag > 0 && isComparable(this.at.run) && !signal.aborted;
-    return { played, gap: isCompared ? await this.#compare(number, played) : undefined };
+    if (this.lag === 0 || signal.aborted) return { played, gap: undefined };
+    requireDrawnBy(played, by);
+    return { played, gap: await this.#compare(number, played, by) };
   }
 
   /** Compares the log-probabilities of some sequences with what the learner computes under the weights that drew them. */
-  async #compare(number: number, played: Collection<PlayedGroup>): Promise<ParityGap | undefined> {
+  async #compare(
+    number: number,
+    played: Collection<PlayedGroup>,
+    { weights }: DrawnBy,
+  ): Promise<ParityGap | undefined> {
     const { learner, options } = this.at.run;
-    if (learner.keepPublished === undefined) return undefined;
+    const isKept = learner.keepPublished !== undefined && weights !== undefined;
+    if (!isKept || !isComparable(this.at.run)) return undefined;
     const random = new KeyedRng(options.seed, 'parity', number);
     const sample = sampleOf(played, random);
     const { temperature } = options.rollout.sampling;
-    const logProbs = await publishedOf(learner).score(
+    const logProbs = await publishedOf(learner, weights.version).score(
       sample.map(({ datum }) => datum.tokens),
       { temperature, wanted: sample.map(({ datum }) => datum.weights) },
     );
     const gap = gapOf(sample, logProbs);
     requireParity(gap, options.train.parityBound);
     return gap;
+  }
+}
+
+/** @throws AgentRlError `PLUGIN_LOAD_FAILED` when other weights sampled a token than the rule names */
+function requireDrawnBy(played: Collection<PlayedGroup>, { step, weights }: DrawnBy): void {
+  for (const { rollout, part } of membersIn(played)) {
+    if (!part.learns) continue;
+    const spans = part.sequences.flatMap((sequence) => sequence.spans);
+    const other = spans.find(({ version = step }) => version !== step);
+    if (weights === undefined || other === undefined) continue;
+    throw new AgentRlError(
+      'PLUGIN_LOAD_FAILED',
+      `${keyText(rollout.key)}: version ${other.version} of the weights sampled a turn that version ${step} was to sample. A policy has to pass options.version of act() to its generator.`,
+    );
   }
 }
 

@@ -22,12 +22,13 @@ export class SimulatedPolicy implements Policy {
     return transcript;
   }
 
-  async act(transcript: Transcript, { episode, sampling, maxTokens, key, signal }: ActOptions) {
+  async act(transcript: Transcript, { episode, sampling, maxTokens, key, version: wanted, signal }: ActOptions) {
     const request = {
       episode,
       sampling,
       maxTokens,
       key,
+      version: wanted,
       tokens: [...transcript.tokens],
       stopTokens: [],
     };

@@ -40,6 +40,8 @@ import type { VirtualClock } from './virtual-clock.ts';
 export interface Simulation {
   seed: number;
   lag: 0 | 1;
+  /** That the generator samples of at the same time. */
+  versionsAtOnce: 1 | 2;
   evaluates: boolean;
   replays: 'from-results' | 'again';
 }
@@ -74,9 +76,8 @@ export class Session {
   checkpoint: Checkpoint | undefined;
   weights: string;
   steps: number;
-  /** What the generator draws from. */
-  drawn = '';
-  version = 0;
+  /** What the generator draws from, by version, the newest last. */
+  readonly drawn = new Map<number, string>();
   readonly kept = new Map<string, string>();
   #playing = 0;
   #writer: JournalWriter | undefined;
@@ -143,6 +144,7 @@ export class Session {
         from: checkpoint?.state,
         learner,
         weights: {
+          versionsAtOnce: bus.versionsAtOnce,
           publish: async (signal) => {
             const published = await bus.publish(signal);
             journal.published(published.version, hash(this.weights));
@@ -233,24 +235,28 @@ export class Session {
         maxContextTokens: 1000,
         reproducible: true,
         takes: ['folder'],
+        versionsAtOnce: this.options.versionsAtOnce,
       }),
       generate: async (request) => this.#draw(request),
       release: () => undefined,
       use: async ({ version, location }) => {
         await this.options.clock.sleep();
-        this.version = version;
-        this.drawn = this.kept.get(location) ?? '';
+        const weights = this.kept.get(location) ?? '';
+        keepNewest(this.drawn, [version, weights], this.options.versionsAtOnce);
       },
       close: async () => undefined,
     };
   }
 
-  async #draw({ tokens, maxTokens, key }: GenerationRequest): Promise<Generation> {
-    const { drawn, version } = this;
+  async #draw(request: GenerationRequest): Promise<Generation> {
+    const { tokens, maxTokens, key } = request;
+    const newest = [...this.drawn.keys()].at(-1)!;
+    const version = this.options.versionsAtOnce === 1 ? newest : (request.version ?? newest);
+    const drawn = this.drawn.get(version) ?? 'none';
     const text = hash(drawn, tokens, key);
     await this.options.clock.sleep();
     if (this.isDead) return never();
-    if (this.version !== version) this.#break('the weights changed while tokens were drawn');
+    if (this.drawn.get(version) !== drawn) this.#break('the weights changed while tokens were drawn');
     const wanted = 1 + (numberOf(text) % 9);
     const ids = Array.from(
       { length: Math.min(wanted, maxTokens) },
@@ -302,7 +308,9 @@ export class Session {
 
   #learner(): Learner {
     let gradient = '';
-    let published = '';
+    const published = new Map<number, string>();
+    const keep = (version: number, weights: string) =>
+      keepNewest(published, [version, weights], this.options.versionsAtOnce);
     return {
       describe: async (): Promise<LearnerInfo> => ({
         name: 'simulated',
@@ -310,10 +318,12 @@ export class Session {
         trainedParameters: 1,
         publishes: ['folder'],
       }),
-      forward: async (tokens) =>
-        tokens.map((sequence) => Float32Array.from(sequence, (id) => logProbOf(id, published))),
-      keepPublished: async ({ location }) => {
-        published = this.kept.get(location) ?? '';
+      forward: async (tokens, { version }) =>
+        tokens.map((sequence) =>
+          Float32Array.from(sequence, (id) => logProbOf(id, published.get(version!) ?? '')),
+        ),
+      keepPublished: async ({ version, location }) => {
+        keep(version, this.kept.get(location) ?? '');
       },
       forwardBackward: async ({ data }: Batch): Promise<LossMetrics> => {
         await this.options.clock.sleep();
@@ -340,12 +350,23 @@ export class Session {
       exportWeights: async (): Promise<WeightRef> => {
         const location = `weights of ${this.steps}`;
         this.kept.set(location, this.weights);
-        published = this.weights;
+        keep(this.steps, this.weights);
         return { version: this.steps, kind: 'folder', location };
       },
       close: async () => undefined,
     };
   }
+}
+
+function keepNewest(
+  all: Map<number, string>,
+  [version, weights]: readonly [number, string],
+  most: number,
+): void {
+  all.delete(version);
+  all.set(version, weights);
+  const [oldest] = all.keys();
+  if (all.size > most) all.delete(oldest!);
 }
 
 const never = (): Promise<never> => new Promise(() => undefined);

@@ -14,6 +14,7 @@ function simulationOf(seed: number): KilledSimulation {
   return {
     seed,
     lag: seed % 2 === 0 ? 0 : 1,
+    versionsAtOnce: seed % 4 === 1 ? 1 : 2,
     evaluates: seed % 8 < 2,
     replays: random.pick(['from-results', 'again'] as const),
     kills,

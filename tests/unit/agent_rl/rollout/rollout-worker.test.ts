@@ -79,6 +79,24 @@ describe('A rollout worker', () => {
     expect(ended).toHaveLength(12);
   });
 
+  test('shares its workers among collections, the older one first', async () => {
+    let [inFlight, most] = [0, 0];
+    const begun: number[] = [];
+    const counted: EpisodeMaker = async (request) => {
+      most = Math.max(most, ++inFlight);
+      begun.push(request.key.iteration);
+      return { ...(await make(request)), close: async () => void (inFlight -= 1) };
+    };
+    const worker = new AsyncRolloutWorker(counted, 3);
+    const of = (iteration: number) =>
+      groups.flat().map((request) => ({ ...request, key: { ...request.key, iteration } }));
+    const rounds = [of(1).slice(0, 4), of(2), of(1).slice(4)];
+    await Promise.all(rounds.map((requests) => worker.collect(requests, { signal })));
+    expect(most).toBe(3);
+    expect(begun).toEqual([...begun].toSorted((a, b) => a - b));
+    expect(begun).toHaveLength(24);
+  });
+
   test('ends every lane if an episode cannot be played', async () => {
     let [made, open] = [0, 0];
     const counted: EpisodeMaker = async (request) => {

@@ -173,16 +173,29 @@ describe('A whole model', () => {
 });
 
 describe('An adapter', () => {
-  test('has a new name for each version, is requested by it, and replaces the previous one', async () => {
+  test('has a new name for each version, and the newest two are requested by theirs', async () => {
     const { double, generator } = await started(1, { newAdapter: true });
-    await generator.use!(adapter(1), undefined, scores(1));
-    await generator.use!(adapter(2), undefined, scores(2));
-    const loads = askedOf(double, '/v1/load_lora_adapter').slice(-2);
+    expect((await generator.describe()).versionsAtOnce).toBe(2);
+    for (const version of [1, 2, 3])
+      await generator.use!(adapter(version), undefined, scores(version));
+    const loads = askedOf(double, '/v1/load_lora_adapter').slice(-3);
     const names = loads.map((body) => body['lora_name']) as string[];
-    expect(names.map((name) => /-step-\d$/.exec(name)?.[0])).toEqual(['-step-1', '-step-2']);
-    expect([...double.models.keys()]).toEqual(['starter', names[1]]);
-    expect((await generator.generate(request('one'))).version).toBe(2);
-    expect(double.server.requests.at(-1)?.body['model']).toBe(names[1]);
+    const suffixes = names.map((name) => /-step-\d$/.exec(name)?.[0]);
+    expect(suffixes).toEqual(['-step-1', '-step-2', '-step-3']);
+    expect([...double.models.keys()]).toEqual(['starter', names[1], names[2]]);
+    for (const [wanted, name] of [
+      [undefined, names[2]],
+      [3, names[2]],
+      [2, names[1]],
+    ] as const) {
+      const { version } = await generator.generate({ ...request('one'), version: wanted });
+      expect([version, double.server.requests.at(-1)?.body['model']]).toEqual([wanted ?? 3, name]);
+    }
+    await expectRejection(
+      generator.generate({ ...request('one'), version: 1 }),
+      'GENERATION_FAILED',
+      /has no adapter with version 1 of the weights/,
+    );
   });
 
   test('is not loaded twice when the answer to its loading was lost', async () => {
@@ -194,10 +207,13 @@ describe('An adapter', () => {
 
   test('is loaded again when the server has lost it', async () => {
     const { double, generator, warnings } = await started(1, { newAdapter: true });
-    await generator.use!(adapter(3), undefined, scores(3));
-    const before = await generator.generate(request('one'));
+    for (const version of [2, 3])
+      await generator.use!(adapter(version), undefined, scores(version));
+    const drawn = () =>
+      Promise.all([2, 3].map((version) => generator.generate({ ...request('one'), version })));
+    const before = await drawn();
     for (const name of double.models.keys()) if (name !== 'starter') double.models.delete(name);
-    expect(await generator.generate(request('one'))).toEqual(before);
+    expect(await drawn()).toEqual(before);
     expect(warnings[0]).toMatch(/sends the weights to this server again/);
   });
 
