@@ -205,7 +205,9 @@ export class LocalLearner implements Learner {
       const own =
         Object.keys(dropout).length === 0
           ? (outputs['logProbs'] as Float32Array)
-          : await this.#score(packed, loss.name === 'policy' ? loss.temperature : 1, { which: 'policy' });
+          : await this.#score(packed, loss.name === 'policy' ? loss.temperature : 1, {
+              which: 'policy',
+            });
       for (const [i, values] of byDatum(own, packed, part).entries()) {
         logProbs[indices[i] as number] = values;
       }

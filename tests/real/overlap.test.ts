@@ -149,9 +149,7 @@ describe.each([
       const events = await eventsOf(at);
       const recorded = events.filter(({ type }) => type === 'generation').length;
       const flags = ['train', '--resume', at, '--quiet'];
-      succeeded(
-        await startProgram('agent-rl', flags, workplace, { timeoutMs: 3_600_000 }).ended,
-      );
+      succeeded(await startProgram('agent-rl', flags, workplace, { timeoutMs: 3_600_000 }).ended);
       const again = new Set(asked.filter((seed) => first.has(seed)));
       process.stderr.write(
         `${name}, lag ${lag}: ${first.size} asked for before the kill, ${recorded} recorded, ${again.size} asked for again\n`,

@@ -22,7 +22,10 @@ export class SimulatedPolicy implements Policy {
     return transcript;
   }
 
-  async act(transcript: Transcript, { episode, sampling, maxTokens, key, version: wanted, signal }: ActOptions) {
+  async act(
+    transcript: Transcript,
+    { episode, sampling, maxTokens, key, version: wanted, signal }: ActOptions,
+  ) {
     const request = {
       episode,
       sampling,

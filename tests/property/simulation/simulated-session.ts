@@ -256,7 +256,8 @@ export class Session {
     const text = hash(drawn, tokens, key);
     await this.options.clock.sleep();
     if (this.isDead) return never();
-    if (this.drawn.get(version) !== drawn) this.#break('the weights changed while tokens were drawn');
+    if (this.drawn.get(version) !== drawn)
+      this.#break('the weights changed while tokens were drawn');
     const wanted = 1 + (numberOf(text) % 9);
     const ids = Array.from(
       { length: Math.min(wanted, maxTokens) },
