@@ -17,7 +17,7 @@ import type { WeightRef, WeightTarget } from '../core/services/weights.ts';
 import type { Engine, SizedProgram, TensorData, TensorSpec } from '../engine/engine.ts';
 import { ProgramCache } from '../engine/program-cache.ts';
 import { seenByAllBehind } from '../../model/decoder/decoder.ts';
-import type { Adapter, ModelConfig } from '../../model/config/architecture.ts';
+import type { ModelConfig } from '../../model/config/architecture.ts';
 import {
   allSpecs,
   byTraining,
@@ -40,6 +40,7 @@ import {
   type ProgramMemory,
   type TrainBatch,
 } from './train-batch.ts';
+import { type Adapted, adaptedBy, type AdapterOrigin } from './adapted-by.ts';
 import { AdamwState, type Parameters } from './adamw/adamw-state.ts';
 import { microBatches, type MicroBatch } from './micro-batches.ts';
 import { readLearnerState, readTrained, writeLearnerState, writeTrained } from './learner-state.ts';
@@ -64,13 +65,7 @@ export interface LocalLearnerOptions {
   /** Whether sequences that begin alike are computed together where that saves work, by default, or each by itself. */
   prefixTrees?: boolean;
   /** Needed where an adapter is trained. */
-  adapter?: {
-    /** Where the model under it is, and the adapters between the two, for its own file. */
-    baseModel: string;
-    under?: readonly string[];
-    /** Keys what dropout drops. */
-    seed: number;
-  };
+  adapter?: AdapterOrigin;
   /** Whether it will be trained, by default; else it only computes log-probabilities, and programs may hold all weights. */
   trains?: boolean | undefined;
   /** Whether it keeps a copy of the weights that it published last, to score with while it learns on. */
@@ -118,7 +113,7 @@ export class LocalLearner implements Learner {
     parameters: Weights,
     private readonly options: LocalLearnerOptions,
   ) {
-    this.#adapted = adaptedBy(config, options);
+    this.#adapted = adaptedBy(config, options.adapter);
     this.#memory = options.memory ?? noRecompute;
     const specs = trainedSpecs(config);
     this.#trained = new Map(specs.map(({ name }) => [name, required(parameters, name)]));
@@ -385,20 +380,6 @@ export class LocalLearner implements Learner {
     const layout = trees ?? { seenUpTo: seenByAllBehind(length) };
     return { tokens, rows, targets, ...this.#ropeUpTo(length), ...layout };
   }
-}
-
-interface Adapted extends NonNullable<LocalLearnerOptions['adapter']> {
-  adapter: Adapter;
-}
-
-function adaptedBy(config: ModelConfig, options: LocalLearnerOptions): Adapted | undefined {
-  const adapter = trainedAdapter(config);
-  if (adapter === undefined) return undefined;
-  if (options.adapter !== undefined) return { ...options.adapter, adapter };
-  throw new AgentRlError(
-    'MODEL_INVALID',
-    'The learner must train an adapter, but received neither the base model of the adapter nor a seed.',
-  );
 }
 
 interface Reference {

@@ -1,3 +1,4 @@
+import { append } from '../../core/long-lists.ts';
 import type { Scorer } from '../../core/services/scorer.ts';
 import type { WeightRef } from '../../core/services/weights.ts';
 import type { RemoteServer } from './remote-server.ts';
@@ -53,7 +54,7 @@ export class WeightShipping {
   async prepare(weights: WeightRef, scorer: Scorer | undefined): Promise<void> {
     const shipment = await this.options.route.prepare(weights);
     if (this.#current !== undefined) this.#before.push(this.#current.shipment);
-    this.#older.push(...this.#before.splice(0, this.#before.length + 1 - this.versionsAtOnce));
+    append(this.#older, this.#before.splice(0, this.#before.length + 1 - this.versionsAtOnce));
     this.#current = { shipment, scorer };
     // A server has room for as many adapters as it draws from.
     if (this.versionsAtOnce > 1) await this.dropOlder();
@@ -101,7 +102,8 @@ export class WeightShipping {
   }
 
   async close(): Promise<void> {
-    if (this.#current !== undefined) this.#older.push(...this.#before, this.#current.shipment);
+    append(this.#older, this.#before);
+    if (this.#current !== undefined) this.#older.push(this.#current.shipment);
     this.#current = undefined;
     await this.dropOlder();
     await this.options.route.close();

@@ -89,10 +89,7 @@ describe('A rollout worker', () => {
     };
     const worker = new AsyncRolloutWorker(counted, 3);
     const of = (iteration: number) =>
-      groups.flat().map((request) => {
-        const key = { ...request.key, iteration };
-        return { ...request, key };
-      });
+      planGroups(tasks, { ...options, groupSize: 4, key: { ...key, iteration } }).flat();
     const rounds = [of(1).slice(0, 4), of(2), of(1).slice(4)];
     await Promise.all(rounds.map((requests) => worker.collect(requests, { signal })));
     expect(most).toBe(3);
