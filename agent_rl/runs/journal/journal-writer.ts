@@ -72,7 +72,7 @@ export class JournalWriter {
     }
     const last = segmentsOf(folder).at(-1);
     if (last !== undefined) {
-      const events = await readSegment(last, damaged);
+      const events = await readSegment(last, damaged, 'outline');
       next = (events.at(-1)?.seq ?? last.first) + 1;
     }
     return new JournalWriter(options, next);

@@ -106,8 +106,7 @@ export function rolloutOf(
   event: NumberedEvent,
   drawn: (seq: number) => Omit<Drawn, 'seq'> | undefined,
 ): Rollout {
-  const { when, iteration, round, slot, sample, data, tokens: own, columns } = event;
-  const { run, parts, ...others } = data as unknown as WrittenRollout;
+  const { tokens: own, columns } = event;
   let [place, sampledPlace] = [0, 0];
   const sequence = ({ spans, drawn: pieces }: WrittenSequence): TranscriptRecord => {
     const length = spans.at(-1)?.end ?? 0;
@@ -133,6 +132,24 @@ export function rolloutOf(
     }
     return { tokens, spans, logProbs };
   };
+  return rolloutFrom(event, sequence);
+}
+
+/** The same without tokens and their log-probabilities. */
+export const outlineOf = (event: NumberedEvent): Rollout =>
+  rolloutFrom(event, ({ spans }) => ({ tokens: [], spans, logProbs: [] }));
+
+/** The numbers of the generations that it consists of. */
+export const generationsOf = ({ data }: NumberedEvent): number[] =>
+  (data as unknown as WrittenRollout).parts.flatMap(({ sequences }) =>
+    sequences.flatMap(({ drawn }) => drawn.flatMap((pieces) => pieces?.map(([seq]) => seq) ?? [])),
+  );
+
+function rolloutFrom(
+  { when, iteration, round, slot, sample, data }: NumberedEvent,
+  sequence: (written: WrittenSequence) => TranscriptRecord,
+): Rollout {
+  const { run, parts, ...others } = data as unknown as WrittenRollout;
   return {
     ...others,
     key: { run, when: when!, iteration: iteration!, round: round!, slot: slot!, sample: sample! },

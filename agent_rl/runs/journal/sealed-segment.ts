@@ -87,11 +87,17 @@ export function sealedBytes(events: readonly NumberedEvent[]): Buffer {
   );
 }
 
-/** The events of a Parquet file; of its beginning, where a number of rows is given. */
-export async function eventsIn(file: AsyncBuffer, rows?: number): Promise<NumberedEvent[]> {
+/** What of a Parquet file is read: lists of numbers take most of the time. */
+export type Extent = 'whole' | 'outline' | 'head';
+
+const outline = [...texts, ...integers, long, 'data'];
+
+/** The events of a Parquet file. */
+export async function eventsIn(file: AsyncBuffer, extent: Extent): Promise<NumberedEvent[]> {
   const compressors = { GZIP: (bytes: Uint8Array) => gunzipSync(bytes) };
-  const some = rows === undefined ? {} : { rowStart: 0, rowEnd: rows };
-  return (await parquetReadObjects({ file, compressors, ...some })).map(eventOf);
+  const columns = extent === 'whole' ? {} : { columns: outline };
+  const rows = extent === 'head' ? { rowStart: 0, rowEnd: 1 } : {};
+  return (await parquetReadObjects({ file, compressors, ...columns, ...rows })).map(eventOf);
 }
 
 /** A column without any value is not in the rows. */

@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib';
 
 import { messageOf } from '../../core/errors.ts';
 import { cutShort, framesIn, type NumberedEvent } from './event-frame.ts';
-import { eventsIn } from './sealed-segment.ts';
+import { eventsIn, type Extent } from './sealed-segment.ts';
 
 /**
  * A file of a journal. One that is open grows and holds frames; a sealed one is a Parquet file whose name has its
@@ -58,12 +58,12 @@ export type Damaged = (problem: string) => void;
  * Reads a segment. What is damaged is left out; a last frame that is cut short is being written, or was when its
  * process ended, and is not damage.
  *
- * @param rows to read of a sealed one, from the first; all by default
+ * @param what of a sealed one: `outline` leaves out what was drawn, `head` is the outline of the first event
  */
 export async function readSegment(
   segment: Segment,
   damaged: Damaged,
-  rows?: number,
+  what: Extent = 'whole',
 ): Promise<NumberedEvent[]> {
   const { file, checksum } = asItIsNow(segment);
   const bytes = readFileSync(file);
@@ -73,7 +73,7 @@ export async function readSegment(
     return [];
   }
   try {
-    return await eventsIn(toArrayBuffer(bytes), rows);
+    return await eventsIn(toArrayBuffer(bytes), what);
   } catch (thrown) {
     damaged(`${file}: ${messageOf(thrown)}`);
     return [];

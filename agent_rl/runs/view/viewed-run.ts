@@ -29,7 +29,7 @@ import { headlineOf, lastIteration, runState, startedAt, updatedAt } from './run
 import { taskRows } from './task-rows.ts';
 import { activitiesOf, RunProfile, toolsOf } from './timeline.ts';
 
-/** One run as the viewer knows it. Its folder is only read, but for the index that is kept beside its records. */
+/** One run as the viewer knows it. Its folder is only read. */
 export class ViewedRun {
   readonly folder: RunFolder;
   readonly index: EpisodeIndex;
@@ -43,10 +43,9 @@ export class ViewedRun {
   constructor(
     readonly id: string,
     path: string,
-    warn: (text: string) => void,
   ) {
     this.folder = runFolderAt(path);
-    this.index = new EpisodeIndex(this.folder, warn);
+    this.index = new EpisodeIndex(this.folder);
     this.#metrics = new MetricHistory(this.folder);
     this.#profile = new RunProfile(this.folder);
   }

@@ -159,7 +159,7 @@ export class ViewedRuns {
     for (const path of folders?.map((folder) => resolve(folder)) ?? runsIn(parent)) {
       if (this.#byPath.has(path)) continue;
       const id = freeId(basename(path), this.#byId);
-      const run = new ViewedRun(id, path, this.options.warn);
+      const run = new ViewedRun(id, path);
       this.#byPath.set(path, run);
       this.#byId.set(id, run);
     }

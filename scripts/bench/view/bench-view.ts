@@ -16,8 +16,8 @@ import { writeRun } from './write-run.ts';
 
 /*
  * How fast `agent-rl view` opens a run and finds episodes in it, and what memory its server has:
- * `npm run bench:view -- [--episodes 10000,20000] [--chromium /usr/bin/chromium] [--json FILE]`. Each run is opened twice:
- * without the index beside its records, and with it; with a browser also the page is measured.
+ * `npm run bench:view -- [--episodes 10000,20000] [--chromium /usr/bin/chromium] [--json FILE]`; with a browser also the page
+ * is measured.
  */
 const { values } = parseArgs({
   options: {
@@ -34,8 +34,7 @@ await inTemporaryFolder('agent-rl-bench', async (work) => {
   for (const episodes of sizes) {
     note(`Writing a run of ${episodes} episodes`);
     const run = await writeRun(work, episodes);
-    for (const cached of [false, true])
-      reports.push(await measureView(run, { episodes, cached, chromium: values.chromium }));
+    reports.push(await measureView(run, { episodes, chromium: values.chromium }));
   }
 });
 const machine = machineAfter();
@@ -54,7 +53,6 @@ const rows = reports.map((report) =>
   [
     String(report.episodes),
     mebibytes(report.bytes),
-    report.cached ? 'yes' : 'no',
     seconds(report.startS),
     seconds(report.firstViewS),
     seconds(report.indexedS),
@@ -68,7 +66,6 @@ const rows = reports.map((report) =>
 const titles = [
   'Episodes',
   'Records',
-  'Index kept',
   'Start',
   'First view',
   'Indexed',

@@ -12,8 +12,6 @@ import type { WrittenRun } from './write-run.ts';
 export interface ViewReport {
   episodes: number;
   bytes: number;
-  /** Whether the index of an earlier viewer lay beside the records. */
-  cached: boolean;
   /** From the command to its address. */
   startS: number;
   /** From there to the list of runs and the first rows, as far as they were indexed. */
@@ -34,11 +32,7 @@ export interface ViewReport {
 /** Opens a run in a server of its own, and asks it as a page does. */
 export async function measureView(
   { folder, bytes }: WrittenRun,
-  {
-    episodes,
-    cached,
-    chromium,
-  }: Pick<ViewReport, 'episodes' | 'cached'> & { chromium: string | undefined },
+  { episodes, chromium }: Pick<ViewReport, 'episodes'> & { chromium: string | undefined },
 ): Promise<ViewReport> {
   const began = performance.now();
   const program = join(packageRoot(), 'dist', 'scripts', 'agent-rl.js');
@@ -77,7 +71,6 @@ export async function measureView(
     return {
       episodes,
       bytes,
-      cached,
       startS,
       firstViewS,
       indexedS,

@@ -1,6 +1,5 @@
 import { sampledTokens } from '../../../core/rollout.ts';
 import type { EpisodeFile, EpisodeRecord } from '../../episodes/read-episodes.ts';
-import type { EventPlace } from '../../journal/event-store.ts';
 import { partText } from '../../query/parts.ts';
 import type { EpisodeRow } from '../api.ts';
 
@@ -8,11 +7,10 @@ import type { EpisodeRow } from '../api.ts';
 export interface IndexedEpisode {
   row: EpisodeRow;
   set: EpisodeFile;
-  /** Of the rollout, and of what was drawn in it. */
-  rollout: EventPlace;
-  drawn: readonly EventPlace[];
+  /** The number of its rollout's event. */
+  rollout: number;
   /** Of what the update made of it; absent where it was not recorded. */
-  learned?: EventPlace;
+  learned?: number;
   /** Characters of its messages. */
   characters: number;
 }

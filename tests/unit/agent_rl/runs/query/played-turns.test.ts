@@ -63,9 +63,7 @@ test('runs show prints the tree, what of it was trained, and what the client cha
 });
 
 test('view has the tree, the sequence that its messages are of, and the same facts; a report says them too', async () => {
-  const run = new ViewedRun('run', folder.path, (text) => {
-    throw new Error(text);
-  });
+  const run = new ViewedRun('run', folder.path);
   await run.index.update();
   const whole = (await run.episode('train/1/0/0/0', false))!;
   expect(whole.turns).toEqual(playedTurns(played, learned));

@@ -24,9 +24,7 @@ const runs = temporaryFolder();
 const folder = recordedFolder(runs, 'run', {
   model: { path: join(packageRoot(), 'model', 'starter') },
 });
-const run = new ViewedRun('run', folder.path, (text) => {
-  throw new Error(text);
-});
+const run = new ViewedRun('run', folder.path);
 
 const hostile = '<script>alert(1)</script>\u001b[31m\u0000';
 const call = { id: 'call_0_0', name: 'add', arguments: { n: hostile, ['__proto__']: 1 } };
@@ -174,7 +172,7 @@ test('tasks are counted by iteration', () => {
 test('a missing tokenizer is reported, and tokens are shown by their numbers', async () => {
   const bare = recordedFolder(runs, 'bare', { model: { path: '/nowhere' } });
   record(bare, episodeEvent({ iteration: 1, taskId: 'a' }));
-  const viewed = new ViewedRun('bare', bare.path, () => undefined);
+  const viewed = new ViewedRun('bare', bare.path);
   await viewed.index.update();
   const [tokens] = (await viewed.episode('train/1/0/0/0', false))!.sequences as [EpisodeTokens];
   expect(tokens.texts).toBe(null);
@@ -185,19 +183,18 @@ test('a run of an older build is listed once with that reason, and is not indexe
   const old = recordedFolder(runs, 'old');
   writeEvents(old.path, [sessionEvent({ schema: 0 }), episodeEvent({ iteration: 1 })]);
   writeFileSync(old.summary, '{}');
-  const viewed = new ViewedRun('old', old.path, () => undefined);
+  const viewed = new ViewedRun('old', old.path);
   await viewed.update();
   const { index, problem, state, stateWhy } = viewed.head();
   expect(problem).toMatch(/ was recorded by an older version/);
   expect({ state, stateWhy }).toEqual({ state: 'unknown', stateWhy: problem });
   expect(viewed.facts().head).toMatchObject({ problem });
   expect(index).toMatchObject({ ready: true, unreadable: [], unreadableCount: 0 });
-  expect(existsSync(join(old.journal, 'view-index.json'))).toBe(false);
 });
 
 describe('A run with damaged records', () => {
   const damaged = recordedFolder(runs, 'damaged');
-  const viewed = new ViewedRun('damaged', damaged.path, () => undefined);
+  const viewed = new ViewedRun('damaged', damaged.path);
 
   test('counts unreadable lines of metrics together with damaged events', async () => {
     const offset = damageEvent(record(damaged, episodeEvent({ iteration: 1 })), 1);
@@ -267,7 +264,7 @@ test('the hashes of a checkpoint come from its manifest, or say why it cannot be
     writeBelow(saved.checkpoints, `${at}/manifest.json`, manifest);
     writeBelow(saved.checkpoints, `${at}/weights`, '');
   }
-  const { files } = new ViewedRun('saved', saved.path, () => undefined).facts();
+  const { files } = new ViewedRun('saved', saved.path).facts();
   const unreadable = 'manifest.json cannot be read: ';
   expect(files.filter(({ path }) => path.endsWith('/weights'))).toMatchObject([
     { sha256: 'ab12' },

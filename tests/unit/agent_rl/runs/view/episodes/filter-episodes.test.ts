@@ -11,7 +11,7 @@ const indexed = (given: RecordedEpisode, use?: string): IndexedEpisode => {
   const row = rowOf(episodeRecord(member({ when: 'train', ...given })));
   if (use !== undefined) row.use = use;
   const set = row.when === 'train' ? 'train' : 'eval';
-  return { row, set, rollout: [0, 0], drawn: [], characters: 0 };
+  return { row, set, rollout: 0, characters: 0 };
 };
 
 const calling = (...names: string[]) => ({

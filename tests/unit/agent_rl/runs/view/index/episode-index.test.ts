@@ -1,5 +1,4 @@
 import * as fs from 'node:fs';
-import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
@@ -31,21 +30,16 @@ const runs = temporaryFolder();
 const ids = (index: EpisodeIndex) => index.all().map(({ row }) => row.id);
 
 let made = 0;
-/** A run with these events in its journal, the file that they stand in, and that of the cached index. */
+/** A run with these events in its journal, and the file that they stand in. */
 const newFolder = (...events: JournalEvent[]) => {
   const folder = recordedFolder(runs, `run-${++made}`);
-  return {
-    folder,
-    file: record(folder, ...events),
-    cache: join(folder.journal, 'view-index.json'),
-  };
+  return { folder, file: record(folder, ...events) };
 };
 type Folder = ReturnType<typeof recordedFolder>;
 const real = episodeEvent({ iteration: 1, taskId: 'real' });
 const realId = 'train/1/0/0/0';
 const second = episodeEvent({ iteration: 1, slot: 1, taskId: 'second' });
 const secondId = 'train/1/0/1/0';
-const end = (folder: Folder) => fs.writeFileSync(folder.summary, '{}');
 
 async function indexOf(folder: Folder): Promise<EpisodeIndex> {
   const index = new EpisodeIndex(folder);
@@ -165,12 +159,13 @@ describe('The index of damaged and hostile records', () => {
     expect(unreadable).toEqual(places.map((place) => expect.stringContaining(place)));
   });
 
-  test('counts a damaged event once, also where it begins with a cached index', async () => {
+  test('counts a damaged event once, also where it is read on', async () => {
     const { folder, file } = newFolder(real, second);
     damageEvent(file, 1);
-    end(folder);
-    for (const index of [await indexOf(folder), await indexOf(folder)])
-      expect(index.state()).toMatchObject({ unreadableCount: 1 });
+    const index = await indexOf(folder);
+    record(folder, episodeEvent({ iteration: 2 }));
+    await index.update();
+    expect(index.state()).toMatchObject({ unreadableCount: 1 });
   });
 
   test('counts a rollout of which something that was drawn is missing', async () => {
@@ -262,53 +257,17 @@ describe('a run that goes on', () => {
   });
 });
 
-describe('the index beside the journal', () => {
-  test('is written when a run has ended, and is what the next viewer begins with', async () => {
-    const { folder, cache } = newFolder(real);
-    await indexOf(folder);
-    expect(fs.existsSync(cache)).toBe(false);
-    end(folder);
-    await indexOf(folder);
-    // So that one sees where the rows come from.
-    const marked = fs.readFileSync(cache, 'utf8').replaceAll('"completed"', '"cached"');
-    fs.writeFileSync(cache, marked);
-    const [only] = (await indexOf(folder)).all();
-    expect(only?.row.outcome).toBe('cached');
-  });
-
-  test.each<[string, readonly JournalEvent[] | undefined, string[]]>([
-    ['grown', [sessionEvent(), real, ...endsOf([real]), second], [realId, secondId]],
-    ['replaced by another', [sessionEvent(), second, ...endsOf([second])], [secondId]],
-    ['emptied', [], []],
-    ['deleted', undefined, []],
-    ['made shorter', [sessionEvent()], []],
-  ])('is right for a journal that was %s', async (_, events, expected) => {
-    const { folder, file, cache } = newFolder(real);
-    end(folder);
-    await indexOf(folder);
-    fs.rmSync(file);
-    if (events !== undefined) writeEvents(folder.path, events);
-    expect(ids(await indexOf(folder))).toEqual(expected);
-    const now = fs.readFileSync(cache, 'utf8');
-    for (const id of expected) expect(now).toContain(JSON.stringify(id));
-  });
-
-  test.each(['', '{"schema":1', '{"schema":99}', 'null'])('is made anew for %j', async (text) => {
-    const { folder, cache } = newFolder(real);
-    fs.writeFileSync(cache, text);
-    expect(ids(await indexOf(folder))).toEqual([realId]);
-  });
-
-  test('is reported once where it cannot be written', async () => {
-    const { folder, cache } = newFolder(real);
-    end(folder);
-    fs.mkdirSync(join(cache, 'in the way'), { recursive: true });
-    const told: string[] = [];
-    const index = new EpisodeIndex(folder, (text) => told.push(text));
-    await index.update();
-    record(folder, second);
-    await index.update();
-    expect(ids(index)).toHaveLength(2);
-    expect(told).toEqual([expect.stringMatching(/^The index of .* cannot be saved/)]);
-  });
+test.each<[string, readonly JournalEvent[] | undefined, string[]]>([
+  ['grew', [sessionEvent(), real, ...endsOf([real]), second], [realId, secondId]],
+  ['was replaced by another', [sessionEvent(), second, ...endsOf([second])], [secondId]],
+  ['was emptied', [], []],
+  ['was deleted', undefined, []],
+  ['was made shorter', [sessionEvent()], []],
+])('the index is right for a journal that %s', async (_, events, expected) => {
+  const { folder, file } = newFolder(real);
+  const index = await indexOf(folder);
+  fs.rmSync(file);
+  if (events !== undefined) writeEvents(folder.path, events);
+  await index.update();
+  expect(ids(index)).toEqual(expected);
 });
