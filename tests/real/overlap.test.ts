@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -66,6 +66,41 @@ const compared = new Set(
   ),
 );
 
+/** The time in which a server is asked for no tokens, between the first request for some and the last. */
+class IdleTime {
+  readonly #open = new Set<unknown>();
+  #first: number | undefined;
+  #since = 0;
+  #idleMs = 0;
+
+  begin(id: unknown): void {
+    const now = performance.now();
+    this.#first ??= now;
+    if (this.#open.size === 0 && this.#since > 0) this.#idleMs += now - this.#since;
+    this.#open.add(id);
+  }
+
+  end(id: unknown): void {
+    if (this.#open.delete(id)) this.#since = performance.now();
+  }
+
+  share(): number {
+    return this.#idleMs / (this.#since - (this.#first ?? 0));
+  }
+}
+
+const requestIdIn = (body: Uint8Array): unknown => {
+  const text = Buffer.from(body).toString();
+  return text.startsWith('{')
+    ? (JSON.parse(text) as { request_id?: unknown }).request_id
+    : undefined;
+};
+
+const iterationsIn = (run: string): number => {
+  const file = join(run, 'metrics.jsonl');
+  return existsSync(file) ? readFileSync(file, 'utf8').split('\n').length - 1 : 0;
+};
+
 describe.each([
   { name: 'vLLM', start: vllm, settings: vllmSettings, sampling: /generate$/ },
   { name: 'SkyRL', start: skyrl, settings: skyrlSettings, sampling: /asample$/ },
@@ -74,6 +109,7 @@ describe.each([
   let proxy: ChaosProxy;
   /** Seeds of the tokens that were asked for. */
   let asked: number[] = [];
+  let idle = new IdleTime();
 
   beforeAll(async () => {
     server = await start();
@@ -82,7 +118,17 @@ describe.each([
       faultOf: ({ path, bytes }) => {
         const seed = Number(/"seed": ?(?<seed>\d+)/.exec(bytes.toString())?.groups?.['seed']);
         if (sampling.test(path) && !compared.has(seed)) asked.push(seed);
+        const id = requestIdIn(bytes);
+        if (sampling.test(path) && id !== undefined) idle.begin(id);
         return 'none';
+      },
+      heard: ({ path, bytes }, answer) => {
+        const id = requestIdIn(bytes);
+        // A Tinker service accepts a request, and is asked for its result.
+        const isAccepted = sampling.test(path) && id === undefined && answer !== undefined;
+        const isResult = /(?:generate|retrieve_future)$/.test(path) && answer?.status !== 408;
+        if (isAccepted) idle.begin(requestIdIn(answer.body));
+        else if (isResult) idle.end(id);
       },
     });
   });
@@ -92,6 +138,7 @@ describe.each([
   });
   afterEach(() => {
     asked = [];
+    idle = new IdleTime();
   });
 
   const started = (run: string, lag: number) => {
@@ -117,6 +164,7 @@ describe.each([
 
   test('a run with lag 1 learns from older weights by one update, and agrees with the learner', async () => {
     for (const lag of [0, 1]) {
+      idle = new IdleTime();
       const { program, at } = started(`lag-${lag}`, lag);
       succeeded(await program.ended);
       expectSoundMetrics(at, iterations);
@@ -129,7 +177,7 @@ describe.each([
       };
       const { successes, n } = evaluation.after;
       process.stderr.write(
-        `${name}, lag ${lag}: ${wallSeconds.toFixed(1)} s, ${successes} of ${n} solved\n`,
+        `${name}, lag ${lag}: ${wallSeconds.toFixed(1)} s, idle ${(100 * idle.share()).toFixed(0)} %, ${successes} of ${n} solved\n`,
       );
     }
   });
@@ -138,8 +186,7 @@ describe.each([
     'a run with lag %i that is killed asks for no token that it has recorded',
     async (lag) => {
       const { program, at, workplace } = started(`killed-${lag}`, lag);
-      while (!existsSync(join(at, 'metrics.jsonl')) || readLines(at, 'metrics.jsonl').length < 3)
-        await sleep(100);
+      while (iterationsIn(at) < 3) await sleep(100);
       // In the middle of a collection.
       const { length: before } = asked;
       while (asked.length < before + 5) await sleep(5);
