@@ -80,11 +80,10 @@ export function addEvents(run: string, events: readonly JournalEvent[]): string 
 /** The frame of an event in which each `@@` is replaced by two bytes that are not UTF-8. */
 export function brokenFrame(event: NumberedEvent): Buffer {
   const frame = frameOf(event);
-  const [headBytes, lengthBytes] = [8, 4];
-  const json = frame.subarray(headBytes + lengthBytes).subarray(0, frame.readUInt32LE(headBytes));
+  const json = frame.subarray('12345678 '.length, -1);
   for (let at = json.indexOf('@@'); at >= 0; at = json.indexOf('@@', at))
     json.set([0xff, 0xc3], at);
-  frame.writeUInt32LE(crc32(frame.subarray(headBytes)), lengthBytes);
+  frame.write(crc32(json).toString(16).padStart(8, '0'));
   return frame;
 }
 
@@ -92,7 +91,7 @@ export function brokenFrame(event: NumberedEvent): Buffer {
 export function damageEvent(file: string, index: number): number {
   const bytes = readFileSync(file);
   const { offset, end } = [...framesIn(bytes)].at(index)!;
-  bytes.writeUInt8(bytes.readUInt8(end - 1) ^ 1, end - 1);
+  bytes.writeUInt8(bytes.readUInt8(end - 2) ^ 1, end - 2);
   writeFileSync(file, bytes);
   return offset;
 }

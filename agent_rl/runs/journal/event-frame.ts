@@ -12,108 +12,73 @@ export interface NumberedEvent extends JournalEvent {
   readonly seq: number;
 }
 
-/*
- * A frame: bytes of its payload and their CRC-32, both unsigned 32-bit little-endian, then the payload: bytes of the JSON, the
- * JSON, and the numbers of the columns that the JSON counts, 4 bytes each. A process that is killed leaves at most one frame cut
- * short, the last.
+/** As JSON: numbers that differ from token to token are base64, 4 bytes each, little-endian. */
+type Written = Omit<NumberedEvent, 'tokens' | 'columns'> & {
+  tokens?: string;
+  columns?: Partial<Record<JournalColumn, string>>;
+};
+
+const newline = 10;
+/** Eight digits and a space. */
+const headBytes = 9;
+
+/**
+ * An event as a line: the CRC-32 of its JSON in hexadecimal digits, a space and the JSON. A process that is killed leaves at
+ * most one line cut short, the last.
  */
-const headBytes = 8;
-
-type Counts = Partial<Record<'tokens' | JournalColumn, number>>;
-const numberColumns = ['tokens', ...journalColumns] as const;
-
-export function frameOf(event: NumberedEvent): Buffer {
-  const { tokens, columns } = event;
-  const counts: Counts = {};
-  const numbers: Buffer[] = [];
-  for (const name of numberColumns) {
-    const values = name === 'tokens' ? tokens : columns?.[name];
-    if (values === undefined) continue;
-    counts[name] = values.length;
-    numbers.push(Buffer.from(values.buffer, values.byteOffset, values.byteLength));
-  }
-  const json = Buffer.from(
-    JSON.stringify({ ...event, tokens: undefined, columns: undefined, counts }),
-  );
-  const length = 4 + json.length + numbers.reduce((sum, one) => sum + one.length, 0);
-  const frame = Buffer.allocUnsafe(headBytes + length);
-  frame.writeUInt32LE(length, 0);
-  frame.writeUInt32LE(json.length, headBytes);
-  let at = headBytes + 4;
-  for (const part of [json, ...numbers]) at += part.copy(frame, at);
-  frame.writeUInt32LE(crc32(frame.subarray(headBytes)), 4);
-  return frame;
+export function frameOf({ tokens, columns, ...event }: NumberedEvent): Buffer {
+  const encoded = Object.entries(columns ?? {}).map(([name, values]) => [name, base64(values)]);
+  const written: Written = {
+    ...event,
+    ...(tokens && { tokens: base64(tokens) }),
+    ...(columns && { columns: Object.fromEntries(encoded) }),
+  };
+  const json = JSON.stringify(written);
+  return Buffer.from(`${headOf(json)}${json}\n`);
 }
 
-/** What stands in a file of frames: an event, or bytes that hold none. */
+const headOf = (json: Buffer | string): string => `${crc32(json).toString(16).padStart(8, '0')} `;
+
+const base64 = ({ buffer, byteOffset, byteLength }: Int32Array | Float32Array): string =>
+  Buffer.from(buffer, byteOffset, byteLength).toString('base64');
+
+/** What stands in a line: an event, or bytes that hold none. */
 export type Framed =
   | { readonly event: NumberedEvent; readonly problem?: undefined }
   | { readonly problem: string; readonly event?: undefined };
 
-/**
- * Reads frames one after another. Behind a damaged one it goes on where the next begins, as long as that one is whole.
- *
- * @yields each event with the offset of its frame; a damaged frame; at the end `cut` for one that is cut short
- */
+/** The problem of a last line that was being written when the process ended. */
+export const cutShort = 'it is cut short';
+
+/** Reads line after line. @yields each event, or what is wrong with it, and the offset of its line */
 export function* framesIn(bytes: Buffer): Generator<Framed & { offset: number; end: number }> {
   for (let offset = 0; offset < bytes.length;) {
-    const rest = bytes.subarray(offset);
-    const length = rest.length < headBytes ? Infinity : rest.readUInt32LE(0);
-    const isWhole = headBytes + length <= rest.length && rest.some((byte) => byte !== 0);
-    const next = isWhole ? headBytes + length : nextFrame(rest);
-    const end = next === undefined ? bytes.length : offset + next;
-    if (isWhole) yield { ...framedAt(rest.subarray(0, next)), offset, end };
-    else yield { problem: next === undefined ? cutShort : 'its length is damaged', offset, end };
+    const at = bytes.indexOf(newline, offset);
+    const end = at < 0 ? bytes.length : at + 1;
+    yield {
+      ...(at < 0 ? { problem: cutShort } : eventIn(bytes.subarray(offset, at))),
+      offset,
+      end,
+    };
     offset = end;
   }
 }
 
-/** How the JSON of every event begins. */
-const beginning = Buffer.from('{"seq":');
-
-/** Where a whole frame begins behind one whose length is damaged; undefined behind one that is cut short. */
-function nextFrame(rest: Buffer): number | undefined {
-  const jsonAt = headBytes + 4;
-  for (
-    let at = rest.indexOf(beginning, jsonAt + 1);
-    at >= 0;
-    at = rest.indexOf(beginning, at + 1)
-  ) {
-    const frame = rest.subarray(at - jsonAt);
-    const length = frame.readUInt32LE(0);
-    if (headBytes + length > frame.length) continue;
-    if (framedAt(frame.subarray(0, headBytes + length)).event !== undefined) return at - jsonAt;
-  }
-  return undefined;
-}
-
-/** The problem of a last frame that was being written when the process ended. */
-export const cutShort = 'it is cut short';
-
-function framedAt(frame: Buffer): Framed {
-  const payload = frame.subarray(headBytes);
-  if (payload.length < 4 || crc32(payload) !== frame.readUInt32LE(4))
+function eventIn(line: Buffer): Framed {
+  const json = line.subarray(headBytes);
+  if (line.toString('latin1', 0, headBytes) !== headOf(json))
     return { problem: 'its checksum does not match' };
-  const jsonEnd = 4 + payload.readUInt32LE(0);
-  const { counts, ...event } = JSON.parse(payload.toString('utf8', 4, jsonEnd)) as NumberedEvent & {
-    counts: Counts;
-  };
-  let at = jsonEnd;
-  const numbers = (count: number): ArrayBuffer => {
-    const copied = Uint8Array.from(payload.subarray(at, at + 4 * count));
-    at += copied.length;
-    return copied.buffer;
-  };
-  const tokens = counts.tokens === undefined ? undefined : new Int32Array(numbers(counts.tokens));
-  const columns = Object.fromEntries(
-    journalColumns.flatMap((name) => {
-      const count = counts[name];
-      return count === undefined ? [] : [[name, new Float32Array(numbers(count))]];
-    }),
-  );
-  const read = { ...event, ...withNumbers(tokens, columns) };
+  const { tokens, columns, ...event } = JSON.parse(json.toString()) as Written;
+  const numbers = journalColumns.flatMap((name) => {
+    const values = columns?.[name];
+    return values === undefined ? [] : [[name, new Float32Array(bytesOf(values))]];
+  });
+  const ids = tokens === undefined ? undefined : new Int32Array(bytesOf(tokens));
+  const read = { ...event, ...withNumbers(ids, Object.fromEntries(numbers)) };
   return isKnown(read) ? { event: read } : { problem: unknownType(read) };
 }
+
+const bytesOf = (text: string): ArrayBuffer => Uint8Array.from(Buffer.from(text, 'base64')).buffer;
 
 /** Columns without numbers are absent. */
 export const withNumbers = (
