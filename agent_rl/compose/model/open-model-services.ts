@@ -77,6 +77,11 @@ export async function openModelServices(
     return { generator: drawing, engines: engines.all, incidents, opponents };
   }
   const learner = opened.add(await openLearner(run, request, { engines, incidents }));
+  const overlaps = run.config.async.lag > 0;
+  if (overlaps && learner.keepPublished === undefined)
+    incidents.add(
+      `Learner ${(await learner.describe()).name} keeps no published weights to score with: with async.lag 1, generator and learner are not compared (parity/* is absent).`,
+    );
   const frozen = await openFrozenModels();
   const generator = new RecordingGenerator(drawing);
   const opponents = recorded(frozen.opponents);
@@ -88,7 +93,7 @@ export async function openModelServices(
       learner,
       generators: [generator],
       folder,
-      overlaps: run.config.async.lag > 0,
+      overlaps,
     }),
   );
   return {
