@@ -25,7 +25,7 @@ import type { EpisodeLimits, EpisodeMaker, Gateway } from '../rollout/episode-pa
 import { oneAgent, worldOfAgent, worldOfOne, worldOfSeveral } from '../rollout/world.ts';
 import type { ToolRunner } from '../rollout/tools/tool-runner.ts';
 import { sandboxOf } from '../sandbox/open-sandbox.ts';
-import type { ChosenPlugins, ChosenReward } from './plugins/choose-plugins.ts';
+import type { ChosenPlugins, ChosenReward, ChosenTool } from './plugins/choose-plugins.ts';
 import { construct, episodeContainer } from './plugins/container.ts';
 
 export interface EpisodeMakerOptions {
@@ -84,11 +84,20 @@ export function episodeMaker(options: EpisodeMakerOptions): EpisodeMaker {
     const own = episodeContainer(container, { task, ...services });
     const blind = episodeContainer(container, { task: withoutAnswers(task), ...services });
     const inThread = chosen.tools.filter(({ entry }) => entry.spec.isolated === undefined);
+    const instances = new Map<string, Tool>();
+    const instanceOf = (tool: ChosenTool): Tool => {
+      const name = tool.set?.name ?? tool.entry.spec.name;
+      const shared = options.toolsShared.get(name);
+      const made = instances.get(name) ?? construct<Tool>(own, { ...tool, shared });
+      instances.set(name, made);
+      return made;
+    };
     const tools = new Map(
-      inThread.map((tool) => {
-        const { name } = tool.entry.spec;
-        const shared = options.toolsShared.get(name);
-        return [name, construct<Tool>(own, { ...tool, shared })];
+      inThread.map((tool): [string, Tool] => {
+        const instance = instanceOf(tool);
+        const of = tool.set?.of;
+        const call: Tool['call'] = (args, context) => instance.call(args, { ...context, of: of! });
+        return [tool.entry.spec.name, of === undefined ? instance : { call }];
       }),
     );
     return {
@@ -105,7 +114,7 @@ export function episodeMaker(options: EpisodeMakerOptions): EpisodeMaker {
       limits,
       gateway: options.gateway,
       close: async () => {
-        for (const one of tools.values()) await one.close?.();
+        for (const one of instances.values()) await one.close?.();
       },
       sandboxLevel: sandbox?.capabilities().level,
     };

@@ -83,17 +83,18 @@ async function openParts(
   const { config, chosen, model, frozen, format, isolated } = run;
   // First, so that wrong tool settings show before anything slow starts.
   const { env: environment } = process;
+  const host = { environment };
   const toolsShared = await openShared(
-    chosen.tools.map(({ entry: { spec }, settings }) => [
-      spec.name,
-      async () => spec.open?.(settings, { environment }),
+    chosen.tools.map(({ entry: { spec }, settings, set }) => [
+      set?.name ?? spec.name,
+      async () => spec.open?.(settings, host),
     ]),
     opened,
   );
   const environmentsShared = await openShared(
     chosen.environments.map(({ name, entry: { spec }, settings }) => [
       name,
-      async () => spec.open?.(settings, { environment }),
+      async () => spec.open?.(settings, host),
     ]),
     opened,
   );
@@ -178,6 +179,8 @@ async function openShared<Shared extends ToolShared>(
 ): Promise<ReadonlyMap<string, Shared>> {
   const shared = new Map<string, Shared>();
   for (const [name, open] of openings) {
+    // The tools of a set share what it opened.
+    if (shared.has(name)) continue;
     const one = await open();
     if (one !== undefined) shared.set(name, opened.add(one));
   }

@@ -28,6 +28,7 @@ import { openToolCallFormat } from './plugins/open-tool-call-format.ts';
 import type { Chosen, ChosenPlugins } from './plugins/choose-plugins.ts';
 import { changeBlocks, kindNames, kinds } from './plugins/kinds.ts';
 import { isolatedSettings, needs } from './plugins/plugin-needs.ts';
+import { withToolSets } from './plugins/tool-sets.ts';
 import type { PreparedRun } from './prepare-run.ts';
 import { type FrozenModels, noFrozen, resolveFrozen } from './model/resolve-frozen.ts';
 import { type ModelResolvers, type ResolvedModel, resolveModel } from './model/resolve-model.ts';
@@ -95,7 +96,11 @@ export async function resolveRun(prepared: PreparedRun, request: RunRequest): Pr
     checkpoint === undefined
       ? { config: await withModel(loaded, request) }
       : fromCheckpoint(loaded.config, await checkpointAt(checkpoint, request.print));
-  const chosen = withAbsoluteSettings(prepared.chosen, request.tasks !== undefined);
+  const absolute = withAbsoluteSettings(prepared.chosen, request.tasks !== undefined);
+  const chosen = await abortableStart(
+    withToolSets(absolute, loaded, (text) => request.print(`Note: ${text}`)),
+    request.signal,
+  );
   refuseAdaptersOfOwnGenerator(found.config, chosen);
   const isolated = isolatedSettings(chosen.tools);
   const tasks =

@@ -30,6 +30,7 @@ import {
 } from './kinds.ts';
 import {
   environmentProblems,
+  missingTools,
   rewardProblems,
   type SettingProblem,
   strategyProblems,
@@ -48,6 +49,12 @@ import {
 export interface Chosen<Spec> {
   entry: RegistryEntry<Spec>;
   settings: Readonly<Record<string, unknown>>;
+}
+
+/** A tool that a run uses. */
+export interface ChosenTool extends Chosen<ToolSpec> {
+  /** The tool set that it is of, and what that one calls it. */
+  set?: { name: string; of: string } | undefined;
 }
 
 /** A reward that a run uses. */
@@ -76,6 +83,7 @@ export interface ChosenTracker extends Chosen<TrackerSpec> {
 
 /** Kinds that have more options than their settings, and optional kinds. */
 interface ChosenMore {
+  tools: ChosenTool;
   environments: ChosenEnvironment;
   rewards: ChosenReward;
   trackers: ChosenTracker;
@@ -125,12 +133,23 @@ export function choosePlugins(
   const { environments, tools, rewards } = attempts;
   choice.refuseRepeats('trackers', attempts.trackers);
   choice.refuseRepeats('tools', tools);
-  for (const { entry } of environments) choice.requireTools(entry?.spec, listOf(config.tools));
+  const holdsSets = tools.some(({ entry }) => entry?.spec.find !== undefined);
+  const listed = listOf(config.tools);
+  // An unknown tool may be a misspelling of the missing one; the tools of a set are not known yet.
+  if (!choice.unknown && !holdsSets && listed.every(namesPlugin)) {
+    const specs = environments.flatMap(({ entry }) => entry?.spec ?? []);
+    choice.report(
+      missingTools(
+        specs,
+        listed.map(({ type }) => type),
+      ),
+    );
+  }
   choice.report(environmentProblems(environments, config));
   choice.report(uncalledTools(environments, tools));
   if (!choice.unknown) choice.report(agentProblems(environments, config));
   const toolNames = tools.flatMap(({ entry }) => entry?.spec.name ?? []);
-  choice.report(rewardProblems(rewards, choice.unknown ? undefined : toolNames));
+  choice.report(rewardProblems(rewards, choice.unknown || holdsSets ? undefined : toolNames));
   // With other problems the values may be anything.
   if (!choice.broken) {
     choice.report(strategyProblems(config, environments, rewards));
@@ -293,16 +312,6 @@ class Choice {
       const { spec, source } = one.entry;
       for (const text of kind.problemsInRun(spec as never, { source, weights }))
         this.#report(`${blocks[index]?.path}.type`, text);
-    }
-  }
-
-  requireTools(environment: EnvironmentSpec | undefined, tools: readonly { type: string }[]): void {
-    // An unknown tool may be a misspelling of the missing one.
-    if (this.#unknown || !tools.every(namesPlugin)) return;
-    for (const name of environment?.requires ?? []) {
-      if (tools.some(({ type }) => type === name)) continue;
-      const text = `environment ${environment?.name} needs the tool "${name}". Add "- type: ${name}".`;
-      this.#report('tools', text);
     }
   }
 

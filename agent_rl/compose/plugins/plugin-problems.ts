@@ -49,6 +49,20 @@ export function environmentProblems(
   return problems;
 }
 
+/** Tools that environments need and a run lacks. @param tools their types or names */
+export const missingTools = (
+  environments: readonly { name: string; requires?: readonly string[] }[],
+  tools: readonly string[],
+): SettingProblem[] =>
+  environments.flatMap(({ name: environment, requires = [] }) =>
+    requires
+      .filter((name) => !tools.includes(name))
+      .map((name) => ({
+        path: 'tools',
+        text: `environment ${environment} needs the tool "${name}". Add "- type: ${name}".`,
+      })),
+  );
+
 /** Tools of a run whose agents are all external and bring their own tools. */
 export function uncalledTools(
   environments: readonly Named[],

@@ -18,6 +18,8 @@ export interface ToolContext {
   readonly random: KeyedRng;
   /** The same whenever this call is repeated, also by a resumed run; no other call has it. */
   readonly idempotencyKey: string;
+  /** Of a tool set: which of its tools is called, by the name that `find` gave as `of`. */
+  readonly of?: string;
 }
 
 /**
@@ -85,6 +87,14 @@ export interface ToolSpec<Parameters extends TSchema = TSchema> {
    */
   readonly configure?: (settings: ToolSettings) => Partial<ToolFace>;
   /**
+   * Makes this a set of tools: finds them when a run is resolved, always in the same order. The model calls each by its own
+   * name, or by `NAME_` and its own name where the run has another tool of that name. An episode has one instance of the
+   * class for all of them, whose calls say which is meant (`ToolContext.of`).
+   *
+   * @throws Error for a set that cannot be used; its message is shown with its place in the file.
+   */
+  readonly find?: (settings: ToolSettings, host: ToolHost) => Promise<readonly FoundTool[]>;
+  /**
    * Opens what all instances of a run share, such as connections, an index or a rate limit. Instances receive it as
    * `shared`. Closed at the end of the run.
    */
@@ -100,10 +110,19 @@ export type ToolFace = Pick<
   'name' | 'description' | 'parameters' | 'deadlineS' | 'maxContentChars'
 >;
 
+/** A tool that a set found. */
+export type FoundTool = ToolFace &
+  Pick<ToolSpec, 'onInterrupt'> & {
+    /** What the set itself calls it. */
+    readonly of: string;
+  };
+
 /** What a tool may use while it is opened. */
 export interface ToolHost {
   /** Where secrets come from, by name. */
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Tells the user something, as a sentence. */
+  readonly warn?: (text: string) => void;
 }
 
 /** Counts and shares, by name. */
@@ -131,6 +150,7 @@ export const tools = new PluginKind<ToolSpec, Tool>('tool', {
     onInterrupt: optionalField(oneOf(onInterrupts)),
     isolated: optionalField(fieldRules.fileUrl),
     configure: optionalField(fieldRules.method),
+    find: optionalField(fieldRules.method),
     open: optionalField(fieldRules.method),
     needs: needsRule('sandbox'),
   },

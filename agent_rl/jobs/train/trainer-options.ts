@@ -11,6 +11,7 @@ import type { GeneratorIdentity } from '../../runs/inputs/generators.ts';
 import { thisMachine } from '../../runs/inputs/machine.ts';
 import type { TaskReading } from '../../runs/inputs/readings.ts';
 import type { RunSources } from '../../runs/inputs/run-inputs.ts';
+import { foundTools } from '../../runs/inputs/tool-sets.ts';
 import type { TrainingOptions } from '../job.ts';
 import { splitFiles } from '../../../dataset/tasks/task-files.ts';
 
@@ -57,6 +58,9 @@ export function sourcesOf({
     readings: readings.map(readingOf),
     generators: chosen.taskGenerators.flatMap((one, place) =>
       one === undefined ? [] : [identityOf(one, { place, seed: run.seed })],
+    ),
+    foundTools: foundTools(
+      chosen.tools.flatMap(({ set, entry }) => (set === undefined ? [] : [entry.spec])),
     ),
     model: model.layers,
     frozen: new Map(

@@ -7,6 +7,7 @@ import { writeFileAtomic } from '../../telemetry/index.ts';
 import type { ModelStack } from '../../../model/weights/open-model.ts';
 import { checkGenerators, type GeneratorIdentity } from './generators.ts';
 import { checkMachine, type Machine } from './machine.ts';
+import { checkFoundTools, type FoundTools } from './tool-sets.ts';
 import { checkReadings, type TaskReading } from './readings.ts';
 import type { RunFolder } from '../run-folder.ts';
 import { sha256Of } from '../../core/services/sha256-of.ts';
@@ -22,6 +23,8 @@ export interface RunSources {
   readings: readonly TaskReading[];
   /** What makes the tasks of sources that are no folders; none by default. */
   generators?: readonly GeneratorIdentity[];
+  /** Of tool sets; none by default. */
+  foundTools?: FoundTools;
   model: ModelStack;
   /** Models beside it whose weights stay as they are, by the setting that names each; none by default. */
   frozen?: ReadonlyMap<string, ModelStack>;
@@ -48,6 +51,8 @@ export interface RunInputs {
   readings: readonly TaskReading[];
   /** What makes the tasks of sources that are no folders. Absent without any. */
   generators?: readonly GeneratorIdentity[];
+  /** The tools of tool sets. Absent without any. */
+  foundTools?: FoundTools;
   /** What it was computed on: each that a session changed to, in order. */
   machines: readonly Machine[];
 }
@@ -89,6 +94,7 @@ function modelFiles(folder: string): readonly string[] {
 /** Reads everything a run starts from. */
 export async function readInputs(sources: RunSources): Promise<RunInputs> {
   const { seed, trainFiles, evalFiles, readings, generators = [], model, frozen = none } = sources;
+  const { foundTools = {} } = sources;
   return {
     schema: inputsSchema,
     seed,
@@ -100,6 +106,7 @@ export async function readInputs(sources: RunSources): Promise<RunInputs> {
     },
     readings,
     ...(generators.length > 0 && { generators }),
+    ...(Object.keys(foundTools).length > 0 && { foundTools }),
     machines: [sources.machine],
   };
 }
@@ -153,6 +160,7 @@ export async function checkInputs(
     );
   }
   checkGenerators(folder.path, before.generators, sources.generators);
+  checkFoundTools(folder.path, before.foundTools, sources.foundTools);
   const began = before.machines.at(-1)!;
   const onMachine = checkMachine(folder.path, { began, now: sources.machine, allowOtherMachine });
   const now = await readInputs(sources);

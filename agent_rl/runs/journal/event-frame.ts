@@ -50,7 +50,11 @@ export type Framed =
 /** The problem of a last line that was being written when the process ended. */
 export const cutShort = 'it is cut short';
 
-/** Reads line after line. @yields each event, or what is wrong with it, and the offset of its line */
+/**
+ * Reads line after line.
+ *
+ * @yields each event, or what is wrong with it, and the offset of its line
+ */
 export function* framesIn(bytes: Buffer): Generator<Framed & { offset: number; end: number }> {
   for (let offset = 0; offset < bytes.length;) {
     const at = bytes.indexOf(newline, offset);

@@ -1,0 +1,74 @@
+import { configInvalid, type LoadedConfig, placeOf, type Problem } from '../../config/index.ts';
+import { messageOf } from '../../core/errors.ts';
+import type { FoundTool, ToolSpec } from '../../core/plugins/tool.ts';
+import type { Chosen, ChosenPlugins, ChosenTool } from './choose-plugins.ts';
+import { missingTools, rewardProblems } from './plugin-problems.ts';
+
+/**
+ * The plugins of a run with the tools that its tool sets hold.
+ *
+ * @throws AgentRlError `CONFIG_INVALID` for a set that cannot be used, and a reward on a tool that the run lacks
+ */
+export async function withToolSets(
+  chosen: ChosenPlugins,
+  { places }: Pick<LoadedConfig, 'places'>,
+  warn: (text: string) => void,
+): Promise<ChosenPlugins> {
+  if (!chosen.tools.some(({ entry }) => entry.spec.find)) return chosen;
+  const problems: Problem[] = [];
+  const report = (path: string, text: string): void => {
+    const { value: location } = placeOf(places, `/${path.replaceAll('.', '/')}`);
+    problems.push({ location, path, text });
+  };
+  const all = await Promise.all(
+    chosen.tools.map(async (one, index): Promise<ChosenTool[]> => {
+      const { find } = one.entry.spec;
+      if (find === undefined) return [one];
+      try {
+        return toolsOf(one, await find(one.settings, { environment: process.env, warn }));
+      } catch (thrown) {
+        report(`tools.${index}`, messageOf(thrown));
+        return [];
+      }
+    }),
+  );
+  const tools = named(all.flat());
+  const names = tools.map(({ entry }) => entry.spec.name);
+  for (const [at, name] of names.entries())
+    if (names.indexOf(name) !== at)
+      report('tools', `two tools are named "${name}". Give one of the tool sets another name.`);
+  if (problems.length === 0)
+    for (const { path, text } of [
+      ...rewardProblems(chosen.rewards, names),
+      ...missingTools(
+        chosen.environments.map(({ entry }) => entry.spec),
+        names,
+      ),
+    ])
+      report(path, text);
+  if (problems.length > 0) throw configInvalid(problems);
+  return { ...chosen, tools };
+}
+
+const toolsOf = (set: Chosen<ToolSpec>, found: readonly FoundTool[]): ChosenTool[] =>
+  found.map(({ of, ...face }) => {
+    const { entry, settings } = set;
+    const { find: _, configure: __, ...spec } = entry.spec;
+    return {
+      entry: { ...entry, spec: { ...spec, ...face } },
+      settings,
+      set: { name: spec.name, of },
+    };
+  });
+
+/** A set's tool bears the set's name too where another tool of the run has the same. */
+function named(tools: readonly ChosenTool[]): ChosenTool[] {
+  const isShared = (name: string): boolean =>
+    tools.filter(({ entry }) => entry.spec.name === name).length > 1;
+  return tools.map((one) => {
+    const { set, entry } = one;
+    const { name } = entry.spec;
+    if (set === undefined || !isShared(name)) return one;
+    return { ...one, entry: { ...entry, spec: { ...entry.spec, name: `${set.name}_${name}` } } };
+  });
+}

@@ -1,0 +1,140 @@
+import type { CallToolResult } from '@modelcontextprotocol/client';
+
+import type {
+  FoundTool,
+  Tool,
+  ToolContext,
+  ToolHost,
+  ToolResult,
+} from '../../core/plugins/tool.ts';
+import { tool } from '../../core/plugins/tool.ts';
+import { Type } from '../../core/typebox.ts';
+import { redactor } from '../../telemetry/redact.ts';
+import { callName, failed, graceS } from '../web-call.ts';
+import { contentText } from './content-text.ts';
+import { type CallFailure, McpConnection, McpFailure } from './mcp-connection.ts';
+import { cassetteOf, McpPool } from './mcp-pool.ts';
+import { checkMcp, McpSettings } from './settings.ts';
+
+/** What came of a call, as it is recorded. */
+type Answer =
+  | { readonly text: string; readonly isError: boolean; readonly unread: Record<string, number> }
+  | { readonly failure: CallFailure; readonly message: string };
+
+/** The tools of an MCP server. */
+@tool({
+  name: 'mcp',
+  description: 'The tools of an MCP server, which a program or an address offers.',
+  parameters: Type.Object({}, { additionalProperties: false }),
+  settings: McpSettings,
+  configure: (settings) => {
+    checkMcp(settings as McpSettings);
+    return { name: (settings as McpSettings).name };
+  },
+  find: (settings, host) => findTools(settings as McpSettings, host),
+  open: async (settings, host) => new McpPool(settings as McpSettings, host),
+})
+export class McpTools implements Tool {
+  #connection: Promise<McpConnection> | undefined;
+
+  constructor(private readonly given: { shared: McpPool; settings: McpSettings }) {}
+
+  async call(args: unknown, { of = '', signal, random }: ToolContext): Promise<ToolResult> {
+    const { shared } = this.given;
+    shared.count('calls');
+    const live = () => this.#answer(of, args as Record<string, unknown>, signal);
+    const call = callName(random);
+    // A server that keeps something answers the same request differently.
+    const place = shared.isolation === 'shared' ? {} : { call };
+    const request = { tool: of, arguments: args, ...place };
+    const { cassette } = shared;
+    const answer = (await (cassette?.answer({ request, call }, live) ?? live())) as Answer;
+    if ('failure' in answer) {
+      const { failure, message } = answer;
+      shared.count(failure);
+      if (failure === 'ended') throw new Error(message);
+      return failed(message, { failure });
+    }
+    const { text, isError, unread } = answer;
+    shared.count('errors', Number(isError));
+    shared.count(
+      'unread',
+      Object.values(unread).reduce((sum, one) => sum + one, 0),
+    );
+    return { content: text, isError, data: { unread } };
+  }
+
+  async close(): Promise<void> {
+    const connection = await this.#connection?.catch(() => undefined);
+    if (connection !== undefined) await this.given.shared.giveBack(connection);
+  }
+
+  async #answer(of: string, args: Record<string, unknown>, signal: AbortSignal): Promise<Answer> {
+    const { shared } = this.given;
+    if (shared.isolation === 'shared') this.#connection = shared.take();
+    this.#connection ??= shared.take();
+    try {
+      const result: CallToolResult = await (await this.#connection).call(of, args, signal);
+      const { text, unread } = contentText(result.content, result.structuredContent);
+      return { text: redactor()(text), isError: result.isError === true, unread: { ...unread } };
+    } catch (thrown) {
+      if (!(thrown instanceof McpFailure)) throw thrown;
+      return { failure: thrown.kind, message: redactor()(thrown.message) };
+    }
+  }
+}
+
+/** The tools of a server that an agent may call, in the order of their names. @throws Error */
+async function findTools(settings: McpSettings, host: ToolHost): Promise<readonly FoundTool[]> {
+  const live = async () => {
+    const connection = await McpConnection.open(settings, host);
+    try {
+      return { tools: await connection.tools() };
+    } finally {
+      await connection.close();
+    }
+  };
+  const listing = { request: { tools: 'list' }, call: 'list' };
+  const { tools } = (await (cassetteOf(settings)?.answer(listing, live) ?? live())) as Awaited<
+    ReturnType<typeof live>
+  >;
+  const { name: server, allow, longestS, maxContentChars } = settings;
+  const names = tools.map(({ name }) => name);
+  const absent = allow?.find((name) => !names.includes(name));
+  if (absent !== undefined)
+    throw new Error(`${server} has no tool "${absent}" (allow). Tools: ${names.join(', ')}.`);
+  const found = tools
+    .filter(({ name }) => allow?.includes(name) ?? true)
+    .filter(({ name, execution }) => {
+      if (execution?.taskSupport !== 'required') return true;
+      if (allow !== undefined)
+        throw new Error(
+          `the tool "${name}" of ${server} only runs as a task, which is not supported. Remove it from allow.`,
+        );
+      host.warn?.(`The tool "${name}" of ${server} is left out: it only runs as a task.`);
+      return false;
+    })
+    .map(({ name, title, description, inputSchema, annotations }): FoundTool => {
+      const { $schema: _, ...parameters } = inputSchema;
+      const { readOnlyHint = false, idempotentHint = false } = annotations ?? {};
+      return {
+        of: name,
+        name: toolName(name),
+        description: description ?? title ?? name,
+        parameters,
+        deadlineS: longestS + graceS,
+        maxContentChars,
+        onInterrupt: readOnlyHint || idempotentHint ? 'repeat' : 'fail',
+      };
+    });
+  if (found.length === 0) throw new Error(`${server} offers no tools.`);
+  return found;
+}
+
+/** As models call tools: `get-sum` and `getSum` are `get_sum`. */
+const toolName = (name: string): string =>
+  name
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '_')
+    .replace(/^[^a-z]+/, '') || 'tool';
