@@ -88,16 +88,22 @@ export function sealedBytes(events: readonly NumberedEvent[]): Buffer {
 }
 
 /** What of a Parquet file is read: lists of numbers take most of the time. */
-export type Extent = 'whole' | 'outline' | 'head';
+export type Extent = 'whole' | 'outline' | 'session';
 
 const outline = [...texts, ...integers, long, 'data'];
 
-/** The events of a Parquet file. */
+/** The events of a Parquet file; the first alone if it is a session that is read, and none if it is not. */
 export async function eventsIn(file: AsyncBuffer, extent: Extent): Promise<NumberedEvent[]> {
   const compressors = { GZIP: (bytes: Uint8Array) => gunzipSync(bytes) };
   const columns = extent === 'whole' ? {} : { columns: outline };
-  const rows = extent === 'head' ? { rowStart: 0, rowEnd: 1 } : {};
-  return (await parquetReadObjects({ file, compressors, ...columns, ...rows })).map(eventOf);
+  const rows = extent === 'session' ? { rowStart: 0, rowEnd: 1 } : {};
+  const read = (more: { columns?: string[] }) =>
+    parquetReadObjects({ file, compressors, ...rows, ...more });
+  if (extent === 'session') {
+    const [first] = await read({ columns: ['type'] });
+    if (first?.['type'] !== 'session') return [];
+  }
+  return (await read(columns)).map(eventOf);
 }
 
 /** A column without any value is not in the rows. */

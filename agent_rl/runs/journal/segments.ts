@@ -2,6 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 
+import { asyncBufferFromFile } from 'hyparquet';
+
 import { messageOf } from '../../core/errors.ts';
 import { cutShort, framesIn, type NumberedEvent } from './event-frame.ts';
 import { eventsIn, type Extent } from './sealed-segment.ts';
@@ -58,7 +60,7 @@ export type Damaged = (problem: string) => void;
  * Reads a segment. What is damaged is left out; a last frame that is cut short is being written, or was when its
  * process ended, and is not damage.
  *
- * @param what of a sealed one: `outline` leaves out what was drawn, `head` is the outline of the first event
+ * @param what of a sealed one: `outline` leaves out what was drawn, `session` reads the session that it begins with, if any
  */
 export async function readSegment(
   segment: Segment,
@@ -66,18 +68,17 @@ export async function readSegment(
   what: Extent = 'whole',
 ): Promise<NumberedEvent[]> {
   const { file, checksum } = asItIsNow(segment);
-  const bytes = readFileSync(file);
-  if (checksum === undefined) return openEvents(file, bytes, damaged).events;
-  if (hex(bytes) !== checksum) {
-    damaged(`${file}: its checksum does not match its name`);
-    return [];
-  }
+  if (checksum === undefined) return openEvents(file, readFileSync(file), damaged).events;
   try {
-    return await eventsIn(toArrayBuffer(bytes), what);
+    // The rest of the file is not read then, and so not checked.
+    if (what === 'session') return await eventsIn(await asyncBufferFromFile(file), what);
+    const bytes = readFileSync(file);
+    if (hex(bytes) === checksum) return await eventsIn(toArrayBuffer(bytes), what);
+    damaged(`${file}: its checksum does not match its name`);
   } catch (thrown) {
     damaged(`${file}: ${messageOf(thrown)}`);
-    return [];
   }
+  return [];
 }
 
 /** The events of frames, and the bytes without a last frame that is cut short. */

@@ -21,7 +21,7 @@ export interface JournalSession {
 export async function sessionsOf(folder: string, damaged: Damaged): Promise<JournalSession[]> {
   const sessions: JournalSession[] = [];
   for (const segment of segmentsOf(folder)) {
-    const [event] = await readSegment(segment, damaged, 'head');
+    const [event] = await readSegment(segment, damaged, 'session');
     if (event?.type !== 'session' || !isRecord(event.data)) continue;
     const { from, voids, schema, code } = event.data;
     sessions.push({
