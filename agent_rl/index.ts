@@ -30,6 +30,7 @@ export type {
 export { defineTool, type FunctionTool, type ToolPlugin } from './core/plugins/define-tool.ts';
 export type { InputSchema, StandardSchema } from './core/wire/standard-schema.ts';
 export type { AiSdkTool } from './jobs/code/ai-sdk-tools.ts';
+export { mcp } from './jobs/code/mcp.ts';
 
 export { jobs, type Jobs } from './jobs/jobs.ts';
 export type { JobResult } from './jobs/job.ts';
