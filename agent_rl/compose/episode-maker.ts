@@ -83,28 +83,12 @@ export function episodeMaker(options: EpisodeMakerOptions): EpisodeMaker {
     };
     const own = episodeContainer(container, { task, ...services });
     const blind = episodeContainer(container, { task: withoutAnswers(task), ...services });
-    const inThread = chosen.tools.filter(({ entry }) => entry.spec.isolated === undefined);
-    const instances = new Map<string, Tool>();
-    const instanceOf = (tool: ChosenTool): Tool => {
-      const name = tool.set?.name ?? tool.entry.spec.name;
-      const shared = options.toolsShared.get(name);
-      const made = instances.get(name) ?? construct<Tool>(own, { ...tool, shared });
-      instances.set(name, made);
-      return made;
-    };
-    const tools = new Map(
-      inThread.map((tool): [string, Tool] => {
-        const instance = instanceOf(tool);
-        const of = tool.set?.of;
-        const call: Tool['call'] = (args, context) => instance.call(args, { ...context, of: of! });
-        return [tool.entry.spec.name, of === undefined ? instance : { call }];
-      }),
-    );
+    const tools = episodeTools(chosen.tools, own, options.toolsShared);
     return {
       policy,
       opponents,
       ...playedIn(options, task, own),
-      tools,
+      tools: tools.byName,
       toolRunner,
       rewards: chosen.rewards.map((reward) =>
         scoring(reward, reward.blind ? blind : own, options.rewardsShared),
@@ -113,14 +97,42 @@ export function episodeMaker(options: EpisodeMakerOptions): EpisodeMaker {
       invalidCallPenalty,
       limits,
       gateway: options.gateway,
-      close: async () => {
-        for (const one of instances.values()) await one.close?.();
-      },
+      close: tools.close,
       sandboxLevel: sandbox?.capabilities().level,
     };
   };
   maker.agentsOf = (task) => environmentOf(chosen.environments, task)?.agents ?? oneAgent;
   return maker;
+}
+
+/** Instances of the tools of one episode; isolated ones need none. */
+export function episodeTools(
+  chosen: readonly ChosenTool[],
+  container: Container,
+  toolsShared: ReadonlyMap<string, ToolShared>,
+): { byName: ReadonlyMap<string, Tool>; close: () => Promise<void> } {
+  const instances = new Map<string, Tool>();
+  const instanceOf = (tool: ChosenTool): Tool => {
+    const name = tool.set?.name ?? tool.entry.spec.name;
+    const shared = toolsShared.get(name);
+    const made = instances.get(name) ?? construct<Tool>(container, { ...tool, shared });
+    instances.set(name, made);
+    return made;
+  };
+  const inThread = chosen.filter(({ entry }) => entry.spec.isolated === undefined);
+  const byName = new Map(
+    inThread.map((tool): [string, Tool] => {
+      const instance = instanceOf(tool);
+      const of = tool.set?.of;
+      if (of === undefined) return [tool.entry.spec.name, instance];
+      const call: Tool['call'] = (args, context) => instance.call(args, { ...context, of });
+      return [tool.entry.spec.name, { call }];
+    }),
+  );
+  const close = async (): Promise<void> => {
+    for (const one of instances.values()) await one.close?.();
+  };
+  return { byName, close };
 }
 
 /** The environment of a task. */

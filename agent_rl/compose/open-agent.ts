@@ -7,17 +7,17 @@ import type { EpisodeMaker } from '../rollout/episode-parts.ts';
 import { AsyncRolloutWorker, RolloutWorker, type Rollouts } from '../rollout/rollout-worker.ts';
 import { ToolRunner } from '../rollout/tools/tool-runner.ts';
 import { reportsOf, type RunReports } from '../runs/run-reports.ts';
-import type { OpenedSandbox } from '../sandbox/open-sandbox.ts';
+import { type OpenedSandbox, sandboxOf } from '../sandbox/open-sandbox.ts';
 import { pluginHooks } from '../threads/plugin-hooks.ts';
 import type { GroupRewarding } from '../trainer/collect/group-rewards.ts';
 import type { LanguageModel } from '../../model/text/language-model.ts';
 import { openRewarding } from './open-rewarding.ts';
-import { episodeMaker, episodeSettings } from './episode-maker.ts';
+import { episodeMaker, episodeSettings, episodeTools } from './episode-maker.ts';
 import type { Imitation } from './model/open-engine.ts';
 import { type ModelServices, openModelServices } from './model/open-model-services.ts';
 import { openRunGateway } from './open-run-gateway.ts';
 import { openRunSandbox } from './open-run-sandbox.ts';
-import { construct, runContainer } from './plugins/container.ts';
+import { construct, episodeContainer, runContainer } from './plugins/container.ts';
 import { needs, requireAbilities } from './plugins/plugin-needs.ts';
 import type { ResolvedRun } from './resolve-run.ts';
 
@@ -45,6 +45,9 @@ export interface Agent {
   notes: readonly string[];
   sandbox: OpenedSandbox | undefined;
   toolSpecs: readonly ToolSpec[];
+  toolRunner: ToolRunner;
+  /** Instances of the tools for one that plays no task. @param name of what they keep in the sandbox */
+  tools: (name: string) => ReturnType<typeof episodeTools>;
   make: EpisodeMaker;
   rollouts: Rollouts;
   /** The reward manager; absent without training. */
@@ -151,6 +154,12 @@ async function openParts(
     notes: notesOf(policy, opponents),
     sandbox,
     toolSpecs,
+    toolRunner,
+    tools: (name) => {
+      const task = { taskId: name, prompt: '', metadata: {} };
+      const own = { task, sandbox: sandbox && sandboxOf(sandbox, name) };
+      return episodeTools(chosen.tools, episodeContainer(container, own), toolsShared);
+    },
     make: maker,
     rewarding,
     rollouts:

@@ -18,6 +18,7 @@ export const jobs = {
   viewRuns: lazy(async () => (await import('./view/view-runs.ts')).viewRuns),
   demonstrations: lazy(async () => (await import('./show/demonstrations.ts')).demonstrations),
   serveModel: lazy(async () => (await import('./serve/serve-model.ts')).serveModel),
+  serveTools: lazy(async () => (await import('./serve/serve-tools.ts')).serveTools),
   attack: lazy(async () => (await import('./attack/attack.ts')).attack),
   newProject: lazy(async () => (await import('./new/new-project.ts')).newProject),
   verifyDataset: lazy(async () => (await import('./data/verify-dataset.ts')).verifyDataset),

@@ -10,7 +10,7 @@ import { McpPool } from '#agent_rl/tools/mcp/mcp-pool.ts';
 import { McpTools } from '#agent_rl/tools/mcp/mcp-tools.ts';
 import { McpSettings } from '#agent_rl/tools/mcp/settings.ts';
 import { closedAfterEach } from '#tests/support/closed-after-each.ts';
-import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 
 const folder = temporaryFolder();
 const server = join(packageRoot(), 'tests', 'fixtures', 'mcp', 'server.mjs');
@@ -163,4 +163,24 @@ describe('An episode', () => {
       await called(replayed, 'throws'),
     ]).toEqual(said);
   });
+});
+
+test('serve --mcp offers the tools of a run file to a client, which keeps what it defined', async () => {
+  const file = writeBelow(
+    folder,
+    'tools.yaml',
+    `extends: ${join(packageRoot(), 'configs', 'code_exec_smoke.yaml')}\ntools: [{type: code_exec, session: true}]\n`,
+  );
+  const serve = ['serve', '--mcp', '--config', file];
+  const program = join(packageRoot(), 'dist', 'scripts', 'agent-rl.js');
+  const settings = { command: [process.execPath, program, ...serve] };
+  expect((await found(settings)).map(({ name, onInterrupt }) => [name, onInterrupt])).toEqual([
+    ['code_exec', 'repeat'],
+  ]);
+  const one = episodes({ ...settings, warm: 0 }).episode();
+  expect(await called(one, 'code_exec', { code: 'x = 41\nprint(x)' })).toContain('41');
+  expect(await called(one, 'code_exec', { code: 'print(x + 1)' })).toContain('42');
+  const { isError, content } = await one.call({ code: 1 }, context('code_exec'));
+  expect([isError, content]).toEqual([true, expect.stringMatching(/code/)]);
+  await one.close();
 });

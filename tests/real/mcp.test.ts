@@ -100,16 +100,15 @@ describe('A server answers 1,000 calls', () => {
       { path: join(shared, 'a.txt') },
       'said',
     ],
-    ['memory', () => ({ command: command('memory') }), 'read_graph', {}, /entities/],
-  ] as const)('%s', async (name, settings, of, args, expected) => {
+    ['memory', () => ({ command: command('memory') }), 'read_graph', {}, 'entities'],
+  ] as const)('%s', async (name, settings, ...[of, args, expected]) => {
     const { pool, episode } = serverOf(settings());
     const before = new Set(descendants(process.pid));
     const one = episode();
     const started = performance.now();
     for (let call = 0; call < 1000; call++) {
       const { content } = await one.call(args, context(of));
-      if (typeof expected === 'string') expect(content).toBe(expected);
-      else expect(content).toMatch(expected);
+      expect(content).toContain(expected);
     }
     const seconds = (performance.now() - started) / 1000;
     process.stderr.write(`${name}: 1,000 calls in ${seconds.toFixed(2)} s\n`);

@@ -8,13 +8,17 @@ const clientsBring = () => 'clients send their tools with each request.';
 
 export const serve = command({
   name: 'serve [checkpoint]',
-  describe: 'Serve a model over an OpenAI-compatible API',
+  describe: 'Serve a model over an OpenAI-compatible API, or the tools of a run file over MCP',
   examples: [
     ['runs/my-run', 'Serve the newest checkpoint of a run to this machine only'],
     ['--model model/starter --port 0', 'Serve a model folder on any free port'],
     [
       'runs/my-run --host 0.0.0.0 --api-key-env SERVE_KEY',
       'Accept requests from other machines that send the key stored in SERVE_KEY',
+    ],
+    [
+      '--mcp --config configs/search_qa_grpo.yaml',
+      'Offer the tools of that run file to an MCP client, over standard input and output',
     ],
   ],
   positionals: { checkpoint: checkpointWord },
@@ -35,6 +39,9 @@ export const serve = command({
       ['refuse', 'ignore'],
       'refuse',
     ),
+    mcp: switchFlag(
+      'Serve the tools of the run file over MCP on standard input and output, not the model',
+    ),
     timeout: numberFlag('Timeout of an answer, in seconds', { from: 1, to: 86_400 }, 600),
   },
   settings: optionsWithout([
@@ -45,8 +52,15 @@ export const serve = command({
     'max-iterations',
     'log-rollouts',
   ]),
-  run: async ({ timeout: timeoutS, ...flags }, running) => {
+  run: async ({ timeout: timeoutS, mcp, ...flags }, running) => {
     refuseBoth(running.parsed, 'checkpoint', 'model');
+    if (mcp) {
+      // Standard output is the client's.
+      const print = (text: string) => void running.io.stderr.write(`${text}\n`);
+      const quiet = { ...running, job: { ...running.job, print } };
+      const file = configFor(flags.checkpoint, quiet);
+      return running.jobs.serveTools(await prepare(quiet, { file, needs: 'agent' }));
+    }
     const file = configFor(flags.checkpoint, running);
     return running.jobs.serveModel({
       ...(await prepare(running, { file, needs: 'model', instead: clientsBring })),

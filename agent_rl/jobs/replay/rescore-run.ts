@@ -3,7 +3,6 @@ import { openAgent } from '../../compose/open-agent.ts';
 import { resolveRun } from '../../compose/resolve-run.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import type { Verdict } from '../../core/plugins/environment.ts';
-import type { Policy } from '../../core/plugins/policy.ts';
 import { keyText, type Part, type Rollout, sampledTokens } from '../../core/rollout.ts';
 import { keepLedger } from '../../rollout/tokens/ledger.ts';
 import { Unreadable } from '../../runs/episodes/read-lines.ts';
@@ -15,6 +14,7 @@ import { buildData } from '../../trainer/build-data.ts';
 import { collectGroups, withAdvantages } from '../../trainer/collect/collect-groups.ts';
 import { rolloutMetrics } from '../../trainer/collect/rollout-metrics.ts';
 import type { JobOptions, JobResult } from '../job.ts';
+import { silentPolicy } from '../silent-policy.ts';
 import { tasksToDraw } from '../train/ready/ready-agent.ts';
 import { trainerOptions } from '../train/trainer-options.ts';
 import { rescored } from './rescored-part.ts';
@@ -22,18 +22,6 @@ import { rescored } from './rescored-part.ts';
 export interface RescoreOptions extends JobOptions {
   /** Folder of the run; the config is that of the run with other rewards. */
   run: string;
-}
-
-/** Nothing is sampled. */
-const silent: Policy = {
-  begin: () => refuse(),
-  act: async () => refuse(),
-  observe: () => refuse(),
-  release: () => undefined,
-};
-
-function refuse(): never {
-  throw new Error('A run that is rescored samples nothing.');
 }
 
 /** An iteration with other rewards. */
@@ -55,7 +43,8 @@ export async function rescoreRun({ run, print, ...options }: RescoreOptions): Pr
   const tasks = { train: trainSplit, evaluation: evalSplit };
   const resolved = await resolveRun({ ...options }, { ...options, print, trains: true, tasks });
   const { signal } = options;
-  const agent = await openAgent(resolved, { workers: 1, trains: true, policy: silent, signal });
+  const policy = silentPolicy('A run that is rescored');
+  const agent = await openAgent(resolved, { workers: 1, trains: true, policy, signal });
   const unreadable = new Unreadable();
   const folder = runFolderAt(run);
   const settings = trainerOptions(resolved.config, resolved.chosen, folder.name);

@@ -1,27 +1,20 @@
 import type { Client, Tool as ListedTool } from '@modelcontextprotocol/client';
 
-import { AgentRlError, messageOf, nodeCodeOf } from '../../core/errors.ts';
+import { messageOf } from '../../core/errors.ts';
 import { TransientError } from '../../core/failure.ts';
+import { optionalPackage } from '../../core/optional-package.ts';
 import type { ToolHost } from '../../core/plugins/tool.ts';
 import { secretOf } from '../../core/wire/secret-of.ts';
 import type { McpSettings } from './settings.ts';
 
-const packageName = '@modelcontextprotocol/client';
-
-/** @throws AgentRlError `CONFIG_INVALID` where the package is not installed */
-async function sdk() {
-  try {
-    const client = await import('@modelcontextprotocol/client');
-    return { ...client, ...(await import('@modelcontextprotocol/client/stdio')) };
-  } catch (cause) {
-    if (nodeCodeOf(cause) !== 'ERR_MODULE_NOT_FOUND') throw cause;
-    throw new AgentRlError(
-      'CONFIG_INVALID',
-      `A tool of type mcp needs the package ${packageName}. Install it: npm install ${packageName}@2`,
-      { cause },
-    );
-  }
-}
+const sdk = () =>
+  optionalPackage(
+    async () => {
+      const client = await import('@modelcontextprotocol/client');
+      return { ...client, ...(await import('@modelcontextprotocol/client/stdio')) };
+    },
+    { user: 'A tool of type mcp', install: '@modelcontextprotocol/client@2' },
+  );
 
 /** Why a call has no answer. */
 export type CallFailure = 'timeout' | 'ended' | 'too-long' | 'refused';
