@@ -78,30 +78,29 @@ const memory = (): number =>
     .reduce((sum, kilobytes) => sum + Number(kilobytes) / 1024, 0);
 
 describe('A server answers 1,000 calls', () => {
+  const echo = { of: 'echo', args: { message: 'hi' }, expected: 'Echo: hi' };
   test.each([
-    [
-      'everything over stdio',
-      () => ({ command: command('everything', 'stdio') }),
-      'echo',
-      { message: 'hi' },
-      'Echo: hi',
-    ],
-    [
-      'everything over HTTP',
-      () => ({ url: `${overHttp.url}/mcp` }),
-      'echo',
-      { message: 'hi' },
-      'Echo: hi',
-    ],
-    [
-      'filesystem',
-      () => ({ command: command('filesystem', shared) }),
-      'read_text_file',
-      { path: join(shared, 'a.txt') },
-      'said',
-    ],
-    ['memory', () => ({ command: command('memory') }), 'read_graph', {}, 'entities'],
-  ] as const)('%s', async (name, settings, ...[of, args, expected]) => {
+    {
+      name: 'everything over stdio',
+      ...echo,
+      settings: () => ({ command: command('everything', 'stdio') }),
+    },
+    { name: 'everything over HTTP', ...echo, settings: () => ({ url: `${overHttp.url}/mcp` }) },
+    {
+      name: 'filesystem',
+      of: 'read_text_file',
+      args: { path: join(shared, 'a.txt') },
+      expected: 'said',
+      settings: () => ({ command: command('filesystem', shared) }),
+    },
+    {
+      name: 'memory',
+      of: 'read_graph',
+      args: {},
+      expected: 'entities',
+      settings: () => ({ command: command('memory') }),
+    },
+  ])('$name', async ({ name, settings, of, args, expected }) => {
     const { pool, episode } = serverOf(settings());
     const before = new Set(descendants(process.pid));
     const one = episode();

@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { openAgent } from '../../compose/open-agent.ts';
 import { resolveRun } from '../../compose/resolve-run.ts';
 import { AgentRlError, messageOf } from '../../core/errors.ts';
-import { optionalPackage } from '../../core/optional-package.ts';
+import { optionalPackage } from '../../core/wire/optional-package.ts';
 import { packageVersion } from '../../core/package-root.ts';
+import { underSignals } from '../../core/stopping/abort.ts';
 import type { JobOptions, JobResult } from '../job.ts';
 import { silentPolicy } from '../silent-policy.ts';
 
@@ -73,8 +74,9 @@ export async function serveTools(options: JobOptions): Promise<JobResult> {
     server.onerror = (error) => options.print(`A message failed: ${messageOf(error)}`);
     process.stdin.once('end', () => gone.abort());
     await server.connect(new StdioServerTransport());
-    const over = AbortSignal.any([signal, gone.signal]);
-    if (!over.aborted) await once(over, 'abort');
+    await underSignals([signal, gone.signal], async (over) => {
+      if (!over.aborted) await once(over, 'abort');
+    });
     await server.close();
     return counts;
   } finally {

@@ -2,7 +2,7 @@ import type { Client, Tool as ListedTool } from '@modelcontextprotocol/client';
 
 import { messageOf } from '../../core/errors.ts';
 import { TransientError } from '../../core/failure.ts';
-import { optionalPackage } from '../../core/optional-package.ts';
+import { optionalPackage } from '../../core/wire/optional-package.ts';
 import type { ToolHost } from '../../core/plugins/tool.ts';
 import { secretOf } from '../../core/wire/secret-of.ts';
 import type { McpSettings } from './settings.ts';

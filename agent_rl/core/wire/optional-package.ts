@@ -1,4 +1,4 @@
-import { AgentRlError, nodeCodeOf } from './errors.ts';
+import { AgentRlError, nodeCodeOf } from '../errors.ts';
 
 /**
  * A package that is only installed where it is needed.
