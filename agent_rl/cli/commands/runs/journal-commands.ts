@@ -2,8 +2,10 @@ import { resolve } from 'node:path';
 
 import { command } from '../../command.ts';
 import { configOptions } from '../../flags/config-flags.ts';
-import { requiredFlag, textFlag } from '../../flags/flag.ts';
+import { choiceFlag, requiredFlag, textFlag } from '../../flags/flag.ts';
 import { configFor, prepare } from '../../prepare.ts';
+
+const exportFormats = ['episodes', 'messages', 'parquet'] as const;
 
 const run = requiredFlag('Folder of a run');
 
@@ -13,9 +15,19 @@ export const exportRun = command({
   examples: [
     ['runs/workspace_grpo-seed42', 'Write trajectories/*.jsonl to the run folder'],
     ['runs/my-run --output episodes', 'Write to another folder'],
+    ['runs/my-run --format parquet', 'Write conversations that other programs read'],
   ],
   positionals: { run },
-  flags: { output: textFlag('Folder to write to (default: trajectories in the run folder)') },
+  flags: {
+    output: textFlag(
+      'Folder to write to (default: trajectories or conversations in the run folder)',
+    ),
+    format: choiceFlag(
+      'episodes: with tokens, calls and all else. messages, parquet: conversations in the OpenAI form, with tools and rewards, as JSON Lines or Parquet',
+      exportFormats,
+      'episodes',
+    ),
+  },
   run: (flags, { jobs, job }) => jobs.exportRun({ ...flags, ...job }),
 });
 
