@@ -52,5 +52,4 @@ export { type SftRun, type SftState, trainSft } from './trainer/train-sft.ts';
 export type { GrpoRun, TrainingEvent, TrainingResult } from './trainer/trainer-contracts.ts';
 export { CodeTaskDataset, loadCodeTaskSplits } from '../dataset/tasks/code-task-dataset.ts';
 export { CodeTaskSampler } from '../dataset/tasks/plan/code-task-sampler.ts';
-export { QuestionDataset } from '../dataset/tasks/question-dataset.ts';
 export { loadSearchTaskSplits, SearchTaskDataset } from '../dataset/tasks/search-task-dataset.ts';

@@ -77,6 +77,7 @@ export function episodeSettings({ algorithm, policy, rollout }: Config) {
 export function episodeMaker(options: EpisodeMakerOptions): EpisodeMaker {
   const { config, chosen, container, policy, opponents, toolRunner, sandbox } = options;
   const { limits, invalidCallPenalty, environmentWeight } = episodeSettings(config);
+  const keepsState = chosen.tools.some(({ entry }) => entry.spec.keepsState === true);
   const maker: EpisodeMaker = ({ task, key }) => {
     const services = {
       sandbox: sandbox && sandboxOf(sandbox, `${task.taskId}/${key.sample}`),
@@ -88,6 +89,7 @@ export function episodeMaker(options: EpisodeMakerOptions): EpisodeMaker {
       policy,
       opponents,
       ...playedIn(options, task, own),
+      ...(keepsState && { replays: 'never' as const }),
       tools: tools.byName,
       toolRunner,
       rewards: chosen.rewards.map((reward) =>

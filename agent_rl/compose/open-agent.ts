@@ -163,7 +163,7 @@ async function openParts(
     make: maker,
     rewarding,
     rollouts:
-      workers === 1
+      workers === 1 && config.async.lag === 0
         ? new RolloutWorker(maker, retries)
         : new AsyncRolloutWorker(maker, workers, retries),
     reports: (earlier) => ({

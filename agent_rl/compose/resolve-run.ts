@@ -48,6 +48,8 @@ export interface RunRequest {
   demonstrates?: boolean;
   /** The tasks to read; without it the job reads no tasks and judges nothing. */
   tasks?: TaskRequest;
+  /** Whether the job calls tools, by default; otherwise tool sets are not asked for theirs. */
+  callsTools?: boolean;
   /** Run folder or checkpoint to use instead of the config's model and its adapters. */
   checkpoint?: string | undefined;
   resolvers?: ModelResolvers;
@@ -97,10 +99,13 @@ export async function resolveRun(prepared: PreparedRun, request: RunRequest): Pr
       ? { config: await withModel(loaded, request) }
       : fromCheckpoint(loaded.config, await checkpointAt(checkpoint, request.print));
   const absolute = withAbsoluteSettings(prepared.chosen, request.tasks !== undefined);
-  const chosen = await abortableStart(
-    withToolSets(absolute, loaded, (text) => request.print(`Note: ${text}`)),
-    request.signal,
-  );
+  const chosen =
+    request.callsTools === false
+      ? { ...absolute, tools: absolute.tools.filter(({ entry }) => !entry.spec.find) }
+      : await abortableStart(
+          withToolSets(absolute, loaded, (text) => request.print(`Note: ${text}`)),
+          request.signal,
+        );
   refuseAdaptersOfOwnGenerator(found.config, chosen);
   const isolated = isolatedSettings(chosen.tools);
   const tasks =

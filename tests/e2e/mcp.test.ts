@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
@@ -10,6 +11,7 @@ import { McpPool } from '#agent_rl/tools/mcp/mcp-pool.ts';
 import { McpTools } from '#agent_rl/tools/mcp/mcp-tools.ts';
 import { McpSettings } from '#agent_rl/tools/mcp/settings.ts';
 import { closedAfterEach } from '#tests/support/closed-after-each.ts';
+import { loopbackService } from '#tests/support/loopback-service.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 
 const folder = temporaryFolder();
@@ -72,6 +74,59 @@ describe('An MCP server', () => {
   });
 });
 
+const failureOf = (work: Promise<unknown>): Promise<Error> =>
+  work.then(
+    () => new Error('it did not fail'),
+    (thrown: Error) => thrown,
+  );
+
+describe('A server that cannot be reached', () => {
+  test('fails after connectS, and the next call of the episode tries again', async () => {
+    const there = join(folder, 'there');
+    const late = `if (require('fs').existsSync(${JSON.stringify(there)})) import(${JSON.stringify(server)}); else setInterval(() => {}, 1000);`;
+    const { episode } = episodes({ command: [process.execPath, '-e', late], connectS: 1, warm: 1 });
+    const one = episode();
+    await expect(called(one, 'count')).rejects.toThrow(/cannot be used: .*timed out/i);
+    writeFileSync(there, '');
+    expect(await called(one, 'count')).toBe('1');
+    await one.close();
+  });
+
+  test.each([
+    [503, 'TransientError', /^The MCP server double failed: .*busy/],
+    [401, 'AgentRlError', /^The MCP server double failed: .*busy/],
+  ])('fails a call over HTTP by the status %i', async (status, name, words) => {
+    const http = await loopbackService(async ({ bytes }) => {
+      const { id, method } = JSON.parse(bytes.toString() || '{}') as {
+        id?: number;
+        method?: string;
+      };
+      if (method === 'tools/call') return { status, type: 'text/plain', body: Buffer.from('busy') };
+      if (id === undefined) return { status: 202, type: 'text/plain', body: Buffer.from('') };
+      const result = {
+        protocolVersion: '2025-11-25',
+        capabilities: { tools: {} },
+        serverInfo: { name: 'x', version: '1' },
+      };
+      const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, result }));
+      return { status: 200, type: 'application/json', body };
+    });
+    opened.push(http);
+    const one = episodes({ command: undefined, url: `${http.url}/mcp`, warm: 0 }).episode();
+    const thrown = await failureOf(called(one, 'count'));
+    expect([thrown.name, thrown.message]).toEqual([name, expect.stringMatching(words)]);
+    await one.close();
+  });
+
+  test('is quoted without the values that it was given', async () => {
+    const program = 'process.stderr.write("key " + process.env.TEST_MCP_NAMED); process.exit(3)';
+    const ends = found({ command: [process.execPath, '-e', program], env: ['TEST_MCP_NAMED'] });
+    const { message } = await failureOf(Promise.resolve(ends));
+    expect(message).toContain('It wrote: key ');
+    expect(message).not.toContain('a value');
+  });
+});
+
 describe('An episode', () => {
   test('has a server process of its own, and none of another one', async () => {
     const { episode } = episodes();
@@ -121,7 +176,7 @@ describe('An episode', () => {
     expect(await called(one, 'flood')).toBe('Error: its answer is longer than 10 MB.');
     await expect(called(one, 'count')).rejects.toThrow('its server is gone');
     await one.close();
-    expect(shared.report()).toMatchObject({ calls: 2, 'too-long': 1, ended: 1 });
+    expect(shared.report()).toMatchObject({ calls: 2, 'too-large': 1, network: 1 });
   });
 
   test('fails where its server dies during a call, and the next has a new one', async () => {
@@ -175,7 +230,7 @@ test('serve --mcp offers the tools of a run file to a client, which keeps what i
   const program = join(packageRoot(), 'dist', 'scripts', 'agent-rl.js');
   const settings = { command: [process.execPath, program, ...serve] };
   expect((await found(settings)).map(({ name, onInterrupt }) => [name, onInterrupt])).toEqual([
-    ['code_exec', 'repeat'],
+    ['code_exec', 'fail'],
   ]);
   const one = episodes({ ...settings, warm: 0 }).episode();
   expect(await called(one, 'code_exec', { code: 'x = 41\nprint(x)' })).toContain('41');

@@ -1,8 +1,33 @@
+import { AgentRlError } from '../../core/errors.ts';
 import { command } from '../command.ts';
 import { optionsWithout, refuseBoth } from '../flags/config-flags.ts';
 import { choiceFlag, numberFlag, switchFlag, textFlag } from '../flags/flag.ts';
 import { configFor, prepare } from '../prepare.ts';
 import { checkpointWord } from './eval.ts';
+
+/** The flags that only a served model has, as they are where they are not given. */
+const ofModel = {
+  host: '127.0.0.1',
+  port: 8000,
+  apiKeyEnv: undefined,
+  name: undefined,
+  answers: 8,
+  requests: 256,
+  acceptWeights: false,
+  unsupported: 'refuse',
+  timeout: 600,
+} as const;
+
+function refuseFlagsOfModel(given: Readonly<Partial<Record<keyof typeof ofModel, unknown>>>): void {
+  const names = Object.keys(ofModel) as (keyof typeof ofModel)[];
+  const idle = names.find((name) => given[name] !== ofModel[name]);
+  if (idle === undefined) return;
+  const flag = idle.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  throw new AgentRlError(
+    'CONFIG_INVALID',
+    `--${flag} has no effect with --mcp. Remove one of the two.`,
+  );
+}
 
 const clientsBring = () => 'clients send their tools with each request.';
 
@@ -23,26 +48,38 @@ export const serve = command({
   ],
   positionals: { checkpoint: checkpointWord },
   flags: {
-    port: numberFlag('Port; 0 takes a free one', { from: 0, to: 65_535, whole: true }, 8000),
-    host: textFlag('Address to listen on', '127.0.0.1'),
+    port: numberFlag(
+      'Port; 0 takes a free one',
+      { from: 0, to: 65_535, whole: true },
+      ofModel.port,
+    ),
+    host: textFlag('Address to listen on', ofModel.host),
     'api-key-env': textFlag('Environment variable with the key that clients must send'),
     name: textFlag("Model name for clients (default: the folder's name)"),
-    answers: numberFlag('Answers to generate in parallel', { from: 1, to: 4096, whole: true }, 8),
+    answers: numberFlag(
+      'Answers to generate in parallel',
+      { from: 1, to: 4096, whole: true },
+      ofModel.answers,
+    ),
     requests: numberFlag(
       'Maximum running and queued requests; further ones receive status 503',
       { from: 1, to: 65_536, whole: true },
-      256,
+      ofModel.requests,
     ),
     'accept-weights': switchFlag('Let a training run replace the weights (generator.type: served)'),
     unsupported: choiceFlag<'refuse' | 'ignore'>(
       'Handling of unsupported requests, such as response_format or another model name',
       ['refuse', 'ignore'],
-      'refuse',
+      ofModel.unsupported,
     ),
     mcp: switchFlag(
       'Serve the tools of the run file over MCP on standard input and output, not the model',
     ),
-    timeout: numberFlag('Timeout of an answer, in seconds', { from: 1, to: 86_400 }, 600),
+    timeout: numberFlag(
+      'Timeout of an answer, in seconds',
+      { from: 1, to: 86_400 },
+      ofModel.timeout,
+    ),
   },
   settings: optionsWithout([
     'train-split',
@@ -55,6 +92,7 @@ export const serve = command({
   run: async ({ timeout: timeoutS, mcp, ...flags }, running) => {
     refuseBoth(running.parsed, 'checkpoint', 'model');
     if (mcp) {
+      refuseFlagsOfModel({ ...flags, timeout: timeoutS });
       // Standard output is the client's.
       const print = (text: string) => void running.io.stderr.write(`${text}\n`);
       const quiet = { ...running, job: { ...running.job, print } };

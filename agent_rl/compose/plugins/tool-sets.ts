@@ -1,6 +1,8 @@
 import { configInvalid, type LoadedConfig, placeOf, type Problem } from '../../config/index.ts';
 import { messageOf } from '../../core/errors.ts';
+import { type FieldRule, fieldRules } from '../../core/plugins/plugin-rules.ts';
 import type { FoundTool, ToolSpec } from '../../core/plugins/tool.ts';
+import { showValue } from '../../core/show-value.ts';
 import type { Chosen, ChosenPlugins, ChosenTool } from './choose-plugins.ts';
 import { missingTools, rewardProblems } from './plugin-problems.ts';
 
@@ -25,7 +27,9 @@ export async function withToolSets(
       const { find } = one.entry.spec;
       if (find === undefined) return [one];
       try {
-        return toolsOf(one, await find(one.settings, { environment: process.env, warn }));
+        const found = await find(one.settings, { environment: process.env, warn });
+        for (const tool of found) checkFound(tool);
+        return toolsOf(one, found);
       } catch (thrown) {
         report(`tools.${index}`, messageOf(thrown));
         return [];
@@ -36,7 +40,10 @@ export async function withToolSets(
   const names = tools.map(({ entry }) => entry.spec.name);
   for (const [at, name] of names.entries())
     if (names.indexOf(name) !== at)
-      report('tools', `two tools are named "${name}". Give one of the tool sets another name.`);
+      report(
+        'tools',
+        `two tools are named "${name}". Give one of the tool sets another name, or leave one of the tools out.`,
+      );
   if (problems.length === 0)
     for (const { path, text } of [
       ...rewardProblems(chosen.rewards, names),
@@ -48,6 +55,22 @@ export async function withToolSets(
       report(path, text);
   if (problems.length > 0) throw configInvalid(problems);
   return { ...chosen, tools };
+}
+
+/** @throws Error for a tool that no run could have */
+function checkFound({ of, ...face }: FoundTool): void {
+  for (const [field, rule] of [
+    ['name', fieldRules.toolName],
+    ['description', fieldRules.text],
+    ['parameters', fieldRules.parameters],
+  ] as const) {
+    const value: unknown = face[field];
+    const problem = rule.fits(value) ? (rule as FieldRule).problem?.(value) : undefined;
+    if (rule.fits(value) && problem === undefined) continue;
+    throw new Error(
+      `the tool "${of}" cannot be used: its ${field} ${problem ?? `is ${showValue(value)}; allowed: ${rule.allowed}`}. Leave it out with allow.`,
+    );
+  }
 }
 
 const toolsOf = (set: Chosen<ToolSpec>, found: readonly FoundTool[]): ChosenTool[] =>

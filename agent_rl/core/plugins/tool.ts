@@ -74,6 +74,11 @@ export interface ToolSpec<Parameters extends TSchema = TSchema> {
    */
   readonly onInterrupt?: OnInterrupt;
   /**
+   * Whether later calls of an episode depend on earlier ones, and no record brings that back: an episode that was interrupted
+   * then begins anew.
+   */
+  readonly keepsState?: boolean;
+  /**
    * `import.meta.url` of the file that exports the class: each call then runs in a worker thread that is terminated at
    * the deadline. Only this ends a tool that loops synchronously. The constructor of such a tool only receives `{
    * settings }`, and settings, arguments, inputs and result are structured-cloned.
@@ -112,7 +117,7 @@ export type ToolFace = Pick<
 
 /** A tool that a set found. */
 export type FoundTool = ToolFace &
-  Pick<ToolSpec, 'onInterrupt'> & {
+  Pick<ToolSpec, 'onInterrupt' | 'keepsState'> & {
     /** What the set itself calls it. */
     readonly of: string;
   };
@@ -148,6 +153,7 @@ export const tools = new PluginKind<ToolSpec, Tool>('tool', {
     deadlineS: optionalField(fieldRules.seconds),
     maxContentChars: optionalField(fieldRules.characters),
     onInterrupt: optionalField(oneOf(onInterrupts)),
+    keepsState: optionalField(fieldRules.flag),
     isolated: optionalField(fieldRules.fileUrl),
     configure: optionalField(fieldRules.method),
     find: optionalField(fieldRules.method),

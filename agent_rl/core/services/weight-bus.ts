@@ -34,7 +34,9 @@ export class WeightBus implements WeightPublisher {
     const learner = await parts.learner.describe();
     const generators = await Promise.all(parts.generators.map((one) => one.describe()));
     const publishes = learner.publishes.filter((kind) => !parts.overlaps || kind !== 'memory');
-    const versions = generators.map(({ versionsAtOnce = 1 }) => versionsAtOnce);
+    // Learners keep two adapters to score with, and one whole model.
+    const isAdapter = learner.trainedParameters < learner.parameters;
+    const versions = generators.map(({ versionsAtOnce = 1 }) => (isAdapter ? versionsAtOnce : 1));
     const kind = sharedKind({ ...learner, publishes }, generators);
     return new WeightBus(parts, kind, smallest([...versions, 2]));
   }

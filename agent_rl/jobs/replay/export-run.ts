@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
 import {
@@ -11,6 +11,8 @@ import { writing } from '../../telemetry/atomic-write.ts';
 import { countText } from '../../telemetry/figures.ts';
 import type { JobResult } from '../job.ts';
 import { refuseExisting, writingFresh } from '../token-files/fresh-lines.ts';
+import { readToolFile } from '../token-files/tool-file.ts';
+import { toolRow } from '../../../dataset/demonstrations/tool-definitions.ts';
 import { conversationRow, conversationWriter } from './conversation-rows.ts';
 
 export interface ExportRunOptions {
@@ -83,8 +85,9 @@ async function writeConversations(
   name: EpisodeFile,
   { file, isParquet }: { file: string; isParquet: boolean },
 ): Promise<number> {
-  const tools = existsSync(folder.tools) ? readFileSync(folder.tools, 'utf8') : '[]';
-  const listed: unknown = JSON.parse(tools);
+  const listed = existsSync(folder.tools)
+    ? readToolFile(folder.tools, folder.tools).map(toolRow)
+    : [];
   let count = 0;
   const conversations = async function* () {
     for await (const parts of episodesOf(folder, { file: name, unfinished: true })) {
@@ -97,8 +100,9 @@ async function writeConversations(
     try {
       writing(file, () => mkdirSync(dirname(file), { recursive: true }));
       const writer = writing(file, () => conversationWriter(partial, JSON.stringify(listed)));
-      for await (const rows of conversations()) await writer.write(rows);
-      await writer.finish();
+      for await (const rows of conversations()) await writing(file, () => writer.write(rows));
+      await writing(file, () => writer.finish());
+      refuseExisting(file);
       writing(file, () => renameSync(partial, file));
     } finally {
       rmSync(partial, { force: true });

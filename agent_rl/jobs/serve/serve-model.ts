@@ -111,7 +111,8 @@ export async function serveModel(options: ServeModelOptions): Promise<JobResult>
 
 async function openModel(options: ServeModelOptions, opened: Cleanup) {
   const { answers, acceptWeights, requests, timeoutS, signal } = options;
-  const run = await resolveRun(options, { ...options, trains: false, demonstrates: true });
+  const asked = { ...options, trains: false, demonstrates: true, callsTools: false };
+  const run = await resolveRun(options, asked);
   const { config, model, chosen } = run;
   if (chosen.policy.entry.spec.openGenerator !== undefined)
     throw new AgentRlError(

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 
 import { openAgent } from '../../compose/open-agent.ts';
@@ -5,6 +6,7 @@ import { resolveRun } from '../../compose/resolve-run.ts';
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import { optionalPackage } from '../../core/wire/optional-package.ts';
 import { packageVersion } from '../../core/package-root.ts';
+import { Cleanup } from '../../core/stopping/cleanup.ts';
 import { underSignals } from '../../core/stopping/abort.ts';
 import type { JobOptions, JobResult } from '../job.ts';
 import { silentPolicy } from '../silent-policy.ts';
@@ -36,9 +38,12 @@ export async function serveTools(options: JobOptions): Promise<JobResult> {
     );
   const policy = silentPolicy('A server of tools');
   const agent = await openAgent(run, { workers: 1, trains: false, policy, signal });
-  const tools = agent.tools('mcp');
+  const start = randomUUID();
+  const opened = new Cleanup();
+  opened.add(agent);
   const counts = { calls: 0, errors: 0 };
   try {
+    const tools = opened.add(agent.tools('mcp'));
     const server = new Server(
       { name: 'agent_rl', version: packageVersion() },
       { capabilities: { tools: {} } },
@@ -48,7 +53,6 @@ export async function serveTools(options: JobOptions): Promise<JobResult> {
         name,
         description,
         inputSchema: { ...parameters, type: 'object' as const },
-        annotations: { idempotentHint: agent.toolRunner.repeats(name) },
       })),
     }));
     server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
@@ -58,7 +62,7 @@ export async function serveTools(options: JobOptions): Promise<JobResult> {
         tools: tools.byName,
         inputs: {},
         randomPath: [run.config.run.seed, 'mcp', index],
-        idempotencyKey: call.id,
+        idempotencyKey: `${start}/${call.id}`,
         signal: mcpReq.signal,
       });
       if (problem !== undefined) options.print(problem);
@@ -80,7 +84,6 @@ export async function serveTools(options: JobOptions): Promise<JobResult> {
     await server.close();
     return counts;
   } finally {
-    await tools.close();
-    await agent.close();
+    await opened.close();
   }
 }

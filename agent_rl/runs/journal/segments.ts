@@ -9,7 +9,7 @@ import { cutShort, framesIn, type NumberedEvent } from './event-frame.ts';
 import { eventsIn, type Extent } from './sealed-segment.ts';
 
 /**
- * A file of a journal. One that is open grows and holds frames; a sealed one is a Parquet file whose name has its
+ * A file of a journal. One that is open grows and has a line for each event; a sealed one is a Parquet file whose name has its
  * CRC-32. Both are named after the number of their first event.
  */
 export interface Segment {

@@ -1,10 +1,12 @@
 import type { Client, Tool as ListedTool } from '@modelcontextprotocol/client';
 
-import { messageOf } from '../../core/errors.ts';
+import { AgentRlError, messageOf } from '../../core/errors.ts';
 import { TransientError } from '../../core/failure.ts';
-import { optionalPackage } from '../../core/wire/optional-package.ts';
 import type { ToolHost } from '../../core/plugins/tool.ts';
+import { optionalPackage } from '../../core/wire/optional-package.ts';
 import { secretOf } from '../../core/wire/secret-of.ts';
+import { WebFailure } from '../../search/web/index.ts';
+import { hideSecrets, type Redact, secretValues } from '../../telemetry/redact.ts';
 import type { McpSettings } from './settings.ts';
 
 const sdk = () =>
@@ -16,23 +18,12 @@ const sdk = () =>
     { user: 'A tool of type mcp', install: '@modelcontextprotocol/client@2' },
   );
 
-/** Why a call has no answer. */
-export type CallFailure = 'timeout' | 'ended' | 'too-long' | 'refused';
+/** Of stderr, what is kept and what a message shows. */
+const [keptStderr, shownStderr] = [16_384, 500];
+/** Milliseconds that the end of a session at a server may take. */
+const tellMs = 2000;
 
-/** A call that the server did not answer. */
-export class McpFailure extends Error {
-  override readonly name = 'McpFailure';
-
-  constructor(
-    readonly kind: CallFailure,
-    message: string,
-  ) {
-    super(message);
-  }
-}
-
-/** Of stderr, what a message shows. */
-const shownStderr = 500;
+type Ending = (client: Client) => Promise<void>;
 
 /** A connection to an MCP server. */
 export class McpConnection {
@@ -43,6 +34,9 @@ export class McpConnection {
   private constructor(
     private readonly client: Client,
     private readonly settings: McpSettings,
+    /** Takes the secrets of the environment, and what the server was given, out of a text. */
+    readonly hide: Redact,
+    private readonly end: Ending,
   ) {
     // The client has no events but these.
     // oxlint-disable-next-line unicorn/prefer-add-event-listener
@@ -61,23 +55,38 @@ export class McpConnection {
   /**
    * Connects to a server, which is started where it is a program.
    *
-   * @throws AgentRlError `CONFIG_INVALID` without the package or a variable; TransientError when the server is not there
+   * @throws AgentRlError `CONFIG_INVALID` without the package or a variable, or where the server refuses the key;
+   * TransientError when the server is not there
    */
-  static async open(settings: McpSettings, { environment }: ToolHost): Promise<McpConnection> {
+  static async open(
+    settings: McpSettings,
+    { environment }: ToolHost,
+    signal?: AbortSignal,
+  ): Promise<McpConnection> {
     const { Client: SdkClient, StdioClientTransport, StreamableHTTPClientTransport } = await sdk();
     const client = new SdkClient({ name: 'agent_rl', version: '1' });
     const { name, command, url, env, apiKeyEnv, connectS } = settings;
-    let stderr = '';
     const user = `The MCP server ${name}`;
-    const secret = (variable: string) => secretOf(variable, { user, environment });
-    const transport = (() => {
+    const given = [...env, ...(apiKeyEnv === undefined ? [] : [apiKeyEnv])].map(
+      (variable) => [variable, secretOf(variable, { user, environment })] as const,
+    );
+    const secrets = given.map(([, value]) => value);
+    const hide = hideSecrets([...secretValues(environment), ...secrets]);
+    let stderr = '';
+    const connecting = { timeout: 1000 * connectS, ...(signal && { signal }) };
+    const connected = async (): Promise<Ending> => {
       if (url !== undefined) {
-        const headers =
-          apiKeyEnv === undefined ? {} : { authorization: `Bearer ${secret(apiKeyEnv)}` };
-        return new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });
+        const headers = apiKeyEnv === undefined ? {} : { authorization: `Bearer ${secrets[0]}` };
+        const http = new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });
+        await client.connect(http, connecting);
+        return async (ending) => {
+          const ended = http.terminateSession().catch(() => undefined);
+          await Promise.race([ended, new Promise((over) => setTimeout(over, tellMs).unref())]);
+          await ending.close();
+        };
       }
       const [program = '', ...args] = command ?? [];
-      const own = Object.fromEntries(env.map((variable) => [variable, secret(variable)]));
+      const own = Object.fromEntries(given);
       const started = new StdioClientTransport({
         command: program,
         args,
@@ -85,21 +94,22 @@ export class McpConnection {
         stderr: 'pipe',
       });
       started.stderr?.on('data', (chunk: Buffer) => {
-        stderr = (stderr + chunk.toString()).slice(-shownStderr);
+        stderr = (stderr + chunk.toString()).slice(-keptStderr);
       });
-      return started;
-    })();
-    const connection = new McpConnection(client, settings);
+      await client.connect(started, connecting);
+      return (ending) => ending.close();
+    };
     try {
-      await client.connect(transport, { timeout: 1000 * connectS });
-      return connection;
+      return new McpConnection(client, settings, hide, await connected());
     } catch (thrown) {
       await client.close().catch(() => undefined);
-      const said = stderr.trim() === '' ? '' : ` It wrote: ${stderr.trim()}`;
-      throw new TransientError(
-        `${user} (${url ?? command?.join(' ')}) cannot be used: ${messageOf(thrown)}.${said}`,
-        { cause: thrown },
-      );
+      signal?.throwIfAborted();
+      // A part of a secret that was cut would not be hidden.
+      const said = hide(stderr).trim().slice(-shownStderr);
+      const why = `${user} (${url ?? command?.join(' ')}) cannot be used: ${hide(messageOf(thrown))}.`;
+      const text = said === '' ? why : `${why} It wrote: ${said}`;
+      if (isRefusal(thrown)) throw new AgentRlError('CONFIG_INVALID', text);
+      throw new TransientError(text);
     }
   }
 
@@ -120,11 +130,14 @@ export class McpConnection {
     return tools.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** @throws McpFailure; TransientError where the server is not there; the signal's reason */
+  /**
+   * @throws WebFailure for a call without an answer, `network` where the connection ended; TransientError where the server is
+   * not there; AgentRlError `CONFIG_INVALID` where it refuses the key; the signal's reason
+   */
   async call(name: string, args: Record<string, unknown>, signal: AbortSignal) {
     const { deadlineS, longestS } = this.settings;
     if (this.#ended !== undefined)
-      throw new McpFailure('ended', `its server is gone: ${this.#ended}`);
+      throw new WebFailure('network', `its server is gone: ${this.#ended}`);
     try {
       return await this.client.callTool(
         { name, arguments: args },
@@ -144,24 +157,35 @@ export class McpConnection {
 
   #failureOf(thrown: unknown): Error {
     const { code } = thrown as { code?: unknown };
-    const { deadlineS, longestS } = this.settings;
-    if (this.#ended?.includes('longer') === true) return new McpFailure('too-long', this.#ended);
+    const { name, deadlineS, longestS } = this.settings;
+    if (this.#ended?.includes('longer') === true) return new WebFailure('too-large', this.#ended);
     if (code === 'CONNECTION_CLOSED' || code === 'NOT_CONNECTED')
-      return new McpFailure('ended', this.#ended ?? 'it closed the connection');
+      return new WebFailure('network', this.#ended ?? 'it closed the connection');
     if (code === 'REQUEST_TIMEOUT')
-      return new McpFailure(
+      return new WebFailure(
         'timeout',
         `no answer within ${deadlineS} s without progress, or ${longestS} s in all`,
       );
-    if (thrown instanceof TypeError || code === 'SEND_FAILED')
-      return new TransientError(`The MCP server ${this.settings.name} is not there.`, {
-        cause: thrown,
-      });
-    return new McpFailure('refused', messageOf(thrown));
+    const text = `The MCP server ${name} failed: ${this.hide(messageOf(thrown))}`;
+    if (isRefusal(thrown)) return new AgentRlError('CONFIG_INVALID', text);
+    const status = statusOf(thrown);
+    // The server has forgotten the session, and what was in it.
+    if (status === 404) this.#ended = 'it does not know the session any more';
+    if (thrown instanceof TypeError || code === 'SEND_FAILED' || status !== undefined)
+      return new TransientError(text);
+    return new WebFailure('bad-response', this.hide(messageOf(thrown)));
   }
 
   async close(): Promise<void> {
     this.#ended ??= 'it was closed';
-    await this.client.close();
+    await this.end(this.client);
   }
 }
+
+/** Of an answer over HTTP that is not a message of the protocol. */
+const statusOf = (thrown: unknown): number | undefined => {
+  const { status } = thrown as { status?: unknown };
+  return typeof status === 'number' ? status : undefined;
+};
+
+const isRefusal = (thrown: unknown): boolean => [401, 403].includes(statusOf(thrown) ?? 0);

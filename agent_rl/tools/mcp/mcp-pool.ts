@@ -6,19 +6,18 @@ import { isRecord } from '../../core/is-record.ts';
 import { McpConnection } from './mcp-connection.ts';
 import { type Isolation, isolationOf, type McpSettings } from './settings.ts';
 
-/** What the calls of a session of the run came to. */
-const counted = ['calls', 'errors', 'timeout', 'ended', 'too-long', 'refused', 'unread'] as const;
-export type Counted = (typeof counted)[number];
+/** What the calls of a session of the run came to; failures by kind. */
+const counted = ['calls', 'errors', 'timeout', 'network', 'too-large', 'bad-response', 'unread'];
 
 /** The connections to a server: one for all episodes, or one for each, of which the next are opened ahead. */
 export class McpPool implements ToolShared {
   readonly isolation: Isolation;
   readonly cassette: Cassette | undefined;
-  readonly #counts = new Map<Counted, number>();
+  readonly #counts = new Map<string, number>();
   readonly #open = new Set<McpConnection>();
   #ahead: Promise<McpConnection>[] = [];
   #toolChanges = 0;
-  #isClosed = false;
+  readonly #closed = new AbortController();
 
   /** @throws AgentRlError `CASSETTE_INVALID`, `CASSETTE_MISS` */
   constructor(
@@ -30,17 +29,18 @@ export class McpPool implements ToolShared {
     if (settings.cassette?.mode !== 'replay' && this.isolation !== 'shared') this.#openAhead();
   }
 
-  count(what: Counted, by = 1): void {
+  count(what: string, by = 1): void {
     this.#counts.set(what, (this.#counts.get(what) ?? 0) + by);
   }
 
   /** A connection for an episode. @throws as `McpConnection.open` */
   async take(): Promise<McpConnection> {
     if (this.isolation === 'shared') return this.#shared();
-    const next = this.#ahead.shift() ?? this.#opened();
+    const ahead = this.#ahead.shift();
     this.#openAhead();
-    const connection = await next;
-    return connection.hasEnded ? this.#opened() : connection;
+    // One that was opened ahead may have ended, or a server that was away then may be back.
+    const connection = await ahead?.catch(() => undefined);
+    return connection === undefined || connection.hasEnded ? this.#opened() : connection;
   }
 
   /** The episode is over. */
@@ -55,7 +55,7 @@ export class McpPool implements ToolShared {
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#closed.abort();
     await Promise.allSettled(this.#ahead);
     await Promise.allSettled([...this.#open].map((one) => this.#close(one)));
   }
@@ -70,17 +70,19 @@ export class McpPool implements ToolShared {
   }
 
   #openAhead(): void {
-    while (!this.#isClosed && this.#ahead.length < this.settings.warm) {
+    while (!this.#closed.signal.aborted && this.#ahead.length < this.settings.warm) {
       // What is under way comes first.
       const opening = setImmediate().then(() => this.#opened());
-      // Its failure is thrown where it is taken.
+      // Where it fails, it is opened again when it is taken.
       opening.catch(() => undefined);
       this.#ahead.push(opening);
     }
   }
 
   async #opened(): Promise<McpConnection> {
-    const connection = await McpConnection.open(this.settings, this.host);
+    const { signal } = this.#closed;
+    signal.throwIfAborted();
+    const connection = await McpConnection.open(this.settings, this.host, signal);
     this.#open.add(connection);
     return connection;
   }
@@ -92,7 +94,7 @@ export class McpPool implements ToolShared {
   }
 }
 
-/** The cassette of a server; undefined where nothing is recorded. */
+/** The cassette of a server; undefined where nothing is recorded. Answers come to it without secrets. */
 export function cassetteOf({ name, cassette }: McpSettings): Cassette | undefined {
   if (cassette === undefined || cassette.mode === 'off') return undefined;
   const { mode, path, ttlHours } = cassette;

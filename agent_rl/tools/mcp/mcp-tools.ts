@@ -1,5 +1,3 @@
-import type { CallToolResult } from '@modelcontextprotocol/client';
-
 import type {
   FoundTool,
   Tool,
@@ -8,18 +6,24 @@ import type {
   ToolResult,
 } from '../../core/plugins/tool.ts';
 import { tool } from '../../core/plugins/tool.ts';
+import { abortable } from '../../core/stopping/abort.ts';
 import { Type } from '../../core/typebox.ts';
-import { redactor } from '../../telemetry/redact.ts';
+import { WebFailure } from '../../search/web/index.ts';
 import { callName, failed, graceS } from '../web-call.ts';
 import { contentText } from './content-text.ts';
-import { type CallFailure, McpConnection, McpFailure } from './mcp-connection.ts';
+import { McpConnection } from './mcp-connection.ts';
 import { cassetteOf, McpPool } from './mcp-pool.ts';
-import { checkMcp, McpSettings } from './settings.ts';
+import { checkMcp, isolationOf, McpSettings } from './settings.ts';
 
-/** What came of a call, as it is recorded. */
-type Answer =
-  | { readonly text: string; readonly isError: boolean; readonly unread: Record<string, number> }
-  | { readonly failure: CallFailure; readonly message: string };
+/** What a server answered, as it is recorded. */
+interface Answer {
+  readonly text: string;
+  readonly isError: boolean;
+  readonly unread: Readonly<Record<string, number>>;
+}
+
+/** A server may answer others who ask the same: one of them must not end its call. */
+const { signal: unending } = new AbortController();
 
 /** The tools of an MCP server. */
 @tool({
@@ -42,26 +46,34 @@ export class McpTools implements Tool {
   async call(args: unknown, { of = '', signal, random }: ToolContext): Promise<ToolResult> {
     const { shared } = this.given;
     shared.count('calls');
-    const live = () => this.#answer(of, args as Record<string, unknown>, signal);
+    const live = (until: AbortSignal) => this.#answer(of, args as Record<string, unknown>, until);
     const call = callName(random);
     // A server that keeps something answers the same request differently.
     const place = shared.isolation === 'shared' ? {} : { call };
     const request = { tool: of, arguments: args, ...place };
     const { cassette } = shared;
-    const answer = (await (cassette?.answer({ request, call }, live) ?? live())) as Answer;
-    if ('failure' in answer) {
-      const { failure, message } = answer;
-      shared.count(failure);
-      if (failure === 'ended') throw new Error(message);
-      return failed(message, { failure });
+    try {
+      const answer = await (cassette === undefined
+        ? live(signal)
+        : abortable(
+            cassette.answer({ request, call }, () => live(unending)),
+            signal,
+          ));
+      const { text, isError, unread } = answer as Answer;
+      shared.count('errors', Number(isError));
+      shared.count(
+        'unread',
+        Object.values(unread).reduce((sum, one) => sum + one, 0),
+      );
+      return { content: text, isError, data: { unread } };
+    } catch (thrown) {
+      if (!(thrown instanceof WebFailure)) throw thrown;
+      shared.count(thrown.kind);
+      // The tool's own failure, whatever the model asked for. With its cause it would be retried.
+      // oxlint-disable-next-line eslint/preserve-caught-error
+      if (thrown.kind === 'network') throw new Error(thrown.message);
+      return failed(thrown.message, { failure: thrown.kind });
     }
-    const { text, isError, unread } = answer;
-    shared.count('errors', Number(isError));
-    shared.count(
-      'unread',
-      Object.values(unread).reduce((sum, one) => sum + one, 0),
-    );
-    return { content: text, isError, data: { unread } };
   }
 
   async close(): Promise<void> {
@@ -70,16 +82,22 @@ export class McpTools implements Tool {
   }
 
   async #answer(of: string, args: Record<string, unknown>, signal: AbortSignal): Promise<Answer> {
+    const connection = await this.#connected();
+    const { content, structuredContent, isError } = await connection.call(of, args, signal);
+    const { text, unread } = contentText(content, structuredContent);
+    return { text: connection.hide(text), isError: isError === true, unread };
+  }
+
+  /** The episode's; where it cannot be opened, the next call tries again. */
+  async #connected(): Promise<McpConnection> {
     const { shared } = this.given;
-    if (shared.isolation === 'shared') this.#connection = shared.take();
+    if (shared.isolation === 'shared') return shared.take();
     this.#connection ??= shared.take();
     try {
-      const result: CallToolResult = await (await this.#connection).call(of, args, signal);
-      const { text, unread } = contentText(result.content, result.structuredContent);
-      return { text: redactor()(text), isError: result.isError === true, unread: { ...unread } };
+      return await this.#connection;
     } catch (thrown) {
-      if (!(thrown instanceof McpFailure)) throw thrown;
-      return { failure: thrown.kind, message: redactor()(thrown.message) };
+      this.#connection = undefined;
+      throw thrown;
     }
   }
 }
@@ -115,13 +133,14 @@ async function findTools(settings: McpSettings, host: ToolHost): Promise<readonl
       return false;
     })
     .map(({ name, title, description, inputSchema, annotations }): FoundTool => {
-      const { $schema: _, ...parameters } = inputSchema;
+      const { $schema: _, $id: __, ...parameters } = inputSchema as Record<string, unknown>;
       const { readOnlyHint = false, idempotentHint = false } = annotations ?? {};
       return {
         of: name,
         name: toolName(name),
         description: description ?? title ?? name,
         parameters,
+        keepsState: isolationOf(settings) !== 'shared',
         deadlineS: longestS + graceS,
         maxContentChars,
         onInterrupt: readOnlyHint || idempotentHint ? 'repeat' : 'fail',

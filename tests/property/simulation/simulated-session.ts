@@ -315,7 +315,7 @@ export class Session {
     return {
       describe: async (): Promise<LearnerInfo> => ({
         name: 'simulated',
-        parameters: 1,
+        parameters: 2,
         trainedParameters: 1,
         publishes: ['folder'],
       }),

@@ -21,7 +21,7 @@ const model = { layers: { base: join(packageRoot(), 'model', 'starter'), adapter
 const optionsWith = (...overrides: string[]) => {
   const given = [`run.outputDir=${outputDir}`, ...overrides];
   const { config } = loadConfig({ file, overrides: given });
-  const chosen = { environments: [], taskGenerators: [] };
+  const chosen = { environments: [], taskGenerators: [], tools: [] };
   const parts = { config, chosen, model, frozen: noFrozen };
   const sources = sourcesOf(parts as unknown as Parameters<typeof sourcesOf>[0]);
   return { config, file, origins: {}, sources };

@@ -13,7 +13,12 @@ import { rejectionOf, thrownBy } from '#tests/support/thrown.ts';
 
 const folder = temporaryFolder();
 const parameters = Type.Object({});
-const found = (of: string): FoundTool => ({ of, name: of, description: `Does ${of}.`, parameters });
+const found = (of: string): FoundTool => ({
+  of,
+  name: of,
+  description: of === 'silent' ? '' : `Does ${of}.`,
+  parameters: of === 'broken' ? { type: 'object', $ref: '#/nowhere' } : parameters,
+});
 
 @tool({
   name: 'box',
@@ -65,6 +70,17 @@ describe('A tool set', () => {
   test('is reported with its place where it cannot be used', async () => {
     const { message } = await rejectionOf(resolved('[{type: box, holds: [a], fails: true}]'));
     expect(message).toMatch(/run-\d+\.yaml:3:\d+ tools\.0: the door is shut\./);
+  });
+
+  test('is refused with the tool whose schema or description cannot be used', async () => {
+    const { message } = await rejectionOf(resolved('[{type: box, holds: [broken, a]}]'));
+    expect(message).toMatch(
+      /tools\.0: the tool "broken" cannot be used: its parameters .*Leave it out with allow\./,
+    );
+    const silent = await rejectionOf(resolved('[{type: box, holds: [silent]}]'));
+    expect(silent.message).toMatch(
+      /its description is "", allowed: a non-empty string|its description is ""; allowed/,
+    );
   });
 
   test('may hold the tool that an environment needs', async () => {

@@ -12,7 +12,8 @@ import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
 
 const runs = temporaryFolder();
-const tools = [{ type: 'function', function: { name: 'add', parameters: { type: 'object' } } }];
+const add = { name: 'add', description: 'Adds.', parameters: { type: 'object' } };
+const tools = [{ type: 'function', function: add }];
 const call = { id: 'call_0_0', name: 'add', arguments: { a: 1 }, written: '{"a":1.0}' };
 const messages = [
   user('What is 1 + 1?'),
