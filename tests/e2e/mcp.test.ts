@@ -80,7 +80,28 @@ const failureOf = (work: Promise<unknown>): Promise<Error> =>
     (thrown: Error) => thrown,
   );
 
-describe('A server that cannot be reached', () => {
+/** A server over HTTP that answers calls with a result, or with a status. @returns its address */
+async function mcpOverHttp(answer: (call: { name: string }) => object | number): Promise<string> {
+  const serverInfo = { name: 'double', version: '1' };
+  const http = await loopbackService(async ({ bytes }) => {
+    const { id, method, params } = JSON.parse(bytes.toString() || '{}') as {
+      id?: number;
+      method?: string;
+      params: { name: string };
+    };
+    if (id === undefined) return { status: 202, type: 'text/plain', body: Buffer.from('') };
+    const begun = { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo };
+    const result = method === 'tools/call' ? answer(params) : begun;
+    if (typeof result === 'number')
+      return { status: result, type: 'text/plain', body: Buffer.from('busy') };
+    const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, result }));
+    return { status: 200, type: 'application/json', body };
+  });
+  opened.push(http);
+  return `${http.url}/mcp`;
+}
+
+describe('A server in trouble', () => {
   test('fails after connectS, and the next call of the episode tries again', async () => {
     const there = join(folder, 'there');
     const late = `if (require('fs').existsSync(${JSON.stringify(there)})) import(${JSON.stringify(server)}); else setInterval(() => {}, 1000);`;
@@ -96,25 +117,21 @@ describe('A server that cannot be reached', () => {
     [503, 'TransientError', /^The MCP server double failed: .*busy/],
     [401, 'AgentRlError', /^The MCP server double failed: .*busy/],
   ])('fails a call over HTTP by the status %i', async (status, name, words) => {
-    const http = await loopbackService(async ({ bytes }) => {
-      const { id, method } = JSON.parse(bytes.toString() || '{}') as {
-        id?: number;
-        method?: string;
-      };
-      if (method === 'tools/call') return { status, type: 'text/plain', body: Buffer.from('busy') };
-      if (id === undefined) return { status: 202, type: 'text/plain', body: Buffer.from('') };
-      const result = {
-        protocolVersion: '2025-11-25',
-        capabilities: { tools: {} },
-        serverInfo: { name: 'x', version: '1' },
-      };
-      const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, result }));
-      return { status: 200, type: 'application/json', body };
-    });
-    opened.push(http);
-    const one = episodes({ command: undefined, url: `${http.url}/mcp`, warm: 0 }).episode();
+    const http = await mcpOverHttp(() => status);
+    const one = episodes({ command: undefined, url: http, warm: 0 }).episode();
     const thrown = await failureOf(called(one, 'count'));
     expect([thrown.name, thrown.message]).toEqual([name, expect.stringMatching(words)]);
+    await one.close();
+  });
+
+  test('has an answer of more than 10 MB over HTTP refused, and answers the next call', async () => {
+    const long = 'x'.repeat(11e6);
+    const http = await mcpOverHttp(({ name }) => ({
+      content: [{ type: 'text', text: name === 'flood' ? long : 'short' }],
+    }));
+    const one = episodes({ command: undefined, url: http, warm: 0 }).episode();
+    expect(await called(one, 'flood')).toBe('Error: its answer is longer than 10 MB.');
+    expect(await called(one, 'other')).toBe('short');
     await one.close();
   });
 

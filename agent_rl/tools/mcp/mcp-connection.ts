@@ -23,6 +23,25 @@ const [keptStderr, shownStderr] = [16_384, 500];
 /** Milliseconds that the end of a session at a server may take. */
 const tellMs = 2000;
 
+/** As the client has it for a program's answers. */
+const mostAnswerBytes = 10 * 2 ** 20;
+const tooLong = 'its answer is longer than 10 MB';
+
+/** Ends an answer to a call that is too long; what a server sends of itself has no end. */
+async function boundedFetch(url: string | URL, init?: RequestInit): Promise<Response> {
+  const response = await fetch(url, init);
+  if (init?.method !== 'POST' || response.body === null) return response;
+  let bytes = 0;
+  const bound = new TransformStream<Uint8Array, Uint8Array>({
+    transform: (chunk, controller) => {
+      bytes += chunk.length;
+      if (bytes > mostAnswerBytes) controller.error(new Error(tooLong));
+      else controller.enqueue(chunk);
+    },
+  });
+  return new Response(response.body.pipeThrough(bound), response);
+}
+
 type Ending = (client: Client) => Promise<void>;
 
 /** A connection to an MCP server. */
@@ -45,7 +64,7 @@ export class McpConnection {
     };
     // oxlint-disable-next-line unicorn/prefer-add-event-listener
     client.onerror = ({ message }) => {
-      if (/maximum size/.test(message)) this.#ended = 'its answer is longer than 10 MB';
+      if (/maximum size/.test(message)) this.#ended = tooLong;
     };
     client.setNotificationHandler('notifications/tools/list_changed', () => {
       this.#toolChanges += 1;
@@ -77,7 +96,10 @@ export class McpConnection {
     const connected = async (): Promise<Ending> => {
       if (url !== undefined) {
         const headers = apiKeyEnv === undefined ? {} : { authorization: `Bearer ${secrets[0]}` };
-        const http = new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });
+        const http = new StreamableHTTPClientTransport(new URL(url), {
+          requestInit: { headers },
+          fetch: boundedFetch,
+        });
         await client.connect(http, connecting);
         return async (ending) => {
           const ended = http.terminateSession().catch(() => undefined);
@@ -159,6 +181,7 @@ export class McpConnection {
     const { code } = thrown as { code?: unknown };
     const { name, deadlineS, longestS } = this.settings;
     if (this.#ended?.includes('longer') === true) return new WebFailure('too-large', this.#ended);
+    if (messageOf(thrown).includes(tooLong)) return new WebFailure('too-large', tooLong);
     if (code === 'CONNECTION_CLOSED' || code === 'NOT_CONNECTED')
       return new WebFailure('network', this.#ended ?? 'it closed the connection');
     if (code === 'REQUEST_TIMEOUT')
