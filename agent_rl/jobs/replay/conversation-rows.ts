@@ -2,6 +2,7 @@ import { ParquetWriter, fileWriter } from 'hyparquet-writer';
 import type { SchemaElement } from 'hyparquet';
 
 import type { Message } from '../../core/message.ts';
+import { listOf, optional, textOf } from '../../core/wire/parquet-schema.ts';
 import type { EpisodeRecord } from '../../runs/episodes/episode-record.ts';
 
 /** A message as the OpenAI API has it. Arguments are JSON texts: rows of other calls then have the same columns. */
@@ -47,51 +48,41 @@ function messageRow(message: Message): MessageRow {
   return { role, content, reasoning_content: reasoning, ...(calls && { tool_calls: calls }) };
 }
 
-const optional = { repetition_type: 'OPTIONAL' } as const;
-const text = (name: string): SchemaElement => ({
-  name,
-  type: 'BYTE_ARRAY',
-  converted_type: 'UTF8',
-  ...optional,
-});
-const group = (name: string, ...children: (SchemaElement | SchemaElement[])[]): SchemaElement[] => [
+type Elements = readonly (SchemaElement | SchemaElement[])[];
+
+const group = (name: string, ...children: Elements): SchemaElement[] => [
   { name, ...optional, num_children: children.length },
   ...children.flat(),
 ];
-const listOf = (
-  name: string,
-  ...children: (SchemaElement | SchemaElement[])[]
-): SchemaElement[] => [
-  { name, ...optional, num_children: 1, converted_type: 'LIST' },
-  { name: 'list', repetition_type: 'REPEATED', num_children: 1 },
-  ...group('element', ...children),
-];
+
+const listOfGroups = (name: string, ...children: Elements): SchemaElement[] =>
+  listOf(name, ...group('element', ...children));
 
 const columns = [
-  listOf(
+  listOfGroups(
     'messages',
-    text('role'),
-    text('content'),
-    text('reasoning_content'),
-    listOf(
+    textOf('role'),
+    textOf('content'),
+    textOf('reasoning_content'),
+    listOfGroups(
       'tool_calls',
-      text('id'),
-      text('type'),
-      group('function', text('name'), text('arguments')),
+      textOf('id'),
+      textOf('type'),
+      group('function', textOf('name'), textOf('arguments')),
     ),
-    text('tool_call_id'),
-    text('name'),
+    textOf('tool_call_id'),
+    textOf('name'),
   ),
-  text('tools'),
-  text('when'),
+  textOf('tools'),
+  textOf('when'),
   { name: 'iteration', type: 'INT32', ...optional },
-  text('task_id'),
+  textOf('task_id'),
   { name: 'sample', type: 'INT32', ...optional },
-  text('agent'),
-  text('outcome'),
+  textOf('agent'),
+  textOf('outcome'),
   { name: 'success', type: 'BOOLEAN', ...optional },
   { name: 'reward', type: 'DOUBLE', ...optional },
-] satisfies (SchemaElement | SchemaElement[])[];
+] satisfies Elements;
 
 const schema: SchemaElement[] = [
   { name: 'conversation', num_children: columns.length },

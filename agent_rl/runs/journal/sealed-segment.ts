@@ -4,6 +4,7 @@ import { type AsyncBuffer, parquetReadObjects, type SchemaElement } from 'hyparq
 import { type ColumnSource, parquetWriteBuffer } from 'hyparquet-writer';
 
 import { journalColumns, type JournalEvent } from '../../core/services/journal.ts';
+import { listOf, optional, textOf } from '../../core/wire/parquet-schema.ts';
 import { checked, type NumberedEvent, withNumbers } from './event-frame.ts';
 
 /* Events as a Parquet file: a row each, in the order of the journal. What has no column of its own is JSON in `data`. */
@@ -27,29 +28,17 @@ const long = 'turn';
 /** Rows that are decoded together. */
 const rowGroupRows = 4096;
 
-const optional = { repetition_type: 'OPTIONAL' } as const;
-
-const listOf = (name: string, type: 'INT32' | 'FLOAT'): SchemaElement[] => [
-  { name, ...optional, num_children: 1, converted_type: 'LIST' },
-  { name: 'list', repetition_type: 'REPEATED', num_children: 1 },
-  { name: 'element', type, repetition_type: 'REQUIRED' },
-];
-
-const text = (name: string): SchemaElement => ({
-  name,
-  type: 'BYTE_ARRAY',
-  converted_type: 'UTF8',
-  ...optional,
-});
+const numbers = (name: string, type: 'INT32' | 'FLOAT'): SchemaElement[] =>
+  listOf(name, { name: 'element', type, repetition_type: 'REQUIRED' });
 
 const schema: SchemaElement[] = [
   { name: 'event', num_children: texts.length + integers.length + 2 + 1 + journalColumns.length },
-  ...texts.map(text),
+  ...texts.map(textOf),
   ...integers.map((name): SchemaElement => ({ name, type: 'INT32', ...optional })),
   { name: long, type: 'INT64', ...optional },
-  text('data'),
-  ...listOf('tokens', 'INT32'),
-  ...journalColumns.flatMap((name) => listOf(name, 'FLOAT')),
+  textOf('data'),
+  ...numbers('tokens', 'INT32'),
+  ...journalColumns.flatMap((name) => numbers(name, 'FLOAT')),
 ];
 
 const codec = {

@@ -180,8 +180,8 @@ export class McpConnection {
   #failureOf(thrown: unknown): Error {
     const { code } = thrown as { code?: unknown };
     const { name, deadlineS, longestS } = this.settings;
-    if (this.#ended?.includes('longer') === true) return new WebFailure('too-large', this.#ended);
-    if (messageOf(thrown).includes(tooLong)) return new WebFailure('too-large', tooLong);
+    if (this.#ended === tooLong || messageOf(thrown).includes(tooLong))
+      return new WebFailure('too-large', tooLong);
     if (code === 'CONNECTION_CLOSED' || code === 'NOT_CONNECTED')
       return new WebFailure('network', this.#ended ?? 'it closed the connection');
     if (code === 'REQUEST_TIMEOUT')

@@ -36,10 +36,10 @@ export const McpSettings = Type.Object({
         'What episodes share. process: each has a process of its own. session: each has a session of its own with the server at url. shared: all use one connection, for tools that keep nothing. By default process with command and session with url',
     }),
   ),
-  warm: integer(
-    'Processes or sessions that are kept ready for the next episodes',
-    within(0, 64, 2),
-  ),
+  warm: integer('Processes or sessions that are kept ready for the next episodes', {
+    ...within(0, 64, 2),
+    idleWith: { isolation: 'shared' },
+  }),
   connectS: number('Seconds in which a server must be there', within(0.1, 600, 30)),
   deadlineS: number(
     'Seconds without an answer or a report of progress after which a call is given up',
