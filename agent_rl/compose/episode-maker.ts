@@ -84,11 +84,12 @@ export function episodeMaker(options: EpisodeMakerOptions): EpisodeMaker {
     };
     const own = episodeContainer(container, { task, ...services });
     const blind = episodeContainer(container, { task: withoutAnswers(task), ...services });
-    const tools = episodeTools(chosen.tools, own, options.toolsShared);
+    const { environment, ...played } = playedIn(options, task, own);
+    const tools = episodeTools(chosen.tools, own, options.toolsShared, environment);
     return {
       policy,
       opponents,
-      ...playedIn(options, task, own),
+      ...played,
       ...(keepsState && { replays: 'never' as const }),
       tools: tools.byName,
       toolRunner,
@@ -107,14 +108,20 @@ export function episodeMaker(options: EpisodeMakerOptions): EpisodeMaker {
   return maker;
 }
 
-/** Instances of the tools of one episode; isolated ones need none. */
+/**
+ * Instances of the tools of one episode; isolated ones need none.
+ *
+ * @param environment of the episode, which answers calls of the tools that it brings
+ */
 export function episodeTools(
   chosen: readonly ChosenTool[],
   container: Container,
   toolsShared: ReadonlyMap<string, ToolShared>,
+  environment?: object,
 ): { byName: ReadonlyMap<string, Tool>; close: () => Promise<void> } {
   const instances = new Map<string, Tool>();
   const instanceOf = (tool: ChosenTool): Tool => {
+    if (tool.set?.isEnvironment === true) return environment as Tool;
     const name = tool.set?.name ?? tool.entry.spec.name;
     const shared = toolsShared.get(name);
     const made = instances.get(name) ?? construct<Tool>(container, { ...tool, shared });
@@ -156,12 +163,16 @@ function playedIn(
   const named = { environmentName, environmentSource: entry.source, replays };
   const shared = environmentsShared?.get(environmentName);
   const environment = construct<object>(container, { ...chosen, shared });
-  if (external) return { world: worldOfAgent(environment as ExternalEnvironment), ...named };
+  const played = { environment, ...named };
+  if (external) return { world: worldOfAgent(environment as ExternalEnvironment), ...played };
   if (chosen.agents.length > 1)
-    return { world: worldOfSeveral(environment as MultiAgentEnvironment, chosen.agents), ...named };
+    return {
+      world: worldOfSeveral(environment as MultiAgentEnvironment, chosen.agents),
+      ...played,
+    };
   const inner = environment as Environment;
   const choosesTool = environments.length > 1 && requires.length > 0;
-  return { world: worldOfOne(choosesTool ? new ToolChoice(inner, requires) : inner), ...named };
+  return { world: worldOfOne(choosesTool ? new ToolChoice(inner, requires) : inner), ...played };
 }
 
 function scoring(

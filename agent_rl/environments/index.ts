@@ -1,5 +1,6 @@
 import { CodeExecEnv } from './code-exec/code-exec-env.ts';
 import { ExternalEnv } from './external/external-env.ts';
+import { OpenEnvEnv } from './openenv/openenv-env.ts';
 import { QuestionEnv } from './question/question-env.ts';
 import { SearchEnv } from './search/search-env.ts';
 import { WordGameEnv } from './word-game/word-game-env.ts';
@@ -13,4 +14,5 @@ export const builtinEnvironments = [
   WordGameEnv,
   WorkspaceEnv,
   ExternalEnv,
+  OpenEnvEnv,
 ] as const;

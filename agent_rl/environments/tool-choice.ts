@@ -19,8 +19,8 @@ export class ToolChoice implements Environment {
     private readonly wanted: readonly string[],
   ) {}
 
-  start(): Promise<readonly Message[]> {
-    return this.inner.start();
+  start(signal: AbortSignal): Promise<readonly Message[]> {
+    return this.inner.start(signal);
   }
 
   toolInputs(call: ToolCall): Readonly<Record<string, unknown>> {

@@ -128,12 +128,9 @@ async function answered(
   signal: AbortSignal,
   shared: Shared & { onStream: () => void },
 ): Promise<object | EventAnswer> {
-  const { host, pages, token, stopped, arriving, bodyBounds } = shared;
+  const { pages, stopped, arriving, bodyBounds } = shared;
   stopped.throwIfAborted();
-  refuseStrangers(request, host);
-  if (token !== undefined && !holdsToken(request, token)) {
-    throw new Refusal(401, 'the token is missing or wrong');
-  }
+  admit(request, shared);
   const { pathname, searchParams: query } = addressOf(request);
   const there = pages.filter(({ path }) => path.test(pathname));
   const found = there.find(({ method }) => method === request.method);
@@ -222,6 +219,16 @@ function addressOf({ url = '/' }: IncomingMessage): URL {
 }
 
 const hash = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+/** @throws Refusal of a caller that this server does not answer */
+export function admit(
+  request: IncomingMessage,
+  { host, token }: Pick<Shared, 'host' | 'token'>,
+): void {
+  refuseStrangers(request, host);
+  if (token !== undefined && !holdsToken(request, token))
+    throw new Refusal(401, 'the token is missing or wrong');
+}
 
 /** Takes as long for a token that is nearly right. */
 function holdsToken({ headers }: IncomingMessage, token: string): boolean {

@@ -1,8 +1,10 @@
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, STATUS_CODES } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 
+import type { Duplex } from 'node:stream';
+
 import { messageOf } from '../core/errors.ts';
-import { answerRequest, type Shared } from './answer-request.ts';
+import { admit, answerRequest, type Shared } from './answer-request.ts';
 import type { Certificate } from './authorities.ts';
 import { closeServer, listen, type ListenOptions, urlOf } from './listen.ts';
 import { Refusal } from './refusal.ts';
@@ -17,7 +19,11 @@ export interface ServePagesOptions
   keepAliveMs?: number | undefined;
   /** Notified of each request that failed by our fault. */
   onFailure: (message: string) => void;
+  /** Takes over connections at a path, as WebSockets. */
+  upgrade?: { path: string; take: TakesOver } | undefined;
 }
+
+type TakesOver = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
 export interface PagesServer {
   /** `http://127.0.0.1:8080` */
@@ -50,6 +56,19 @@ export async function servePages(options: ServePagesOptions): Promise<PagesServe
       ? createServer({ requestTimeout }, answer)
       : createSecureServer({ requestTimeout, ...certificate }, answer);
   if (options.keepAliveMs !== undefined) server.keepAliveTimeout = options.keepAliveMs;
+  const { upgrade } = options;
+  if (upgrade !== undefined)
+    server.on('upgrade', (request, socket, head) => {
+      try {
+        admit(request, options);
+        if (new URL(request.url ?? '/', 'http://server').pathname !== upgrade.path)
+          throw new Refusal(404, 'Not Found');
+        upgrade.take(request, socket, head);
+      } catch (error) {
+        const status = error instanceof Refusal ? error.status : 400;
+        socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\n\r\n`);
+      }
+    });
   await listen(server, options);
   return {
     url: urlOf(server),

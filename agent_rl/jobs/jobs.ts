@@ -19,6 +19,9 @@ export const jobs = {
   demonstrations: lazy(async () => (await import('./show/demonstrations.ts')).demonstrations),
   serveModel: lazy(async () => (await import('./serve/serve-model.ts')).serveModel),
   serveTools: lazy(async () => (await import('./serve/serve-tools.ts')).serveTools),
+  serveEnvironment: lazy(
+    async () => (await import('./serve/serve-environment.ts')).serveEnvironment,
+  ),
   attack: lazy(async () => (await import('./attack/attack.ts')).attack),
   newProject: lazy(async () => (await import('./new/new-project.ts')).newProject),
   verifyDataset: lazy(async () => (await import('./data/verify-dataset.ts')).verifyDataset),

@@ -113,7 +113,11 @@ export class Episode {
         this.#timed('run', work, signal);
       return playOutside(parts, { request: this.request, log, timed, signal });
     }
-    const { conversations, first } = await this.#timed('start', () => world.start(), signal);
+    const { conversations, first } = await this.#timed(
+      'start',
+      (timed) => world.start(timed),
+      signal,
+    );
     for (const [agent, conversation] of Object.entries(conversations))
       append(entryOf(logs, agent).messages, redactedMessages(conversation));
     let agent = first;
@@ -176,6 +180,9 @@ export class Episode {
     if (stop === 'max-tokens' || stop === 'context-full') return { end: 'token-limit' };
     if (stop === 'aborted') throw new Error('The generator aborted a turn that was not cancelled.');
 
+    const { receive } = world;
+    if (receive !== undefined)
+      await this.#timed('receive', (timed) => receive(message, timed), signal);
     const answered = await log.watch.time('tools', async () =>
       answerTurn(message, async (call, place) => this.#call(agent, call, [index, place], signal)),
     );

@@ -1,6 +1,6 @@
 import { onlyAgent } from '../core/rollout.ts';
 import { isRecord } from '../core/is-record.ts';
-import type { Message, ToolCall, UserMessage } from '../core/message.ts';
+import type { AssistantMessage, Message, ToolCall, UserMessage } from '../core/message.ts';
 import type {
   Environment,
   EpisodeEnd,
@@ -31,7 +31,10 @@ export type ToAgents<One extends Message> = Readonly<Record<string, readonly One
 /** A single-agent or multi-agent environment, seen as a multi-agent one. Its answers are checked. */
 export interface World {
   readonly agents: readonly EpisodeAgent[];
-  start(): Promise<{ conversations: ToAgents<Message>; first: string }>;
+  start(signal: AbortSignal): Promise<{ conversations: ToAgents<Message>; first: string }>;
+  /** Absent where the environment does not want it. */
+  readonly receive?:
+    ((message: AssistantMessage, signal: AbortSignal) => Promise<void>) | undefined;
   toolInputs(call: ToolCall, agent: string): Readonly<Record<string, unknown>>;
   step(
     turn: Turn,
@@ -50,10 +53,11 @@ export interface World {
 
 export const worldOfOne = (environment: Environment): World => ({
   agents: oneAgent,
-  start: async () => ({
-    conversations: { [onlyAgent]: await environment.start() },
+  start: async (signal) => ({
+    conversations: { [onlyAgent]: await environment.start(signal) },
     first: onlyAgent,
   }),
+  receive: environment.receive && ((message, signal) => environment.receive!(message, signal)),
   toolInputs: (call) => environment.toolInputs?.(call) ?? {},
   step: async (turn, _, signal) => {
     const { done, messages = [] } = await environment.step(turn, signal);

@@ -17,6 +17,20 @@ const plainFormat: TaskFormat = {
   reader: () => rowCheck(PlainRow, taskOf),
 };
 
+const EpisodeRow = Type.Object({ task_id: filled });
+
+/** `task_id` and `prompt`, and what the reset of an environment elsewhere is sent: all but the prompt. */
+const episodeFormat: TaskFormat = {
+  needs: 'task_id, and the fields that the reset of the environment is sent, such as seed',
+  reader: () =>
+    rowCheck(EpisodeRow, (row) => {
+      const { prompt, ...reset } = row as { task_id: string; prompt?: unknown };
+      // Two tasks with one prompt and different resets are different tasks.
+      const told = { taskId: row.task_id, prompt: JSON.stringify({ prompt, ...reset }) };
+      return { row: { ...told, metadata: { opening: prompt, reset } } };
+    }),
+};
+
 const isCode = (row: unknown) => isRecord(row) && 'tests' in row && !('question' in row);
 
 /** Questions; a row with tests is a code task nevertheless. */
@@ -36,6 +50,7 @@ function taskOf(row: Static<typeof PlainRow>): { row: Task } {
 const formats: ReadonlyMap<string, TaskFormat> = new Map<string, TaskFormat>([
   ...Object.entries(codeFormats),
   ['plain', plainFormat],
+  ['episode', episodeFormat],
   ['search', searchFormat],
   ['question', questionOrCodeFormat],
 ]);

@@ -17,7 +17,7 @@ export interface EnvironmentContract {
 const signal = new AbortController().signal;
 
 async function play(environment: Environment, turns: readonly Turn[]): Promise<Verdict> {
-  await environment.start();
+  await environment.start(signal);
   for (const turn of turns) {
     if ((await environment.step(turn, signal)).done) return environment.finish('done', signal);
   }
@@ -36,7 +36,7 @@ export function describeEnvironmentContract(name: string, contract: EnvironmentC
     });
 
     test('starts with a message for the policy to answer', async () => {
-      const messages = await create().start();
+      const messages = await create().start(signal);
       expect(messages.at(-1)?.role).toBe('user');
     });
 
@@ -53,7 +53,7 @@ export function describeEnvironmentContract(name: string, contract: EnvironmentC
       'judges an episode that ended by %s before any turn',
       async (end) => {
         const environment = create();
-        await environment.start();
+        await environment.start(signal);
         const verdict = await environment.finish(end, signal);
         expectWellFormed(verdict);
         expect(verdict.success).toBe(false);
@@ -62,7 +62,7 @@ export function describeEnvironmentContract(name: string, contract: EnvironmentC
 
     test('ends or continues after each turn, and continues without tool results only with a message', async () => {
       const environment = create();
-      await environment.start();
+      await environment.start(signal);
       for (let index = 0; index < 100; index++) {
         const { done, messages = [] } = await environment.step(silentTurn(index), signal);
         if (done) return;
@@ -72,7 +72,7 @@ export function describeEnvironmentContract(name: string, contract: EnvironmentC
 
     test('shares nothing between two episodes of a task', async () => {
       expect(await play(create(), winningTurns)).toEqual(await play(create(), winningTurns));
-      expect(await create().start()).toEqual(await create().start());
+      expect(await create().start(signal)).toEqual(await create().start(signal));
     });
   });
 }

@@ -15,8 +15,8 @@ export class ScriptedEnvironment implements Environment {
 
   constructor(private readonly script: Partial<Environment> = {}) {}
 
-  async start(): Promise<readonly Message[]> {
-    return this.script.start?.() ?? [user('a task')];
+  async start(signal: AbortSignal): Promise<readonly Message[]> {
+    return this.script.start?.(signal) ?? [user('a task')];
   }
 
   toolInputs(call: ToolCall): Readonly<Record<string, unknown>> {

@@ -18,14 +18,16 @@ const ofModel = {
   timeout: 600,
 } as const;
 
-function refuseFlagsOfModel(given: Readonly<Partial<Record<keyof typeof ofModel, unknown>>>): void {
+type FlagsOfModel = Readonly<Partial<Record<keyof typeof ofModel, unknown>>>;
+
+function refuseFlagsOfModel(given: FlagsOfModel, flag: string): void {
   const names = Object.keys(ofModel) as (keyof typeof ofModel)[];
   const idle = names.find((name) => given[name] !== ofModel[name]);
   if (idle === undefined) return;
-  const flag = idle.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  const named = idle.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `--${flag} has no effect with --mcp. Remove one of the two.`,
+    `--${named} has no effect with ${flag}. Remove one of the two.`,
   );
 }
 
@@ -33,7 +35,8 @@ const clientsBring = () => 'clients send their tools with each request.';
 
 export const serve = command({
   name: 'serve [checkpoint]',
-  describe: 'Serve a model over an OpenAI-compatible API, or the tools of a run file over MCP',
+  describe:
+    'Serve a model over an OpenAI-compatible API, the tools of a run file over MCP, or its environment over OpenEnv',
   examples: [
     ['runs/my-run', 'Serve the newest checkpoint of a run to this machine only'],
     ['--model model/starter --port 0', 'Serve a model folder on any free port'],
@@ -44,6 +47,10 @@ export const serve = command({
     [
       '--mcp --config configs/search_qa_grpo.yaml',
       'Offer the tools of that run file to an MCP client, over standard input and output',
+    ],
+    [
+      '--env --config configs/search_qa_grpo.yaml',
+      'Offer the environment of that run file, with its tasks and tools, to clients of OpenEnv',
     ],
   ],
   positionals: { checkpoint: checkpointWord },
@@ -62,7 +69,7 @@ export const serve = command({
       ofModel.answers,
     ),
     requests: numberFlag(
-      'Maximum running and queued requests; further ones receive status 503',
+      'Maximum running and queued requests, or with --env sessions; further ones are refused',
       { from: 1, to: 65_536, whole: true },
       ofModel.requests,
     ),
@@ -75,8 +82,11 @@ export const serve = command({
     mcp: switchFlag(
       'Serve the tools of the run file over MCP on standard input and output, not the model',
     ),
+    env: switchFlag(
+      "Serve the run file's environment in OpenEnv's protocol over WebSockets, not the model",
+    ),
     timeout: numberFlag(
-      'Timeout of an answer, in seconds',
+      'Timeout of an answer, or with --env of a silent session, in seconds',
       { from: 1, to: 86_400 },
       ofModel.timeout,
     ),
@@ -89,10 +99,11 @@ export const serve = command({
     'max-iterations',
     'log-rollouts',
   ]),
-  run: async ({ timeout: timeoutS, mcp, ...flags }, running) => {
+  run: async ({ timeout: timeoutS, mcp, env, ...flags }, running) => {
     refuseBoth(running.parsed, 'checkpoint', 'model');
+    refuseBoth(running.parsed, 'mcp', 'env');
     if (mcp) {
-      refuseFlagsOfModel({ ...flags, timeout: timeoutS });
+      refuseFlagsOfModel({ ...flags, timeout: timeoutS }, '--mcp');
       // Standard output is the client's.
       const print = (text: string) => void running.io.stderr.write(`${text}\n`);
       const quiet = { ...running, job: { ...running.job, print } };
@@ -100,6 +111,15 @@ export const serve = command({
       return running.jobs.serveTools(await prepare(quiet, { file, needs: 'agent' }));
     }
     const file = configFor(flags.checkpoint, running);
+    if (env) {
+      const { host, port, apiKeyEnv, requests, ...others } = flags;
+      refuseFlagsOfModel({ ...ofModel, ...others }, '--env');
+      const address = { host, port, requests, timeoutS, ...(apiKeyEnv && { apiKeyEnv }) };
+      return running.jobs.serveEnvironment({
+        ...(await prepare(running, { file, needs: 'all' })),
+        ...address,
+      });
+    }
     return running.jobs.serveModel({
       ...(await prepare(running, { file, needs: 'model', instead: clientsBring })),
       ...flags,

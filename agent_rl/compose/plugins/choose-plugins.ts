@@ -54,7 +54,7 @@ export interface Chosen<Spec> {
 /** A tool that a run uses. */
 export interface ChosenTool extends Chosen<ToolSpec> {
   /** The tool set that it is of, and what that one calls it. */
-  set?: { name: string; of: string } | undefined;
+  set?: { name: string; of: string; isEnvironment: boolean } | undefined;
 }
 
 /** A reward that a run uses. */
@@ -133,7 +133,7 @@ export function choosePlugins(
   const { environments, tools, rewards } = attempts;
   choice.refuseRepeats('trackers', attempts.trackers);
   choice.refuseRepeats('tools', tools);
-  const holdsSets = tools.some(({ entry }) => entry?.spec.find !== undefined);
+  const holdsSets = [...tools, ...environments].some(({ entry }) => entry?.spec.find !== undefined);
   const listed = listOf(config.tools);
   // An unknown tool may be a misspelling of the missing one; the tools of a set are not known yet.
   if (!choice.unknown && !holdsSets && listed.every(namesPlugin)) {

@@ -1,6 +1,7 @@
 import { configInvalid, type LoadedConfig, placeOf, type Problem } from '../../config/index.ts';
 import { messageOf } from '../../core/errors.ts';
 import { type FieldRule, fieldRules } from '../../core/plugins/plugin-rules.ts';
+import type { EnvironmentSpec } from '../../core/plugins/environment.ts';
 import type { FoundTool, ToolSpec } from '../../core/plugins/tool.ts';
 import { showValue } from '../../core/show-value.ts';
 import type { Chosen, ChosenPlugins, ChosenTool } from './choose-plugins.ts';
@@ -16,27 +17,35 @@ export async function withToolSets(
   { places }: Pick<LoadedConfig, 'places'>,
   warn: (text: string) => void,
 ): Promise<ChosenPlugins> {
-  if (!chosen.tools.some(({ entry }) => entry.spec.find)) return chosen;
+  const own = chosen.environments.filter(({ entry }) => entry.spec.find);
+  if (own.length === 0 && !chosen.tools.some(({ entry }) => entry.spec.find)) return chosen;
   const problems: Problem[] = [];
   const report = (path: string, text: string): void => {
     const { value: location } = placeOf(places, `/${path.replaceAll('.', '/')}`);
     problems.push({ location, path, text });
   };
-  const all = await Promise.all(
-    chosen.tools.map(async (one, index): Promise<ChosenTool[]> => {
-      const { find } = one.entry.spec;
-      if (find === undefined) return [one];
-      try {
-        const found = await find(one.settings, { environment: process.env, warn });
-        for (const tool of found) checkFound(tool);
-        return toolsOf(one, found);
-      } catch (thrown) {
-        report(`tools.${index}`, messageOf(thrown));
-        return [];
-      }
-    }),
-  );
+  const findIn = async (one: Chosen<ToolSpec | EnvironmentSpec>, path: string) => {
+    try {
+      const found = await one.entry.spec.find!(one.settings, { environment: process.env, warn });
+      for (const tool of found) checkFound(tool);
+      return found;
+    } catch (thrown) {
+      report(path, messageOf(thrown));
+      return [];
+    }
+  };
+  const all = await Promise.all([
+    ...chosen.tools.map(async (one, index) =>
+      one.entry.spec.find === undefined ? [one] : toolsOf(one, await findIn(one, `tools.${index}`)),
+    ),
+    ...own.map(async (one) => toolsOfEnvironment(one, await findIn(one, 'environment'))),
+  ]);
   const tools = named(all.flat());
+  if (own.length > 0 && chosen.environments.length > 1)
+    report(
+      'environment',
+      `${own[0]?.name} brings tools of its own, so it must be the only environment of a run.`,
+    );
   const names = tools.map(({ entry }) => entry.spec.name);
   for (const [at, name] of names.entries())
     if (names.indexOf(name) !== at)
@@ -80,9 +89,19 @@ const toolsOf = (set: Chosen<ToolSpec>, found: readonly FoundTool[]): ChosenTool
     return {
       entry: { ...entry, spec: { ...spec, ...face } },
       settings,
-      set: { name: spec.name, of },
+      set: { name: spec.name, of, isEnvironment: false },
     };
   });
+
+const toolsOfEnvironment = (
+  { entry, settings }: Chosen<EnvironmentSpec>,
+  found: readonly FoundTool[],
+): ChosenTool[] =>
+  found.map(({ of, ...spec }) => ({
+    entry: { ...entry, spec },
+    settings,
+    set: { name: entry.spec.name, of, isEnvironment: true },
+  }));
 
 /** A set's tool bears the set's name too where another tool of the run has the same. */
 function named(tools: readonly ChosenTool[]): ChosenTool[] {

@@ -7,7 +7,7 @@ import { type Class, type Needed, needsRule } from './given.ts';
 import { PluginKind } from './plugin.ts';
 import { fieldRules, oneOf, optionalField } from './plugin-rules.ts';
 import type { Task } from '../tasks/task.ts';
-import type { ToolHost, ToolResult, ToolSettings, ToolShared } from './tool.ts';
+import type { FoundTool, ToolHost, ToolResult, ToolSettings, ToolShared } from './tool.ts';
 
 /** One call of the policy's turn and what came of it. */
 export interface ExecutedCall {
@@ -81,7 +81,9 @@ export interface Verdict {
  */
 export interface Environment {
   /** The conversation the policy first sees. Called once, before any `step`. */
-  start(): Promise<readonly Message[]>;
+  start(signal: AbortSignal): Promise<readonly Message[]>;
+  /** Receives each turn as the policy wrote it, before its calls run. */
+  receive?(message: AssistantMessage, signal: AbortSignal): Promise<void>;
   /** Hidden inputs for a call the policy makes, given to the tool as `context.inputs`. */
   toolInputs?(call: ToolCall): Readonly<Record<string, unknown>>;
   /** Not called again once it has returned `done`. */
@@ -187,6 +189,11 @@ export interface EnvironmentSpec {
   readonly configure?: (settings: ToolSettings) => void;
   /** Opens what all instances of a run share, which they receive as `shared`. Closed at the end of the run. */
   readonly open?: (settings: ToolSettings, host: ToolHost) => Promise<ToolShared>;
+  /**
+   * Finds tools that the environment itself brings, as `ToolSpec.find` does. Its class is then also a `Tool`, whose `call`
+   * answers their calls, and it is the only environment of a run.
+   */
+  readonly find?: (settings: ToolSettings, host: ToolHost) => Promise<readonly FoundTool[]>;
 }
 
 const methods = ['start', 'step', 'finish'] as const;
@@ -206,6 +213,7 @@ export const environments = new PluginKind<EnvironmentSpec, AnyEnvironment>('env
     taskProblem: optionalField(fieldRules.method),
     configure: optionalField(fieldRules.method),
     open: optionalField(fieldRules.method),
+    find: optionalField(fieldRules.method),
   },
 });
 

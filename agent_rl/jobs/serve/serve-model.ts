@@ -7,10 +7,8 @@ import { servedModel } from '../../compose/open-run-gateway.ts';
 import { resolveRun } from '../../compose/resolve-run.ts';
 import { Cleanup } from '../../core/stopping/cleanup.ts';
 import { AgentRlError } from '../../core/errors.ts';
-import { secretOf } from '../../core/wire/secret-of.ts';
 import { EventAnswer, type Page, page } from '../../http/answer-request.ts';
 import { decodedPart, Refusal } from '../../http/refusal.ts';
-import { loopback } from '../../http/listen.ts';
 import { servePages } from '../../http/serve-pages.ts';
 import type { JobOptions, JobResult } from '../job.ts';
 import { chatCompletion } from '../../gateway/dialects/chat-completions.ts';
@@ -20,6 +18,7 @@ import { beatMs, keepAliveMs } from '../../gateway/open-gateway.ts';
 import { Session } from '../../gateway/turns/session.ts';
 import type { SessionRules } from '../../gateway/turns/session-rules.ts';
 import { completion } from './completions.ts';
+import { keyOfServer, type ServerAddress } from './server-key.ts';
 import { LongTexts } from '../../gateway/sampling/long-texts.ts';
 import { openAiError } from '../../gateway/dialects/openai-answers.ts';
 import { Places } from '../../gateway/sampling/places.ts';
@@ -32,16 +31,11 @@ import { countParameters } from '../../../model/adapters/adapter.ts';
 import type { ModelConfig } from '../../../model/config/architecture.ts';
 import { textFingerprint } from '../../../model/text/text-fingerprint.ts';
 
-export interface ServeModelOptions extends JobOptions {
+export interface ServeModelOptions extends JobOptions, ServerAddress {
   /** Run folder, checkpoint or model folder; the model of the config otherwise. */
   checkpoint?: string;
   /** What clients call the model; the name of its folder by default. */
   name?: string;
-  host: string;
-  /** 0 takes a free one. */
-  port: number;
-  /** Environment variable that holds the key which clients must send. */
-  apiKeyEnv?: string;
   /** Answers sampled at once; more wait. */
   answers: number;
   /** Requests under way and waiting; those beyond are asked to come back later. */
@@ -64,15 +58,7 @@ export interface ServeModelOptions extends JobOptions {
  */
 export async function serveModel(options: ServeModelOptions): Promise<JobResult> {
   const { host, apiKeyEnv, print, signal } = options;
-  if (apiKeyEnv === undefined && !loopback.has(host))
-    throw new AgentRlError(
-      'CONFIG_INVALID',
-      `A model served on ${host} answers every client that can reach it. Require a key with --api-key-env, or use --host 127.0.0.1.`,
-    );
-  const token =
-    apiKeyEnv === undefined
-      ? undefined
-      : secretOf(apiKeyEnv, { user: "The model's server", fewestChars: 8 });
+  const token = keyOfServer(options, 'A model');
   const opened = new Cleanup();
   try {
     const { model, folder, notes, training } = await openModel(options, opened);

@@ -97,7 +97,7 @@ async function promptTokens(
     const { toolRunner, world } = parts;
     // Its agent writes the prompt, when it runs.
     if (world.outside !== undefined) return undefined;
-    const { conversations } = await world.start();
+    const { conversations } = await world.start(signal);
     // The messages before an agent's first turn are not known yet, and may be its only messages.
     const begun = Object.entries(conversations).filter(
       ([, messages]) => world.agents.length === 1 || messages.length > 0,

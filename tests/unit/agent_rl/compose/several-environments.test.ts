@@ -106,7 +106,7 @@ test.each([
 ])('calls of %j have toolChoiceRight %d and toolUsed %d', async (names, right, used) => {
   const environment = new ToolChoice(new ScriptedEnvironment(), ['code_exec']);
   const { signal } = new AbortController();
-  await environment.start();
+  await environment.start(signal);
   for (const [index, name] of names.entries()) {
     const call = { id: 'c', name, arguments: {} };
     const calls = [{ call, result: { content: '' }, status: 'ok', wallMs: 0 }] as const;

@@ -1,0 +1,102 @@
+import { isRecord } from '../../core/is-record.ts';
+import type { FoundTool } from '../../core/plugins/tool.ts';
+import { showValue } from '../../core/show-value.ts';
+import type { TSchema } from '../../core/typebox.ts';
+import { graceS } from '../../tools/web-call.ts';
+import type { OpenEnvSession } from './session.ts';
+import type { OpenEnvSettings } from './settings.ts';
+import { turnTitle } from './turn-schema.ts';
+
+/**
+ * How the environment of a server is played. `turns`: an action is a whole turn, with its calls, as `agent-rl serve --env`
+ * wants it. `tools`: an action calls a tool that the server lists (MCP). `call`: the tool `act`, whose arguments are the
+ * action. `text`: a message, which is the action's field of this name.
+ */
+export type Acting =
+  | { readonly by: 'turns' | 'tools' | 'call'; readonly tools: readonly FoundTool[] }
+  | { readonly by: 'text'; readonly field: string; readonly tools: readonly [] };
+
+type Properties = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+/** Fields that say what an action is, and hold nothing of it. */
+const formal = new Set(['metadata', 'type']);
+
+/** @param open a session, to ask for tools */
+export async function actingOn(
+  action: Readonly<Record<string, unknown>>,
+  settings: OpenEnvSettings,
+  open: () => Promise<OpenEnvSession>,
+): Promise<Acting> {
+  const found = (
+    tool: Pick<FoundTool, 'of' | 'name' | 'description' | 'parameters'>,
+  ): FoundTool => ({
+    ...tool,
+    keepsState: true,
+    deadlineS: settings.stepS + graceS,
+    onInterrupt: 'fail',
+  });
+  const properties = (isRecord(action['properties']) ? action['properties'] : {}) as Properties;
+  if (action['title'] === turnTitle) {
+    const tools = toolsOfTurn(properties).map((tool) => ({ ...found(tool), maxContentChars: 1e6 }));
+    return { by: 'turns', tools };
+  }
+  if ('tool_name' in properties && 'arguments' in properties)
+    return { by: 'tools', tools: (await listedTools(await open())).map(found) };
+  const own = Object.entries(properties).filter(([name]) => !formal.has(name));
+  const [field, { type }] = own[0] ?? ['', {}];
+  const isText = own.length === 1 && type === 'string';
+  if (isText) return { by: 'text', field, tools: [] };
+  const { $schema: _, $id: __, title: ___, description, ...schema } = action;
+  const act = {
+    of: 'act',
+    name: 'act',
+    description:
+      `Acts in the environment. ${typeof description === 'string' ? description : ''}`.trim(),
+    parameters: { ...schema, properties: Object.fromEntries(own) } as unknown as TSchema,
+  };
+  return { by: 'call', tools: [found(act)] };
+}
+
+/** The tools in the schema of a turn. */
+function toolsOfTurn({ tool_calls: calls }: Properties) {
+  const items = isRecord(calls) && isRecord(calls['items']) ? calls['items']['anyOf'] : [];
+  return (
+    items as { description: string; properties: { name: { const: string }; arguments: TSchema } }[]
+  ).map(({ description, properties: { name, arguments: parameters } }) => ({
+    of: name.const,
+    name: name.const,
+    description,
+    parameters,
+  }));
+}
+
+async function listedTools(session: OpenEnvSession) {
+  const { signal } = new AbortController();
+  try {
+    const { observation } = await session.observe('step', { type: 'list_tools' }, signal);
+    const { tools } = observation;
+    if (!Array.isArray(tools) || tools.length === 0 || !tools.every(isRecord))
+      throw new Error(`the server lists ${showValue(tools)}; expected tools.`);
+    return tools.map(({ name, description, input_schema: parameters }) => ({
+      of: String(name),
+      name: String(name),
+      description: typeof description === 'string' ? description : String(name),
+      parameters: (parameters ?? { type: 'object' }) as TSchema,
+    }));
+  } finally {
+    session.close();
+  }
+}
+
+/** What the policy reads of an observation: its text where it has one field, otherwise JSON. Empty where it says nothing. */
+export function observationText(
+  { metadata, ...observation }: Readonly<Record<string, unknown>>,
+  show?: readonly string[],
+): string {
+  const all: Record<string, unknown> = { ...observation, metadata };
+  const shown =
+    show === undefined ? observation : Object.fromEntries(show.map((name) => [name, all[name]]));
+  const values = Object.values(shown);
+  if (values.length === 0) return '';
+  return values.length === 1 && typeof values[0] === 'string' ? values[0] : JSON.stringify(shown);
+}
