@@ -101,7 +101,8 @@ export const serve = command({
   ]),
   run: async ({ timeout: timeoutS, mcp, env, ...flags }, running) => {
     refuseBoth(running.parsed, 'checkpoint', 'model');
-    refuseBoth(running.parsed, 'mcp', 'env');
+    if (mcp && env)
+      throw new AgentRlError('CONFIG_INVALID', '--mcp and --env exclude each other. Give one.');
     if (mcp) {
       refuseFlagsOfModel({ ...flags, timeout: timeoutS }, '--mcp');
       // Standard output is the client's.

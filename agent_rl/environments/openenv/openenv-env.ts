@@ -22,7 +22,7 @@ import { observationText } from './acting.ts';
 import { OpenEnvServer } from './openenv-server.ts';
 import { ActionRefused, type Observed, type OpenEnvSession } from './session.ts';
 import { OpenEnvSettings } from './settings.ts';
-import type { WireTurn } from './turn-schema.ts';
+import type { WireMessage, WireTurn } from './turn-schema.ts';
 
 /** Of a server's state, what the record of an episode keeps. */
 const mostStateChars = 10_000;
@@ -30,172 +30,146 @@ const mostStateChars = 10_000;
 /** An episode of an environment that a server offers over OpenEnv's WebSocket. */
 @environment({
   name: 'openenv',
-  description: 'An environment that a server offers in the protocol of OpenEnv.',
+  description: "An environment that a server offers in OpenEnv's protocol.",
   settings: OpenEnvSettings,
   taskFormat: 'episode',
   replays: 'never',
   find: async (settings, host) =>
     (await OpenEnvServer.open(settings as OpenEnvSettings, host)).acting.tools,
-  open: async (settings, host) => OpenEnvServer.open(settings as OpenEnvSettings, host),
+  open: (settings, host) => OpenEnvServer.open(settings as OpenEnvSettings, host),
 })
 export class OpenEnvEnv implements Environment, Tool {
-  readonly #task: Task;
-  readonly #settings: OpenEnvSettings;
-  readonly #server: OpenEnvServer;
-  readonly #rewards: number[] = [];
   #session: OpenEnvSession | undefined;
   #last: Observed | undefined;
+  #steps = 0;
+  #reward = 0;
 
-  constructor(given: { task: Task; settings: OpenEnvSettings; shared: OpenEnvServer }) {
-    this.#task = given.task;
-    this.#settings = given.settings;
-    this.#server = given.shared;
-  }
+  constructor(
+    private readonly given: { task: Task; settings: OpenEnvSettings; shared: OpenEnvServer },
+  ) {}
 
   async start(signal: AbortSignal): Promise<readonly Message[]> {
-    const { reset, opening } = this.#task.metadata;
-    const { session, first } = await this.#server.begin(reset as object, signal);
+    const { task, settings, shared } = this.given;
+    const { reset, opening } = task.metadata;
+    const { session, first } = await shared.begin(reset as object, signal);
     this.#session = session;
     this.#saw(first);
-    const { systemPrompt } = this.#settings;
-    const prompted = [
-      ...(systemPrompt === undefined ? [] : [system(systemPrompt)]),
-      ...(typeof opening === 'string' ? [user(opening)] : []),
-    ];
-    if (this.#server.acting.by === 'turns') return [...prompted, ...messagesOf(first)];
-    const text = this.#text(first);
-    if (text === '' && typeof opening !== 'string')
+    const said = this.#isOfTurns ? messagesOf(first) : [user(this.#text(first))];
+    const prompt = typeof opening === 'string' ? [user(opening)] : [];
+    const messages = [...prompt, ...said].filter(({ content }) => content !== '');
+    if (messages.length === 0)
       throw new Error('the server said nothing when it was reset. Give the task a prompt.');
-    return text === '' ? prompted : [...prompted, user(text)];
+    const { systemPrompt } = settings;
+    return systemPrompt === undefined ? messages : [system(systemPrompt), ...messages];
   }
 
   async receive({ content, toolCalls, malformedCalls }: AssistantMessage, signal: AbortSignal) {
-    if (this.#server.acting.by !== 'turns') return;
-    const calls = toolCalls?.map(({ id, name, arguments: given }) => ({
-      id,
-      name,
-      arguments: given,
-    }));
-    await this.#act(
-      {
-        content,
-        ...(calls && { tool_calls: calls }),
-        ...(malformedCalls && { malformed_calls: [...malformedCalls] }),
-      } satisfies WireTurn,
-      signal,
-    );
+    if (!this.#isOfTurns) return;
+    const calls = toolCalls?.map(({ written: _, ...call }) => call);
+    const turn = { content, tool_calls: calls, malformed_calls: malformedCalls };
+    await this.#act(turn, signal);
   }
 
   toolInputs({ id }: ToolCall): Readonly<Record<string, unknown>> {
     return { id };
   }
 
-  async call(args: unknown, { of = '', inputs, signal }: ToolContext): Promise<ToolResult> {
-    const { acting } = this.#server;
-    if (acting.by === 'turns') {
-      const { id } = inputs;
-      const answers = messagesOf(this.#last).filter(({ role }) => role === 'tool');
-      const { content, is_error: isError } =
-        (answers as { call_id?: string; content: string; is_error?: boolean }[]).find(
-          ({ call_id }) => call_id === id,
-        ) ?? {};
-      if (content === undefined)
+  async call(args: unknown, { of = '', inputs: { id }, signal }: ToolContext): Promise<ToolResult> {
+    if (this.#isOfTurns) {
+      const answer = messagesOf(this.#last).find((one) => one.call_id === id);
+      if (answer === undefined)
         throw new Error(`the server did not answer the call ${String(id)}.`);
-      return { content, isError: isError === true };
+      return { content: answer.content, isError: answer.is_error === true };
     }
-    if (this.#last?.done === true) return { content: 'Error: the episode is over.', isError: true };
-    const action =
-      acting.by === 'tools'
-        ? { type: 'call_tool', tool_name: of, arguments: args }
-        : (args as object);
-    try {
-      const seen = await this.#act(action, signal);
-      return acting.by === 'tools' ? toolResult(seen) : { content: this.#text(seen) };
-    } catch (thrown) {
-      if (!(thrown instanceof ActionRefused)) throw thrown;
-      return { content: `Error: ${thrown.message}`, isError: true };
-    }
+    if (this.#isOver) return { content: 'Error: the episode is over.', isError: true };
+    const isListed = this.given.shared.acting.by === 'tools';
+    const listed = { type: 'call_tool', tool_name: of, arguments: args };
+    const { seen, refusal } = await this.#try(isListed ? listed : (args as object), signal);
+    if (seen === undefined) return { content: refusal, isError: true };
+    return isListed ? toolResult(seen) : { content: this.#text(seen) };
   }
 
   async step({ message, calls }: Turn, signal: AbortSignal): Promise<EnvironmentStep> {
-    const { acting } = this.#server;
+    const { acting } = this.given.shared;
     if (acting.by === 'text') {
-      try {
-        const seen = await this.#act({ [acting.field]: message.content }, signal);
-        return seen.done ? { done: true } : { done: false, messages: [user(this.#text(seen))] };
-      } catch (thrown) {
-        if (!(thrown instanceof ActionRefused)) throw thrown;
-        return { done: false, messages: [user(`Error: ${thrown.message}`)] };
-      }
+      const { seen, refusal } = await this.#try({ [acting.field]: message.content }, signal);
+      return { done: this.#isOver, messages: [user(seen ? this.#text(seen) : refusal)] };
     }
-    if (this.#last?.done === true) return { done: true };
-    if (acting.by === 'turns') {
+    if (this.#isOfTurns) {
       const told = messagesOf(this.#last).filter(({ role }) => role === 'user');
-      return { done: false, messages: told.map(({ content }) => user(content)) };
+      return { done: this.#isOver, messages: told.map(({ content }) => user(content)) };
     }
-    return { done: calls.length === 0 && (message.malformedCalls ?? []).length === 0 };
+    const isSilent = calls.length === 0 && (message.malformedCalls ?? []).length === 0;
+    return { done: this.#isOver || isSilent };
   }
 
   async finish(end: EpisodeEnd, signal: AbortSignal): Promise<Verdict> {
+    const { settings, shared } = this.given;
     const session = this.#session;
     if (session === undefined) return unjudged('aborted', {});
     try {
       if (end === 'aborted') return unjudged('aborted', {});
-      // Whoever judges whole turns judges those that were cut off too.
-      if (this.#server.acting.by === 'turns' && this.#last?.done !== true)
-        await this.#act({ content: '', cut: true } satisfies WireTurn, signal);
+      if (this.#isOfTurns && !this.#isOver) await this.#act({ content: '', cut: true }, signal);
       const state = await session.state(signal);
-      const told = JSON.stringify(state).length > mostStateChars ? { omitted: 'too long' } : state;
-      return this.#verdict(end, { openenv: told });
+      const isLong = JSON.stringify(state).length > mostStateChars;
+      const record = { openenv: isLong ? { omitted: 'too long' } : state };
+      const judged = this.#last?.observation['verdict'];
+      if (this.#isOfTurns && isRecord(judged))
+        return { ...(judged as unknown as Verdict), reward: this.#reward, record };
+      const components = { environment: this.#reward };
+      const metrics = { steps: this.#steps };
+      const { solvedAt } = settings;
+      const success = this.#reward >= solvedAt;
+      return verdict(end, { success, solvedAt, components, metrics, record });
     } finally {
-      this.#server.end(session);
+      void shared.end(session);
     }
   }
 
-  #verdict(end: EpisodeEnd, record: Verdict['record']): Verdict {
-    const { solvedAt } = this.#settings;
-    const judged = this.#last?.observation['verdict'];
-    if (this.#server.acting.by === 'turns' && isRecord(judged)) {
-      return { ...(judged as unknown as Verdict), reward: this.#last?.reward, record };
-    }
-    const total = this.#rewards.reduce((sum, one) => sum + one, 0);
-    const components = { environment: total };
-    const metrics = { steps: this.#rewards.length };
-    return verdict(end, { success: total >= solvedAt, components, metrics, record });
+  get #isOfTurns(): boolean {
+    return this.given.shared.acting.by === 'turns';
   }
 
-  async #act(action: object, signal: AbortSignal): Promise<Observed> {
-    if (this.#session === undefined) throw new Error('the episode has not started.');
+  get #isOver(): boolean {
+    return this.#last?.done === true;
+  }
+
+  /** What came of an action that may not fit the server's schema: the model's mistake, which it reads. */
+  async #try(action: object, signal: AbortSignal) {
     try {
-      return this.#saw(await this.#session.observe('step', action, signal));
+      return { seen: await this.#act(action, signal), refusal: '' };
     } catch (thrown) {
-      if (thrown instanceof ActionRefused) this.#server.refused();
+      if (thrown instanceof ActionRefused) return { refusal: `Error: ${thrown.message}` };
       throw thrown;
     }
   }
 
+  async #act(action: object, signal: AbortSignal): Promise<Observed> {
+    if (this.#session === undefined) throw new Error('the episode has not started.');
+    this.#steps += 1;
+    return this.#saw(await this.#session.observe('step', action, signal));
+  }
+
   #saw(seen: Observed): Observed {
     this.#last = seen;
-    if (seen.reward !== undefined) this.#rewards.push(seen.reward);
+    this.#reward += seen.reward ?? 0;
     return seen;
   }
 
   #text({ observation }: Observed): string {
-    return observationText(observation, this.#settings.show);
+    return observationText(observation, this.given.settings.show);
   }
 }
 
 /** The messages that the observation of a turn brings. */
-const messagesOf = (seen: Observed | undefined): readonly Message[] =>
-  (seen?.observation['messages'] ?? []) as Message[];
+const messagesOf = (seen: Observed | undefined) =>
+  (seen?.observation['messages'] ?? []) as readonly (WireMessage & Message)[];
 
 /** What a tool of the server answered, as MCP writes it. */
-function toolResult({ observation }: Observed): ToolResult {
-  const { result, error } = observation;
+function toolResult({ observation: { result, error } }: Observed): ToolResult {
   if (isRecord(error)) return { content: `Error: ${String(error['message'])}`, isError: true };
-  if (!isRecord(result))
-    return { content: typeof result === 'string' ? result : JSON.stringify(result) };
-  const { content, structured_content: structured, data, is_error: isError } = result;
-  if (!Array.isArray(content)) return { content: JSON.stringify(data ?? result) };
-  return { content: contentText(content, structured).text, isError: isError === true };
+  const { content, structured_content: structured, is_error } = isRecord(result) ? result : {};
+  if (Array.isArray(content))
+    return { content: contentText(content, structured).text, isError: is_error === true };
+  return { content: typeof result === 'string' ? result : JSON.stringify(result ?? null) };
 }

@@ -1,4 +1,5 @@
 import { AgentRlError } from '../../core/errors.ts';
+import { TransientError } from '../../core/failure.ts';
 import { isRecord } from '../../core/is-record.ts';
 import type { PluginReport, ToolHost, ToolShared } from '../../core/plugins/tool.ts';
 import { abortable } from '../../core/stopping/abort.ts';
@@ -9,57 +10,46 @@ import { type Acting, actingOn } from './acting.ts';
 import { connectMs, NoPlace, OpenEnvSession } from './session.ts';
 import type { OpenEnvSettings } from './settings.ts';
 
-/** Milliseconds until a server without a free session is asked again, unless one of ours ends. */
+/** Milliseconds until a server without a free session is asked again, unless one of ours ends before. */
 const againMs = 1000;
-
-const keyOf = ({ apiKeyEnv }: OpenEnvSettings, { environment }: ToolHost): string | undefined =>
-  apiKeyEnv === undefined
-    ? undefined
-    : secretOf(apiKeyEnv, { user: 'environment.apiKeyEnv', environment });
 
 /** A server of OpenEnv, as the episodes of a run share it. */
 export class OpenEnvServer implements ToolShared {
-  readonly #counts = { episodes: 0, waits: 0, refusedActions: 0 };
+  readonly #counts = { episodes: 0, waits: 0 };
   readonly #open = new Set<OpenEnvSession>();
-  /** Wake who waits for a session, the first first. */
-  #waiting: (() => void)[] = [];
-  #hasWarned = false;
+  /** Wake those who wait for a session, the first of them first. */
+  readonly #waiting = new Set<() => void>();
 
   private constructor(
     private readonly settings: OpenEnvSettings,
+    private readonly key: string | undefined,
     private readonly host: ToolHost,
     /** How its environment is played. */
     readonly acting: Acting,
   ) {}
 
-  /** @throws AgentRlError `CONFIG_INVALID` for a server that cannot be used */
+  /** @throws AgentRlError `CONFIG_INVALID` for a server that cannot be used; NoAnswer */
   static async open(settings: OpenEnvSettings, host: ToolHost): Promise<OpenEnvServer> {
-    const { url } = settings;
-    const token = keyOf(settings, host);
-    const onRetry = (text: string): void => host.warn?.(text);
-    const http = new HttpClient({
-      url: url.replace(/\/$/, ''),
-      token,
-      connections: 1,
-      pauseMs: 200,
-      onRetry,
-    });
+    const { apiKeyEnv, url } = settings;
+    const { environment, warn = () => undefined } = host;
+    const key =
+      apiKeyEnv === undefined
+        ? undefined
+        : secretOf(apiKeyEnv, { user: 'environment.apiKeyEnv', environment });
+    const at = { url: url.replace(/\/$/, ''), token: key, connections: 1 };
+    const http = new HttpClient({ ...at, pauseMs: 200, onRetry: warn });
     try {
-      const asked = {
-        method: 'GET',
-        path: '/schema',
-        deadlineS: connectMs / 1000,
-        again: true,
-      } as const;
+      const deadlineS = connectMs / 1000;
+      const asked = { method: 'GET', path: '/schema', deadlineS, again: true } as const;
       const { status, json } = await http.send(asked);
-      const action: unknown = isRecord(json) ? json['action'] : undefined;
-      if (status !== 200 || !isRecord(action))
+      const action = isRecord(json) ? json['action'] : undefined;
+      if (!isRecord(action))
         throw new AgentRlError(
           'CONFIG_INVALID',
-          `${url}/schema answered with status ${status}${status === 200 ? ' and no action schema' : ''}. Set url to the address of an OpenEnv server, and apiKeyEnv if it wants a key.`,
+          `${url}/schema answered with status ${status} and no action schema. Set url to the address of an OpenEnv server, and apiKeyEnv if it wants a key.`,
         );
-      const probe = () => OpenEnvSession.open(settings, token, new AbortController().signal);
-      return new OpenEnvServer(settings, host, await actingOn(action, settings, probe));
+      const ask = () => OpenEnvSession.open(settings, key, new AbortController().signal);
+      return new OpenEnvServer(settings, key, host, await actingOn(action, settings, ask));
     } finally {
       await http.close();
     }
@@ -67,34 +57,42 @@ export class OpenEnvServer implements ToolShared {
 
   /** A session whose environment was reset, as soon as the server has one. @throws TransientError after `capacityS` */
   async begin(reset: object, signal: AbortSignal) {
-    const { settings, host } = this;
-    const token = keyOf(settings, host);
-    const until = performance.now() + 1000 * settings.capacityS;
+    const { url, capacityS } = this.settings;
+    const until = performance.now() + 1000 * capacityS;
     for (;;) {
-      const session = await OpenEnvSession.open(settings, token, signal);
+      const session = await OpenEnvSession.open(this.settings, this.key, signal);
       this.#open.add(session);
       try {
         const first = await session.observe('reset', reset, signal);
         this.#counts.episodes += 1;
         return { session, first };
       } catch (thrown) {
+        if (!(thrown instanceof NoPlace)) {
+          void this.end(session);
+          throw thrown;
+        }
+        // It held no place that another could take.
         this.#open.delete(session);
-        session.close();
-        if (!(thrown instanceof NoPlace)) throw thrown;
-        await this.#place(thrown, { until, signal });
+        void session.close();
+        if (performance.now() >= until)
+          throw new TransientError(
+            `${url} had no free session for ${capacityS} s (environment.capacityS): ${thrown.message}`,
+            { cause: thrown },
+          );
+        if (this.#counts.waits === 0)
+          this.host.warn?.(`${url} has no free session; episodes wait up to ${capacityS} s.`);
+        this.#counts.waits += 1;
+        // A wait costs the episode none of its time.
+        await notTimed(() => abortable(this.#place(), signal));
       }
     }
   }
 
-  end(session: OpenEnvSession): void {
-    if (!this.#open.delete(session)) return;
-    session.close();
-    this.#waiting.shift()?.();
-  }
-
-  /** Notes an action that the server refused. */
-  refused(): void {
-    this.#counts.refusedActions += 1;
+  async end(session: OpenEnvSession): Promise<void> {
+    this.#open.delete(session);
+    await session.close();
+    const [first] = this.#waiting;
+    first?.();
   }
 
   report(): PluginReport {
@@ -102,32 +100,18 @@ export class OpenEnvServer implements ToolShared {
   }
 
   async close(): Promise<void> {
-    for (const session of this.#open) this.end(session);
+    await Promise.all([...this.#open].map((session) => this.end(session)));
   }
 
-  /** Waits, which costs the episode none of its time. */
-  async #place(why: NoPlace, { until, signal }: { until: number; signal: AbortSignal }) {
-    const { url, capacityS } = this.settings;
-    if (performance.now() >= until) {
-      const error = `${url} had no free session for ${capacityS} s (capacityS): ${why.message}`;
-      throw new AgentRlError('GENERATION_FAILED', error);
-    }
-    this.#counts.waits += 1;
-    if (!this.#hasWarned)
-      this.host.warn?.(`${url} has no free session; episodes wait up to ${capacityS} s.`);
-    this.#hasWarned = true;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    let wake: (() => void) | undefined;
-    const place = new Promise<void>((resolve) => {
-      wake = resolve;
-      this.#waiting.push(resolve);
-      timer = setTimeout(resolve, againMs);
+  #place(): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        clearTimeout(timer);
+        this.#waiting.delete(wake);
+        resolve();
+      };
+      const timer = setTimeout(wake, againMs);
+      this.#waiting.add(wake);
     });
-    try {
-      await notTimed(() => abortable(place, signal));
-    } finally {
-      clearTimeout(timer);
-      this.#waiting = this.#waiting.filter((one) => one !== wake);
-    }
   }
 }

@@ -36,6 +36,16 @@ export const WireTurn = turnOf(
 );
 export type WireTurn = Static<typeof WireTurn>;
 
+/** A message on the wire, as chat APIs write it. */
+export interface WireMessage {
+  role: string;
+  content: string;
+  /** Of an answer to a call. */
+  name?: string;
+  call_id?: string;
+  is_error?: boolean;
+}
+
 /** The schema of a turn that calls these tools. */
 export const turnSchema = (tools: readonly ToolSpec[]): TSchema =>
   turnOf(

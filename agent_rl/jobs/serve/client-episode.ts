@@ -95,7 +95,8 @@ export class ClientEpisode {
       this.#calls = turn.calls;
       return world.step(turn, ...rest);
     };
-    return { ...parts, policy, world: { ...world, step } };
+    // Whoever trains sets what an invalid call costs.
+    return { ...parts, policy, world: { ...world, step }, invalidCallPenalty: 0 };
   }
 
   /** As chat APIs write messages; a tool's says whether the call failed. */
