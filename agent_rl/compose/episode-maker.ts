@@ -128,7 +128,11 @@ export function episodeTools(
     instances.set(name, made);
     return made;
   };
-  const inThread = chosen.filter(({ entry }) => entry.spec.isolated === undefined);
+  const inThread = chosen.filter(
+    ({ entry, set }) =>
+      entry.spec.isolated === undefined &&
+      (environment !== undefined || set?.isEnvironment !== true),
+  );
   const byName = new Map(
     inThread.map((tool): [string, Tool] => {
       const instance = instanceOf(tool);

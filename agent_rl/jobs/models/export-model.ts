@@ -14,6 +14,7 @@ import { copyLanguageModelFiles } from '../../../model/text/language-model.ts';
 import { refuseExisting } from '../token-files/fresh-lines.ts';
 import type { JobContext, JobResult } from '../job.ts';
 import type { ModelChoice } from './model-choice.ts';
+import { writeModelCard } from './model-card.ts';
 
 export interface ExportOptions extends JobContext, Pick<ModelChoice, 'revision' | 'adapters'> {
   /** Model folder, run folder or checkpoint, or a model of the hub as `org/name`. */
@@ -73,6 +74,7 @@ export async function exportModel({
     texts: await textFolder(from),
     signal,
   });
+  await writeModelCard(adapters.at(-1) ?? from, to);
   const where = exported.weightsApart ? ', the weights in onnx/model.onnx_data' : '';
   print(`Exported ${from} to ${to}: ${mebibytes(exported.bytes)}${where}`);
   return { model: from, onnx: to, ...exported };
@@ -101,6 +103,7 @@ async function exportUntied(
     const untied = { ...config, tiedEmbeddings: false };
     await saveModel(folder, { config: untied, parameters, storedDtype: 'F32' });
     await copyLanguageModelFiles(await textFolder(from), folder);
+    await writeModelCard(from, folder);
   });
 }
 

@@ -9,6 +9,7 @@ import { openFloatModel } from '../../../model/weights/open-model.ts';
 import { localLayers, localModel, textFolder } from '../../../model/find/model-folder.ts';
 import type { JobContext, JobResult } from '../job.ts';
 import type { ModelChoice } from './model-choice.ts';
+import { writeModelCard } from './model-card.ts';
 import { storedDtype } from './stored-dtype.ts';
 import { refuseExisting } from '../token-files/fresh-lines.ts';
 import { throwIfInterrupted } from '../token-files/job-usage.ts';
@@ -46,6 +47,7 @@ export async function mergeLora(options: MergeLoraOptions): Promise<JobResult> {
   await writeFolderAtomic(outputPath, async (folder) => {
     await saveModel(folder, { config, parameters, storedDtype: dtype });
     await copyLanguageModelFiles(texts, folder);
+    await writeModelCard(adapters.at(-1) ?? base, folder);
     throwIfInterrupted(signal);
   });
   if (dequantized)

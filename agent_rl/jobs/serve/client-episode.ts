@@ -32,6 +32,8 @@ export class ClientEpisode {
     const request = { task, key: keyOutsideRuns(), step: 0, seed, sampling: unbiased };
     const played: EpisodeMaker = async (one) => this.#played(await make(one));
     this.#over = runEpisode(played, request, this.#stop.signal);
+    // Told with the next answer, if there is one.
+    this.#over.catch(() => undefined);
   }
 
   /** Plays a turn. @throws Error of an episode that is over */

@@ -19,8 +19,8 @@ export interface EnvSessionsOptions {
   idleS: number;
 }
 
-/** What waits of one client. */
-const mostWaiting = 16;
+/** What waits of one client, and problems of a turn that it is told. */
+const [mostWaiting, mostErrors] = [16, 8];
 
 /** The sessions of clients that speak OpenEnv's protocol, each with an episode of its own. */
 export class EnvSessions {
@@ -66,7 +66,8 @@ export class EnvSessions {
     socket.on('close', () => {
       clearTimeout(idle);
       this.#open.delete(socket);
-      void session.close();
+      // What it came to matters to no client any more.
+      session.close().catch(() => undefined);
     });
   }
 
@@ -137,10 +138,12 @@ class EnvSession {
 
   async #step(data: unknown): Promise<Reply> {
     if (!Value.Check(WireTurn, data)) {
-      const errors = Value.Errors(WireTurn, data).map(({ instancePath, message }) => ({
-        loc: instancePath.split('/').slice(1),
-        msg: message,
-      }));
+      const errors = Value.Errors(WireTurn, data)
+        .slice(0, mostErrors)
+        .map(({ instancePath, message }) => ({
+          loc: instancePath.split('/').slice(1),
+          msg: message,
+        }));
       return refusal('VALIDATION_ERROR', 'Invalid message', { errors });
     }
     if (this.#episode === undefined) throw new Error('No episode has begun. Send a reset first.');

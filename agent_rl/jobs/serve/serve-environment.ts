@@ -54,9 +54,7 @@ export async function serveEnvironment(options: ServeEnvironmentOptions): Promis
   const opened = new Cleanup();
   try {
     const policy = silentPolicy('A server of environments');
-    const agent = opened.add(
-      await openAgent(run, { workers: requests, trains: false, policy, signal }),
-    );
+    const agent = opened.add(await openAgent(run, { workers: 1, trains: false, policy, signal }));
     const { seed } = run.config.run;
     const sessions = new EnvSessions({
       make: agent.make,

@@ -14,6 +14,7 @@ import {
   adapterSpecs,
 } from '../../../../model/adapters/adapter.ts';
 import { writeAdapter } from '../../../../model/adapters/adapter-files.ts';
+import { writeModelCard } from '../model-card.ts';
 import { copyLanguageModelFiles } from '../../../../model/text/language-model.ts';
 import {
   inspectModel,
@@ -75,6 +76,7 @@ export async function quantizeModel(asked: QuantizeOptions): Promise<JobResult> 
     await writeFolderAtomic(output, async (folder) => {
       await saveModel(folder, loaded);
       await copyLanguageModelFiles(model, folder);
+      await writeModelCard(model, folder);
       await writeFile(join(folder, 'quantization.json'), `${JSON.stringify(report, null, 2)}\n`);
       if (adapter === undefined) return;
       await writeAdapter(join(folder, adapterFolder), config, {

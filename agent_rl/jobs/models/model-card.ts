@@ -1,0 +1,113 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { copyFile, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+
+import { parse, stringify } from 'yaml';
+
+import type { Config } from '../../config/index.ts';
+import { isRecord } from '../../core/is-record.ts';
+import { packageVersion } from '../../core/package-root.ts';
+import { differenceText, intervalNote, rateText } from '../../runs/evaluation-table.ts';
+import { runFileOf } from '../../runs/run-folder.ts';
+import type { RunSummary } from '../../runs/summary.ts';
+
+/** The resolved run file, beside the card. */
+const runFile = 'training.yaml';
+
+/**
+ * Writes `README.md`, the card of a model that a run trained: base model, data and licences, command, seed, and held-out success
+ * with intervals. Nothing for a model of no run.
+ *
+ * @param from a checkpoint
+ * @param folder of the exported model
+ */
+export async function writeModelCard(from: string, folder: string): Promise<void> {
+  const file = runFileOf(from);
+  if (file === undefined) return;
+  const run = dirname(file);
+  const config = parse(readFileSync(file, 'utf8')) as Config;
+  const summary = readJson<RunSummary>(join(run, 'summary.json'));
+  const inputs = readJson<{ sha256?: Record<string, unknown> }>(join(run, 'inputs.json'));
+  const { startModel, trainTasks } = inputs?.sha256 ?? {};
+  const hashes = Array.isArray(trainTasks) ? (trainTasks as unknown[]) : [];
+  const base = config.model.path;
+  const data = config.datasets.map(({ dir, generator }, index) => ({
+    name: dir ?? `the task generator ${generator?.type}`,
+    licence: dir === undefined ? undefined : licenceIn(dir),
+    hash: hashes[index],
+  }));
+  const licence = licenceIn(base);
+  const isEnded = isRecord(summary) && summary.checkpoint === from;
+  const front = {
+    ...(licence === undefined ? {} : { license: licence }),
+    base_model: basename(base),
+    library_name: 'agent_rl',
+    tags: ['reinforcement-learning', 'tool-use', 'agent_rl'],
+    datasets: data.map(({ name }) => basename(name)),
+  };
+  const lines = [
+    `---\n${stringify(front)}---\n`,
+    `# ${basename(folder)}\n`,
+    `Trained with agent_rl ${packageVersion()} from ${basename(base)}: ${basename(from)} of the run ${basename(run)}.\n`,
+    '| | |',
+    '| --- | --- |',
+    row('Base model', base, hashText(startModel), licenceText(licence)),
+    ...data.map((one) => row('Data', one.name, hashText(one.hash), licenceText(one.licence))),
+    row('Training', `${config.train.mode}, ${config.algorithm.name}`),
+    row('Seed', config.run.seed),
+    ...(isEnded ? [row('Iterations', summary.iterations)] : []),
+    ...(isEnded ? [row('Weights', hashText(summary.weightsSha256))] : []),
+    '',
+    `\`\`\`sh\nagent-rl train --config ${runFile}\n\`\`\`\n`,
+    '## Held-out success\n',
+    ...(isEnded ? heldOut(summary) : ['Not measured for this checkpoint.']),
+    '',
+  ];
+  await copyFile(file, join(folder, runFile));
+  await writeFile(join(folder, 'README.md'), lines.join('\n'));
+}
+
+function heldOut({ eval: { before, after, difference } }: RunSummary): string[] {
+  if (before === null && after === null) return ['The run did not evaluate.'];
+  const groups = Object.keys({ ...before?.groups, ...after?.groups }).toSorted();
+  const line = (
+    name: string,
+    rates: (Parameters<typeof rateText>[0] | null | undefined)[],
+    change?: Parameters<typeof differenceText>[0] | null,
+  ) =>
+    row(
+      name,
+      ...rates.map((rate) => (rate ? rateText(rate) : '-')),
+      change ? differenceText(change) : '-',
+    );
+  return [
+    row('Tasks', 'Before', 'After', 'Change, points'),
+    row('---', '---', '---', '---'),
+    line('All without slices', [before, after], difference),
+    ...groups.map((name) =>
+      line(name, [before?.groups[name], after?.groups[name]], difference?.groups[name]),
+    ),
+    `\n${intervalNote}.`,
+  ];
+}
+
+/** Cells from elsewhere end no row. */
+const row = (...cells: unknown[]): string =>
+  `| ${cells.map((cell) => String(cell ?? '').replaceAll(/[|\r\n]/g, ' ')).join(' | ')} |`;
+
+const hashText = (hash: unknown): string => (typeof hash === 'string' ? `SHA-256 ${hash}` : '');
+const licenceText = (licence: string | undefined): string => `licence: ${licence ?? 'not stated'}`;
+
+/** What the card of a folder of a model or of data says of its licence. */
+function licenceIn(folder: string): string | undefined {
+  for (const name of ['README.md', 'CARD.md']) {
+    const file = join(folder, name);
+    const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
+    const found = /^(?:license:|\|\s*Licen[cs]e\s*\|)\s*([^|\n]+)/im.exec(text)?.[1]?.trim();
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+const readJson = <Value>(file: string): Value | undefined =>
+  existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Value) : undefined;

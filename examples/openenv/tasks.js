@@ -1,0 +1,10 @@
+// What the environment's reset is sent: the id of each task.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+
+mkdirSync('tasks', { recursive: true });
+for (const split of ['train', 'eval']) {
+  const file = new URL(`../../dataset/search_tasks/${split}.jsonl`, import.meta.url);
+  const rows = readFileSync(file, 'utf8').trim().split('\n').map(JSON.parse);
+  const lines = rows.map(({ task_id }) => JSON.stringify({ task_id }));
+  writeFileSync(`tasks/${split}.jsonl`, `${lines.join('\n')}\n`);
+}
