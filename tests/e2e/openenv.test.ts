@@ -137,7 +137,7 @@ describe('An environment on a server', () => {
           tools: [{ name: 'look', description: 'Looks.', input_schema: { type: 'object' } }],
         });
       if (type === 'reset') return observation({}, null);
-      const { at: place } = data?.['arguments'] as { at: number };
+      const { at: place } = (data?.['arguments'] ?? {}) as { at?: number };
       if (place === 0)
         return observation({
           result: { content: [{ type: 'text', text: 'a wall' }], is_error: false },
@@ -210,7 +210,7 @@ describe('An environment on a server', () => {
   });
 });
 
-describe('A server that misbehaves fails the episode without a reward', () => {
+describe('A server in trouble', () => {
   const stepping =
     (step: Says): Says =>
     (message, socket) =>
@@ -221,7 +221,14 @@ describe('A server that misbehaves fails the episode without a reward', () => {
     ['says no JSON', () => 'hello', /answered "hello"; expected the type observation/],
     ['says another type', () => ({ type: 'state', data: {} }), /expected the type observation/],
     ['pays no number', () => observation({}, 'much' as never), /the reward "much"/],
-    ['goes', (_, socket) => void socket.terminate(), /closed the connection \(1006\)/],
+    [
+      'goes',
+      (_, socket) => {
+        socket.terminate();
+        return undefined;
+      },
+      /closed the connection \(1006\)/,
+    ],
     [
       'sends 11 MB',
       () => observation({ text: 'x'.repeat(11 * 2 ** 20) }),
@@ -229,14 +236,14 @@ describe('A server that misbehaves fails the episode without a reward', () => {
     ],
     ['fails', () => failure('EXECUTION_ERROR', 'boom'), /the server failed: EXECUTION_ERROR boom/],
     ['loses the session', () => failure('SESSION_ERROR', 'lost'), /lost/],
-  ])('that %s', async (_, step, words) => {
+  ])('an episode has no reward and a reason where the server %s', async (_, step, words) => {
     const { episode } = await at(stepping(step), { stepS: 0.2 });
     const { rollout } = await episode({ script: saying('x') });
     expect(rollout.outcome).toBe('infrastructure-error');
     expect(rollout.problem).toMatch(words);
   });
 
-  test('that is not there', async () => {
+  test('an episode may be tried again where the server is not there', async () => {
     const server = await openEnvDouble(countdown);
     const { episode } = await at(server);
     await server.close();

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
+import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { closedAfterEach } from '../support/closed-after-each.ts';
 import { openEnvEpisodes } from '../support/openenv-episodes.ts';
 import { question } from '../support/question-run.ts';
@@ -100,7 +101,7 @@ describe('A served environment', () => {
     });
   });
 
-  test('refuses what is no message, no task and no turn, and the session lives on', async () => {
+  test('refuses invalid messages, tasks and turns, and the session lives on', async () => {
     const { url } = await served();
     const client = await rawClient(url);
     opened.push(client);
@@ -166,17 +167,9 @@ describe('A served environment', () => {
     expect((await rejectionOf(servedEnvironment(file(), { host: '0.0.0.0' }))).message).toMatch(
       /^An environment served on 0\.0\.0\.0 answers every client/,
     );
-    const several = file(
-      {
-        environment: { type: 'word_game' },
-        tools: [],
-        datasets: [{ dir: join(folder, 'tasks'), format: 'plain' }],
-      },
-      'several.yaml',
-    );
-    writeBelow(folder, 'words/train.jsonl', '');
+    const several = join(packageRoot(), 'configs', 'word_game_grpo.yaml');
     expect((await rejectionOf(servedEnvironment(several))).message).toMatch(
-      /word_game|several agents|datasets/,
+      /^environment word_game cannot be served: .* has several agents\.$/,
     );
   });
 });

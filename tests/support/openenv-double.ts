@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage } from 'node:http';
 
-import { WebSocket, WebSocketServer } from 'ws';
+import { type WebSocket, WebSocketServer } from 'ws';
 
 import { listen, urlOf } from '#agent_rl/http/listen.ts';
 

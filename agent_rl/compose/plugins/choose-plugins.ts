@@ -54,7 +54,7 @@ export interface Chosen<Spec> {
 /** A tool that a run uses. */
 export interface ChosenTool extends Chosen<ToolSpec> {
   /** The tool set that it is of, and what that one calls it. */
-  set?: { name: string; of: string; isEnvironment: boolean } | undefined;
+  set?: { name: string; of: string; isEnvironment?: true } | undefined;
 }
 
 /** A reward that a run uses. */

@@ -89,7 +89,7 @@ const toolsOf = (set: Chosen<ToolSpec>, found: readonly FoundTool[]): ChosenTool
     return {
       entry: { ...entry, spec: { ...spec, ...face } },
       settings,
-      set: { name: spec.name, of, isEnvironment: false },
+      set: { name: spec.name, of },
     };
   });
 

@@ -2,7 +2,6 @@ import { isRecord } from '../../core/is-record.ts';
 import type { FoundTool } from '../../core/plugins/tool.ts';
 import { showValue } from '../../core/show-value.ts';
 import type { TSchema } from '../../core/typebox.ts';
-import { graceS } from '../../tools/web-call.ts';
 import type { OpenEnvSession } from './session.ts';
 import type { OpenEnvSettings } from './settings.ts';
 import { turnTitle } from './turn-schema.ts';
@@ -18,6 +17,9 @@ export type Acting =
 
 type Properties = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
+/** Seconds beyond the server's: time to say that those have passed. */
+const graceS = 5;
+
 /** Fields that say what an action is, and hold nothing of it. */
 const formal = new Set(['metadata', 'type']);
 
@@ -27,6 +29,7 @@ export async function actingOn(
   settings: OpenEnvSettings,
   open: () => Promise<OpenEnvSession>,
 ): Promise<Acting> {
+  const isOfTurns = action['title'] === turnTitle;
   const found = (
     tool: Pick<FoundTool, 'of' | 'name' | 'description' | 'parameters'>,
   ): FoundTool => ({
@@ -36,10 +39,7 @@ export async function actingOn(
     onInterrupt: 'fail',
   });
   const properties = (isRecord(action['properties']) ? action['properties'] : {}) as Properties;
-  if (action['title'] === turnTitle) {
-    const tools = toolsOfTurn(properties).map((tool) => ({ ...found(tool), maxContentChars: 1e6 }));
-    return { by: 'turns', tools };
-  }
+  if (isOfTurns) return { by: 'turns', tools: toolsOfTurn(properties).map(found) };
   if ('tool_name' in properties && 'arguments' in properties)
     return { by: 'tools', tools: (await listedTools(await open())).map(found) };
   const own = Object.entries(properties).filter(([name]) => !formal.has(name));
@@ -81,10 +81,10 @@ async function listedTools(session: OpenEnvSession) {
       of: String(name),
       name: String(name),
       description: typeof description === 'string' ? description : String(name),
-      parameters: (parameters ?? { type: 'object' }) as TSchema,
+      parameters: parameters ?? { type: 'object' },
     }));
   } finally {
-    session.close();
+    await session.close();
   }
 }
 

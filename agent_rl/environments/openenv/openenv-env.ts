@@ -17,12 +17,12 @@ import {
 import type { Tool, ToolContext, ToolResult } from '../../core/plugins/tool.ts';
 import { unjudged, verdict } from '../../core/plugins/verdict.ts';
 import type { Task } from '../../core/tasks/task.ts';
-import { contentText } from '../../tools/mcp/content-text.ts';
+import { contentText } from '../../core/wire/content-text.ts';
 import { observationText } from './acting.ts';
 import { OpenEnvServer } from './openenv-server.ts';
 import { ActionRefused, type Observed, type OpenEnvSession } from './session.ts';
 import { OpenEnvSettings } from './settings.ts';
-import type { WireMessage, WireTurn } from './turn-schema.ts';
+import type { WireMessage } from './turn-schema.ts';
 
 /** Of a server's state, what the record of an episode keeps. */
 const mostStateChars = 10_000;
@@ -65,7 +65,11 @@ export class OpenEnvEnv implements Environment, Tool {
 
   async receive({ content, toolCalls, malformedCalls }: AssistantMessage, signal: AbortSignal) {
     if (!this.#isOfTurns) return;
-    const calls = toolCalls?.map(({ written: _, ...call }) => call);
+    const calls = toolCalls?.map((call) => ({
+      id: call.id,
+      name: call.name,
+      arguments: call.arguments,
+    }));
     const turn = { content, tool_calls: calls, malformed_calls: malformedCalls };
     await this.#act(turn, signal);
   }

@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { copyFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 import { parse, stringify } from 'yaml';
 
 import type { Config } from '../../config/index.ts';
 import { isRecord } from '../../core/is-record.ts';
-import { packageVersion } from '../../core/package-root.ts';
+import { packageRoot, packageVersion } from '../../core/package-root.ts';
 import { differenceText, intervalNote, rateText } from '../../runs/evaluation-table.ts';
 import { runFileOf } from '../../runs/run-folder.ts';
 import type { RunSummary } from '../../runs/summary.ts';
@@ -25,9 +25,11 @@ export async function writeModelCard(from: string, folder: string): Promise<void
   const file = runFileOf(from);
   if (file === undefined) return;
   const run = dirname(file);
-  const config = parse(readFileSync(file, 'utf8')) as Config;
-  const summary = readJson<RunSummary>(join(run, 'summary.json'));
-  const inputs = readJson<{ sha256?: Record<string, unknown> }>(join(run, 'inputs.json'));
+  const written = readFileSync(file, 'utf8');
+  const config = parse(written) as Config;
+  const summary = readJson(join(run, 'summary.json')) as RunSummary | undefined;
+  const inputs = readJson(join(run, 'inputs.json')) as
+    { sha256?: Record<string, unknown> } | undefined;
   const { startModel, trainTasks } = inputs?.sha256 ?? {};
   const hashes = Array.isArray(trainTasks) ? (trainTasks as unknown[]) : [];
   const base = config.model.path;
@@ -49,10 +51,12 @@ export async function writeModelCard(from: string, folder: string): Promise<void
     `---\n${stringify(front)}---\n`,
     `# ${basename(folder)}\n`,
     `Trained with agent_rl ${packageVersion()} from ${basename(base)}: ${basename(from)} of the run ${basename(run)}.\n`,
-    '| | |',
-    '| --- | --- |',
-    row('Base model', base, hashText(startModel), licenceText(licence)),
-    ...data.map((one) => row('Data', one.name, hashText(one.hash), licenceText(one.licence))),
+    row('', '', '', ''),
+    row('---', '---', '---', '---'),
+    row('Base model', basename(base), hashText(startModel), licenceText(licence)),
+    ...data.map((one) =>
+      row('Data', basename(one.name), hashText(one.hash), licenceText(one.licence)),
+    ),
     row('Training', `${config.train.mode}, ${config.algorithm.name}`),
     row('Seed', config.run.seed),
     ...(isEnded ? [row('Iterations', summary.iterations)] : []),
@@ -63,7 +67,8 @@ export async function writeModelCard(from: string, folder: string): Promise<void
     ...(isEnded ? heldOut(summary) : ['Not measured for this checkpoint.']),
     '',
   ];
-  await copyFile(file, join(folder, runFile));
+  // What comes with the package is found by its name.
+  await writeFile(join(folder, runFile), written.replaceAll(`${packageRoot()}/`, ''));
   await writeFile(join(folder, 'README.md'), lines.join('\n'));
 }
 
@@ -92,7 +97,7 @@ function heldOut({ eval: { before, after, difference } }: RunSummary): string[] 
 }
 
 /** Cells from elsewhere end no row. */
-const row = (...cells: unknown[]): string =>
+const row = (...cells: (string | number | undefined)[]): string =>
   `| ${cells.map((cell) => String(cell ?? '').replaceAll(/[|\r\n]/g, ' ')).join(' | ')} |`;
 
 const hashText = (hash: unknown): string => (typeof hash === 'string' ? `SHA-256 ${hash}` : '');
@@ -109,5 +114,5 @@ function licenceIn(folder: string): string | undefined {
   return undefined;
 }
 
-const readJson = <Value>(file: string): Value | undefined =>
-  existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Value) : undefined;
+const readJson = (file: string): unknown =>
+  existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;

@@ -48,7 +48,7 @@ export class ClientEpisode {
     this.#known += 1;
   }
 
-  /** What the client is told next. @throws Error of an episode that failed */
+  /** What the client sees next. @throws Error of an episode that failed */
   async told() {
     const over = await Promise.race([this.#asked, this.#over]);
     if (over === undefined)
@@ -97,7 +97,7 @@ export class ClientEpisode {
       this.#calls = turn.calls;
       return world.step(turn, ...rest);
     };
-    // Whoever trains sets what an invalid call costs.
+    // What an invalid call costs is the trainer's setting.
     return { ...parts, policy, world: { ...world, step }, invalidCallPenalty: 0 };
   }
 

@@ -19,7 +19,7 @@ export interface EnvSessionsOptions {
   idleS: number;
 }
 
-/** What waits of one client, and problems of a turn that it is told. */
+/** What waits of one client, and problems of a turn that it is shown. */
 const [mostWaiting, mostErrors] = [16, 8];
 
 /** The sessions of clients that speak OpenEnv's protocol, each with an episode of its own. */
@@ -55,13 +55,16 @@ export class EnvSessions {
     socket.on('message', (bytes: Buffer) => {
       waiting += 1;
       if (waiting > mostWaiting) return socket.close(1008, 'too many messages at once');
-      answering = answering.then(async () => {
+      const before = answering;
+      const answer = async (): Promise<void> => {
+        await before;
         const { type, data } = await session.answer(bytes.toString());
         waiting -= 1;
         idle.refresh();
         if (type === 'close') socket.close();
         else say(type, data);
-      });
+      };
+      answering = answer();
     });
     socket.on('close', () => {
       clearTimeout(idle);

@@ -8,6 +8,7 @@ import { AgentRlError } from '../../core/errors.ts';
 import { packageVersion } from '../../core/package-root.ts';
 import { Cleanup } from '../../core/stopping/cleanup.ts';
 import type { Task } from '../../core/tasks/task.ts';
+import { mostMessageBytes } from '../../environments/openenv/session.ts';
 import { turnSchema } from '../../environments/openenv/turn-schema.ts';
 import { page } from '../../http/answer-request.ts';
 import { servePages } from '../../http/serve-pages.ts';
@@ -37,13 +38,9 @@ export async function serveEnvironment(options: ServeEnvironmentOptions): Promis
   const { host, port, apiKeyEnv, print, signal, requests, timeoutS } = options;
   const token = keyOfServer(options, 'An environment');
   const { trainSplit: train, evalSplit: evaluation } = options.loaded.config.dataset;
-  const run = await resolveRun(options, {
-    ...options,
-    trains: false,
-    tasks: { train, evaluation },
-  });
-  const [chosen] = run.chosen.environments;
-  const other = run.chosen.environments.find(
+  const { environments } = options.chosen;
+  const [chosen] = environments;
+  const other = environments.find(
     ({ agents, entry }) => agents.length > 1 || entry.spec.external === true,
   );
   if (chosen === undefined || other !== undefined)
@@ -51,6 +48,11 @@ export async function serveEnvironment(options: ServeEnvironmentOptions): Promis
       'CONFIG_INVALID',
       `environment ${other?.name} cannot be served: a client plays one agent, turn by turn, and this environment has ${other?.entry.spec.external === true ? 'an agent of its own' : 'several agents'}.`,
     );
+  const run = await resolveRun(options, {
+    ...options,
+    trains: false,
+    tasks: { train, evaluation },
+  });
   const opened = new Cleanup();
   try {
     const policy = silentPolicy('A server of environments');
@@ -65,7 +67,7 @@ export async function serveEnvironment(options: ServeEnvironmentOptions): Promis
     });
     const sockets = new WebSocketServer({
       noServer: true,
-      maxPayload: mostBytes,
+      maxPayload: mostMessageBytes,
       perMessageDeflate: false,
     });
     const { name, description } = chosen.entry.spec;
@@ -107,16 +109,13 @@ export async function serveEnvironment(options: ServeEnvironmentOptions): Promis
   }
 }
 
-/** Longest message of a client. */
-const mostBytes = 10 * 2 ** 20;
-
 /** A reset names a task by its id, or a training task by `seed`; without either it is the first. */
 function taskChoice({ tasks }: ResolvedRun) {
   const byId = new Map([...tasks.train, ...tasks.evaluation].map((task) => [task.taskId, task]));
   const endless = tasks.sets.length === 1 ? tasks.sets[0]?.endless : undefined;
   return ({ task_id: id, seed = 0 }: Readonly<Record<string, unknown>>): Task => {
     if (id !== undefined) {
-      const named = byId.get(String(id));
+      const named = typeof id === 'string' ? byId.get(id) : undefined;
       if (named !== undefined) return named;
       throw new Error(`There is no task ${showValue(id)}.`);
     }

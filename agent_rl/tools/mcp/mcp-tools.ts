@@ -10,7 +10,7 @@ import { abortable } from '../../core/stopping/abort.ts';
 import { Type } from '../../core/typebox.ts';
 import { WebFailure } from '../../search/web/index.ts';
 import { callName, failed, graceS } from '../web-call.ts';
-import { contentText } from './content-text.ts';
+import { contentText } from '../../core/wire/content-text.ts';
 import { McpConnection } from './mcp-connection.ts';
 import { cassetteOf, McpPool } from './mcp-pool.ts';
 import { checkMcp, isolationOf, McpSettings } from './settings.ts';

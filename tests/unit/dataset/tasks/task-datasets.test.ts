@@ -219,7 +219,7 @@ describe('A list of problems', () => {
 test.each(['constructor', '__proto__', 'toString', 'csv'])(
   'the format %s is unknown',
   async (format) => {
-    const known = 'Known: code, humaneval, mbpp, plain, search, question.';
+    const known = 'Known: code, humaneval, mbpp, plain, episode, search, question.';
     await expectRejection(readTaskFile(`${folder}/train.jsonl`, format), 'CONFIG_INVALID', known);
     const code = { format: format as codeTasks.CodeTaskFormat };
     const read = CodeTaskDataset.fromPath('none.jsonl', code);

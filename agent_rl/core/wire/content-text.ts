@@ -1,4 +1,4 @@
-import { isRecord } from '../../core/is-record.ts';
+import { isRecord } from '../is-record.ts';
 
 /** What a model reads of a result, and what it does not. */
 export interface ReadContent {

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 
-import { contentText } from '#agent_rl/tools/mcp/content-text.ts';
+import { contentText } from '#agent_rl/core/wire/content-text.ts';
 
 const saying = (said: string) => ({ type: 'text', text: said });
 
