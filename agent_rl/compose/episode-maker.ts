@@ -80,7 +80,7 @@ export function episodeMaker(options: EpisodeMakerOptions): EpisodeMaker {
   const keepsState = chosen.tools.some(({ entry }) => entry.spec.keepsState === true);
   const maker: EpisodeMaker = ({ task, key }) => {
     const services = {
-      sandbox: sandbox && sandboxOf(sandbox, `${task.taskId}/${key.sample}`),
+      sandbox: sandbox && sandboxOf(sandbox, [key.run, task.taskId, key.sample].join('/')),
     };
     const own = episodeContainer(container, { task, ...services });
     const blind = episodeContainer(container, { task: withoutAnswers(task), ...services });
@@ -128,11 +128,7 @@ export function episodeTools(
     instances.set(name, made);
     return made;
   };
-  const inThread = chosen.filter(
-    ({ entry, set }) =>
-      entry.spec.isolated === undefined &&
-      (environment !== undefined || set?.isEnvironment !== true),
-  );
+  const inThread = chosen.filter(({ entry }) => entry.spec.isolated === undefined);
   const byName = new Map(
     inThread.map((tool): [string, Tool] => {
       const instance = instanceOf(tool);

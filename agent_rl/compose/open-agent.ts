@@ -1,4 +1,6 @@
 import { Cleanup } from '../core/stopping/cleanup.ts';
+import { EventLog } from '../core/services/event-log.ts';
+import { AgentRlError } from '../core/errors.ts';
 import type { Generator } from '../core/services/generator.ts';
 import type { Policy } from '../core/plugins/policy.ts';
 import { withoutAnswers } from '../core/plugins/reward.ts';
@@ -86,7 +88,8 @@ async function openParts(
   const { config, chosen, model, frozen, format, isolated } = run;
   // First, so that wrong tool settings show before anything slow starts.
   const { env: environment } = process;
-  const host = { environment };
+  const incidents = new EventLog<string>();
+  const host = { environment, warn: (text: string) => incidents.add(text) };
   const toolsShared = await openShared(
     chosen.tools.map(({ entry: { spec }, settings, set }) => [
       set?.name ?? spec.name,
@@ -130,7 +133,11 @@ async function openParts(
   toolRunner.startAhead(workers);
   const services =
     given === undefined
-      ? await openModelServices(run, { workers, trains, imitates, packs, signal }, opened)
+      ? await openModelServices(
+          run,
+          { workers, trains, imitates, packs, incidents, signal },
+          opened,
+        )
       : undefined;
   const containerOf = (text: LanguageModel, generator: Generator | undefined) =>
     runContainer({ model: text, generator, format, sandbox });
@@ -156,6 +163,12 @@ async function openParts(
     toolSpecs,
     toolRunner,
     tools: (name) => {
+      const brought = chosen.tools.find(({ set }) => set?.isEnvironment);
+      if (brought !== undefined)
+        throw new AgentRlError(
+          'CONFIG_INVALID',
+          `${brought.entry.spec.name} is a tool of the environment ${brought.set?.name}, which exists in its episodes only.`,
+        );
       const task = { taskId: name, prompt: '', metadata: {} };
       const own = { task, sandbox: sandbox && sandboxOf(sandbox, name) };
       return episodeTools(chosen.tools, episodeContainer(container, own), toolsShared);

@@ -5,7 +5,7 @@ import type {
   Turn,
   Verdict,
 } from '../core/plugins/environment.ts';
-import type { Message, ToolCall } from '../core/message.ts';
+import type { AssistantMessage, Message, ToolCall } from '../core/message.ts';
 
 /**
  * An environment among several: the policy must find out which tool a task needs, and the metric `toolChoiceRight` says
@@ -21,6 +21,10 @@ export class ToolChoice implements Environment {
 
   start(signal: AbortSignal): Promise<readonly Message[]> {
     return this.inner.start(signal);
+  }
+
+  async receive(message: AssistantMessage, signal: AbortSignal): Promise<void> {
+    await this.inner.receive?.(message, signal);
   }
 
   toolInputs(call: ToolCall): Readonly<Record<string, unknown>> {

@@ -59,13 +59,17 @@ export async function servePages(options: ServePagesOptions): Promise<PagesServe
   const { upgrade } = options;
   if (upgrade !== undefined)
     server.on('upgrade', (request, socket, head) => {
+      // Node leaves the errors of such a connection to the one that takes it.
+      socket.on('error', () => socket.destroy());
       try {
+        stop.signal.throwIfAborted();
         admit(request, options);
         if (new URL(request.url ?? '/', 'http://server').pathname !== upgrade.path)
           throw new Refusal(404, 'Not Found');
         upgrade.take(request, socket, head);
       } catch (error) {
         const status = error instanceof Refusal ? error.status : 400;
+        socket.once('finish', () => socket.destroy());
         socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\n\r\n`);
       }
     });

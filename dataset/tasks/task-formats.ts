@@ -17,17 +17,21 @@ const plainFormat: TaskFormat = {
   reader: () => rowCheck(PlainRow, taskOf),
 };
 
-const EpisodeRow = Type.Object({ task_id: filled });
+const EpisodeRow = Type.Object({
+  task_id: filled,
+  prompt: Type.Optional(filled),
+  slice: Type.Optional(filled),
+});
 
-/** `task_id` and `prompt`, and what the reset of an environment elsewhere is sent: all but the prompt. */
+/** `task_id`, `prompt` and `slice`, and what the reset of an environment elsewhere is sent: all but the last two. */
 const episodeFormat: TaskFormat = {
   needs: 'task_id, and the fields that the reset of the environment is sent, such as seed',
   reader: () =>
     rowCheck(EpisodeRow, (row) => {
-      const { prompt, ...reset } = row as { task_id: string; prompt?: unknown };
+      const { prompt, slice, ...reset } = row;
       // Two tasks with one prompt and different resets are different tasks.
       const told = { taskId: row.task_id, prompt: JSON.stringify({ prompt, ...reset }) };
-      return { row: { ...told, metadata: { opening: prompt, reset } } };
+      return { row: { ...told, metadata: { opening: prompt, slice, reset } } };
     }),
 };
 

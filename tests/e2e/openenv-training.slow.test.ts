@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { expect, test } from '@jest/globals';
+import { parse } from 'yaml';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
@@ -37,11 +39,14 @@ test('the search job gives the same rewards, evaluations and weights through ser
   writeBelow(folder, 'tasks/train.jsonl', ids(rows));
   writeBelow(folder, 'tasks/eval.jsonl', ids(held));
   const { url, close } = await servedEnvironment(local);
-  const remote = writeBelow(
-    folder,
-    'remote.yaml',
-    `extends: ${local}\ntools: []\nenvironment: { type: openenv, url: '${url}' }\ndatasets: [{ dir: ${folder}/tasks }]\n`,
-  );
+  const { tools: _tools, ...settings } = parse(readFileSync(local, 'utf8')) as object & {
+    tools: unknown;
+  };
+  const elsewhere = {
+    environment: { type: 'openenv', url },
+    datasets: [{ dir: join(folder, 'tasks') }],
+  };
+  const remote = writeBelow(folder, 'remote.yaml', JSON.stringify({ ...settings, ...elsewhere }));
   const [there, here] = [await trained('there', remote), await trained('here', local)];
   const served = await close();
   expect(there['weightsSha256']).toBe(here['weightsSha256']);

@@ -54,7 +54,7 @@ describe('An environment on a server', () => {
       success: true,
       outcome: 'completed',
       components: { environment: 1 },
-      metrics: { steps: 2 },
+      metrics: { steps: 2, rewards: 3 },
       record: { openenv: { step_count: 2 } },
     });
   });
@@ -218,8 +218,12 @@ describe('A server in trouble', () => {
 
   test.each<[string, Says, RegExp]>([
     ['is silent', () => undefined, /did not answer step within 0\.2 s \(environment\.stepS\)/],
-    ['says no JSON', () => 'hello', /answered "hello"; expected the type observation/],
-    ['says another type', () => ({ type: 'state', data: {} }), /expected the type observation/],
+    ['says no JSON', () => 'hello', /said "hello"; expected a message of type observation/],
+    [
+      'says another type',
+      () => ({ type: 'state', data: {} }),
+      /expected a message of type observation/,
+    ],
     ['pays no number', () => observation({}, 'much' as never), /the reward "much"/],
     [
       'goes',
@@ -241,6 +245,95 @@ describe('A server in trouble', () => {
     const { rollout } = await episode({ script: saying('x') });
     expect(rollout.outcome).toBe('infrastructure-error');
     expect(rollout.problem).toMatch(words);
+  });
+
+  test('an episode has no reward where the server speaks unasked', async () => {
+    const { episode } = await at(
+      stepping((message, socket) => {
+        socket.send(JSON.stringify(observation({ text: 'x' }, 100)));
+        return countdown(message, socket);
+      }),
+    );
+    const script: Script = async ({ key: { turn } }) => {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return saying('one', 'last')({ key: { turn } } as never, []);
+    };
+    const { rollout } = await episode({ script });
+    expect(rollout.outcome).toBe('infrastructure-error');
+    expect(rollout.problem).toMatch(/expected a message of type error, before it was asked/);
+  });
+
+  test('an episode goes on after an exception of the server in a call, and keeps its reward', async () => {
+    const action = { properties: { x: {}, y: {} } };
+    const server = await openEnvDouble(({ type, data }) => {
+      if (type === 'state') return { type, data: {} };
+      if (type === 'reset') return observation({ text: 'go' });
+      return data?.['x'] === -1 ? failure('EXECUTION_ERROR', 'boom') : observation({}, 0.5, true);
+    }, action);
+    opened.push(server);
+    const { episode } = await at(server, { solvedAt: 0.5 });
+    const script: Script = ({ key: { turn } }) => ({ message: says('', ['act', { x: turn - 1 }]) });
+    const { episode: played } = await episode({ script });
+    expect(played.calls.map(({ status, problem }) => [status, problem ?? ''])).toEqual([
+      ['error', expect.stringContaining('EXECUTION_ERROR boom')],
+      ['ok', ''],
+    ]);
+    expect(played).toMatchObject({ reward: 0.5, success: true, metrics: { steps: 2, rewards: 2 } });
+  });
+
+  test('an episode whose session is lost in a call may be tried again', async () => {
+    const server = await openEnvDouble(
+      ({ type }, socket) => {
+        if (type !== 'step') return observation({ text: 'go' });
+        socket.terminate();
+        return undefined;
+      },
+      { properties: { x: {}, y: {} } },
+    );
+    opened.push(server);
+    const { episode } = await at(server);
+    const script: Script = () => ({ message: says('', ['act', { x: 1 }]) });
+    const { rollout } = await episode({ script, limits: { retries: 2 } });
+    expect(rollout).toMatchObject({
+      outcome: 'infrastructure-error',
+      failure: { owner: 'host', retryable: true },
+    });
+    expect(rollout.problem).toMatch(/closed the connection \(1006\)/);
+  });
+
+  test('an episode of turns has no reward without a verdict of the server', async () => {
+    const messages = [{ role: 'user', content: 'go' }];
+    const server = await openEnvDouble(
+      ({ type }) => {
+        if (type === 'state') return { type, data: {} };
+        return observation({ messages }, 0, type === 'step');
+      },
+      { title: 'AgentRlTurn', properties: { content: {} } },
+    );
+    opened.push(server);
+    const { rollout } = await (await at(server)).episode({ script: saying('x') });
+    expect(rollout).toMatchObject({
+      outcome: 'grader-error',
+      problem: expect.stringMatching(/without a verdict/),
+    });
+    const odd = await openEnvDouble(
+      () => observation({ messages: [{ role: 'assistant', content: 'x' }] }),
+      {
+        title: 'AgentRlTurn',
+        properties: { content: {} },
+      },
+    );
+    opened.push(odd);
+    const { rollout: other } = await (await at(odd)).episode({ script: saying('x') });
+    expect(other.problem).toMatch(/expected messages of system, user or tool/);
+  });
+
+  test('an episode fails where the observation has none of the fields to be shown', async () => {
+    const { episode } = await at(countdown, { show: ['board'] });
+    const { rollout } = await episode({ script: saying('x') });
+    expect(rollout.problem).toMatch(
+      /the observation has none of board \(environment\.show\); it has text, metadata/,
+    );
   });
 
   test('an episode may be tried again where the server is not there', async () => {
@@ -279,8 +372,15 @@ describe('The spec of openenv', () => {
   test('refuses an address that is of no OpenEnv server', async () => {
     const server = await openEnvDouble(countdown, undefined);
     opened.push(server);
-    const settings = { url: `${server.url}/elsewhere/`, stepS: 1, capacityS: 1, solvedAt: 1 };
+    const settings = { url: `${server.url}/elsewhere`, stepS: 1, capacityS: 1, solvedAt: 1 };
     expect(await find!(settings, host)).toEqual([]);
+    const withKey = { ...settings, url: 'http://a:b@127.0.0.1:1' };
+    await expect(find!(withKey, host)).rejects.toThrow(/^environment\.url contains a password/);
+    const bare = await openEnvDouble(countdown, { anyOf: [] });
+    opened.push(bare);
+    await expect(find!({ ...settings, url: bare.url }, host)).rejects.toThrow(
+      /has no properties; expected an object with fields/,
+    );
     const other = await openEnvDouble(countdown, null as never);
     opened.push(other);
     await expect(find!({ ...settings, url: other.url }, host)).rejects.toThrow(

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
@@ -141,6 +143,51 @@ describe('A served environment', () => {
     expect(await close()).toMatchObject({ environment: 'question', sessions: 2, refused: 1 });
   });
 
+  test('survives refused connections that are reset or kept open, and closes beside them', async () => {
+    process.env['TEST_ENV_KEY'] = 'a-key-of-the-test';
+    const { url, close } = await servedEnvironment(file(), { apiKeyEnv: 'TEST_ENV_KEY' });
+    const { port } = new URL(url);
+    const ask = () => {
+      const socket = connect({ port: Number(port), allowHalfOpen: true });
+      socket.on('error', () => undefined);
+      socket.write(
+        `GET /ws HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n`,
+      );
+      return socket;
+    };
+    const reset = ask();
+    await once(reset, 'data');
+    reset.resetAndDestroy();
+    const kept = ask();
+    const [said] = (await once(kept, 'data')) as [Buffer];
+    expect(said.toString()).toMatch(/^HTTP\/1\.1 401 Unauthorized/);
+    expect(await close()).toMatchObject({ sessions: 0 });
+    kept.destroy();
+  });
+
+  test('leaves no episode behind where a client resets twice and goes', async () => {
+    const { url, close } = await servedEnvironment(file());
+    const client = await rawClient(url);
+    void client.ask(reset());
+    void client.ask(reset());
+    await client.close();
+    await client.closed;
+    const { episodes } = (await close()) as { episodes: number };
+    expect(episodes).toBeLessThanOrEqual(2);
+  });
+
+  test('names calls without a number at their end by their place', async () => {
+    const { url } = await served();
+    const client = await rawClient(url);
+    opened.push(client);
+    await client.ask(reset());
+    const call = { name: 'calculator', arguments: { expression: '1+1' } };
+    const turn = { content: '', tool_calls: [{ id: 'call_abc', ...call }, call] };
+    expect((await client.ask(step(turn))).data['observation']).toMatchObject({
+      messages: [{ call_id: 'call_0_0' }, { call_id: 'call_0_1' }],
+    });
+  });
+
   test('closes a session that is silent, and one that floods', async () => {
     const { url } = await served({ timeoutS: 0.3 });
     const silent = await rawClient(url);
@@ -211,7 +258,7 @@ describe('The environment openenv over a served one', () => {
 
   test.each([
     ['the server’s limit of turns', 9, -0.25, 'truncated-turns'],
-    ['the client’s', 2, 0, 'truncated-tokens'],
+    ['the client’s', 2, 0, 'truncated-turns'],
   ])('ends by %s, and is judged', async (_, maxTurns, reward, outcome) => {
     const { url } = await served();
     const episodes = await openEnvEpisodes(url);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 
 import { type AgentExample, agentExample, shortTraining } from '../support/agent-example.ts';
-import { nodeProgram } from '../support/built-program.ts';
+import { nodeProgram, startProgram } from '../support/built-program.ts';
 import { shell } from '../support/package/installed-project.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
@@ -66,4 +66,40 @@ test('version 7 of the AI SDK takes rolloutModel() by its types, and runs its lo
   const options = '--noEmit --strict --module nodenext --target es2023 --skipLibCheck';
   shell(`node ${tsc} ${options} model.ts`, example.dir);
   trained(example);
+});
+
+const shortRun = {
+  'iterations: 24': 'iterations: 2',
+  'tasksPerStep: 24': 'tasksPerStep: 4',
+  'learningRate: 3e-4': 'learningRate: 3e-4\n\neval:\n  maxTasks: 8',
+};
+
+test('examples/mcp trains an agent whose only tool is an MCP server', () => {
+  const example = agentExample(folder, 'mcp');
+  install(example.dir);
+  example.change('run.yaml', shortRun);
+  shell('npm run train', example.dir);
+  const { tools } = example.summary() as { tools: { mcp: { calls: number; errors: number } } };
+  expect(tools.mcp.calls).toBeGreaterThan(10);
+  expect(tools.mcp.errors).toBe(0);
+});
+
+test('examples/openenv trains on an environment that another process serves', async () => {
+  const example = agentExample(folder, 'openenv');
+  install(example.dir);
+  shell('npm run tasks', example.dir);
+  const args = ['serve', '--env', '--config', 'environment.yaml', '--port', '0'];
+  const server = startProgram('agent-rl', args, example.dir, { timeoutMs: 600_000 });
+  try {
+    const url = await server.wrote(/http:\S+/);
+    example.change('run.yaml', { ...shortRun, 'http://127.0.0.1:8000': url });
+    shell('npm run train', example.dir);
+  } finally {
+    server.interrupt();
+    await server.ended;
+  }
+  expect(example.summary()).toMatchObject({
+    iterations: 2,
+    outcomes: { completed: expect.anything() },
+  });
 });

@@ -17,7 +17,7 @@ import { WeightBus } from '../../core/services/weight-bus.ts';
 import type { WeightPublisher } from '../../core/services/weights.ts';
 import { abortableStart } from '../../core/stopping/abort.ts';
 import type { Cleanup } from '../../core/stopping/cleanup.ts';
-import { EventLog } from '../../core/services/event-log.ts';
+import type { EventLog } from '../../core/services/event-log.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import { enterPlugin } from '../../core/plugins/entered-plugin.ts';
 import { builtInSource } from '../../core/plugins/plugin.ts';
@@ -62,7 +62,7 @@ export async function openModelServices(
   opened: Cleanup,
 ): Promise<ModelServices> {
   const engines = new RunEngines(run, request, opened);
-  const incidents = new EventLog<string>();
+  const { incidents } = request;
   const drawing = opened.add(await openGenerator(run, request, { engines, incidents }));
   const info = await drawing.describe();
   requireContext(info, run.config.policy.maxContextTokens);

@@ -1,3 +1,4 @@
+import type { EventLog } from '../../core/services/event-log.ts';
 import type { Cleanup } from '../../core/stopping/cleanup.ts';
 import type { EngineClient } from '../../engine-thread/engine-client.ts';
 import { sumOfPlans } from '../../engine-thread/memory-plan.ts';
@@ -20,6 +21,8 @@ export interface ModelServicesRequest {
   imitates?: Imitation | undefined;
   /** Whether its samples are never compared with recorded ones, so that floating-point differences are allowed. */
   packs?: boolean | undefined;
+  /** Receives what generators and learners repaired or skipped. */
+  incidents: EventLog<string>;
   /** Cancels the opening. */
   signal: AbortSignal;
 }

@@ -17,11 +17,12 @@ export type Acting =
 
 type Properties = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-/** Seconds beyond the server's: time to say that those have passed. */
+/** Longer than `stepS`, so that its error is the one that is reported. */
 const graceS = 5;
 
-/** Fields that say what an action is, and hold nothing of it. */
-const formal = new Set(['metadata', 'type']);
+/** Whether a field says what an action is, and holds nothing of it. */
+const isFormal = ([name, schema]: [string, Properties[string]]): boolean =>
+  name === 'metadata' || (name === 'type' && 'const' in schema);
 
 /** @param open a session, to ask for tools */
 export async function actingOn(
@@ -34,32 +35,40 @@ export async function actingOn(
     tool: Pick<FoundTool, 'of' | 'name' | 'description' | 'parameters'>,
   ): FoundTool => ({
     ...tool,
+    // Where turns are played, the server has cut its tools' results.
+    ...(isOfTurns && { maxContentChars: 1e6 }),
     keepsState: true,
     deadlineS: settings.stepS + graceS,
     onInterrupt: 'fail',
   });
-  const properties = (isRecord(action['properties']) ? action['properties'] : {}) as Properties;
+  if (!isRecord(action['properties']))
+    throw new Error(
+      `the server's action ${showValue(action)} has no properties; expected an object with fields.`,
+    );
+  const properties = action['properties'] as Properties;
   if (isOfTurns) return { by: 'turns', tools: toolsOfTurn(properties).map(found) };
   if ('tool_name' in properties && 'arguments' in properties)
     return { by: 'tools', tools: (await listedTools(await open())).map(found) };
-  const own = Object.entries(properties).filter(([name]) => !formal.has(name));
+  const own = Object.entries(properties).filter((entry) => !isFormal(entry));
   const [field, { type }] = own[0] ?? ['', {}];
   const isText = own.length === 1 && type === 'string';
   if (isText) return { by: 'text', field, tools: [] };
-  const { $schema: _, $id: __, title: ___, description, ...schema } = action;
+  const { $schema: _, $id: __, title: ___, description, required, ...schema } = action;
+  const fields = Object.fromEntries(own);
+  const needed = Array.isArray(required) ? required.filter((one) => String(one) in fields) : [];
   const act = {
     of: 'act',
     name: 'act',
     description:
       `Acts in the environment. ${typeof description === 'string' ? description : ''}`.trim(),
-    parameters: { ...schema, properties: Object.fromEntries(own) } as unknown as TSchema,
+    parameters: { ...schema, properties: fields, required: needed },
   };
   return { by: 'call', tools: [found(act)] };
 }
 
 /** The tools in the schema of a turn. */
 function toolsOfTurn({ tool_calls: calls }: Properties) {
-  const items = isRecord(calls) && isRecord(calls['items']) ? calls['items']['anyOf'] : [];
+  const items = isRecord(calls) && isRecord(calls['items']) ? (calls['items']['anyOf'] ?? []) : [];
   return (
     items as { description: string; properties: { name: { const: string }; arguments: TSchema } }[]
   ).map(({ description, properties: { name, arguments: parameters } }) => ({
@@ -88,15 +97,23 @@ async function listedTools(session: OpenEnvSession) {
   }
 }
 
-/** What the policy reads of an observation: its text where it has one field, otherwise JSON. Empty where it says nothing. */
+/**
+ * What the policy reads of an observation: its text where it has one field, otherwise JSON. Empty where it says nothing.
+ *
+ * @throws Error where it has none of the fields that are to be shown
+ */
 export function observationText(
-  { metadata, ...observation }: Readonly<Record<string, unknown>>,
+  observation: Readonly<Record<string, unknown>>,
   show?: readonly string[],
 ): string {
-  const all: Record<string, unknown> = { ...observation, metadata };
-  const shown =
-    show === undefined ? observation : Object.fromEntries(show.map((name) => [name, all[name]]));
-  const values = Object.values(shown);
-  if (values.length === 0) return '';
-  return values.length === 1 && typeof values[0] === 'string' ? values[0] : JSON.stringify(shown);
+  const shown = Object.entries(observation).filter(
+    ([name]) => show?.includes(name) ?? name !== 'metadata',
+  );
+  if (show !== undefined && shown.length === 0)
+    throw new Error(
+      `the observation has none of ${show.join(', ')} (environment.show); it has ${Object.keys(observation).join(', ')}.`,
+    );
+  const [[, only] = []] = shown;
+  if (shown.length === 1 && typeof only === 'string') return only;
+  return shown.length === 0 ? '' : JSON.stringify(Object.fromEntries(shown));
 }

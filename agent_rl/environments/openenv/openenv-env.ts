@@ -1,3 +1,4 @@
+import { TransientError } from '../../core/failure.ts';
 import { isRecord } from '../../core/is-record.ts';
 import {
   type AssistantMessage,
@@ -16,13 +17,16 @@ import {
 } from '../../core/plugins/environment.ts';
 import type { Tool, ToolContext, ToolResult } from '../../core/plugins/tool.ts';
 import { unjudged, verdict } from '../../core/plugins/verdict.ts';
+import { notTimed } from '../../core/stopping/work-clock.ts';
 import type { Task } from '../../core/tasks/task.ts';
+import { showValue } from '../../core/show-value.ts';
+import { Value } from '../../core/typebox.ts';
 import { contentText } from '../../core/wire/content-text.ts';
 import { observationText } from './acting.ts';
 import { OpenEnvServer } from './openenv-server.ts';
 import { ActionRefused, type Observed, type OpenEnvSession } from './session.ts';
 import { OpenEnvSettings } from './settings.ts';
-import type { WireMessage } from './turn-schema.ts';
+import { type WireMessage, WireMessages } from './turn-schema.ts';
 
 /** Of a server's state, what the record of an episode keeps. */
 const mostStateChars = 10_000;
@@ -41,7 +45,10 @@ const mostStateChars = 10_000;
 export class OpenEnvEnv implements Environment, Tool {
   #session: OpenEnvSession | undefined;
   #last: Observed | undefined;
+  /** What the server said of a lost session. */
+  #lost: TransientError | undefined;
   #steps = 0;
+  #rewards = 0;
   #reward = 0;
 
   constructor(
@@ -51,14 +58,17 @@ export class OpenEnvEnv implements Environment, Tool {
   async start(signal: AbortSignal): Promise<readonly Message[]> {
     const { task, settings, shared } = this.given;
     const { reset, opening } = task.metadata;
-    const { session, first } = await shared.begin(reset as object, signal);
+    // What waits for a session costs the episode none of its time; every message has a deadline of its own.
+    const { session, first } = await notTimed(() => shared.begin(reset as object, signal));
     this.#session = session;
     this.#saw(first);
     const said = this.#isOfTurns ? messagesOf(first) : [user(this.#text(first))];
     const prompt = typeof opening === 'string' ? [user(opening)] : [];
     const messages = [...prompt, ...said].filter(({ content }) => content !== '');
-    if (messages.length === 0)
+    if (messages.length === 0) {
+      void shared.end(session);
       throw new Error('the server said nothing when it was reset. Give the task a prompt.');
+    }
     const { systemPrompt } = settings;
     return systemPrompt === undefined ? messages : [system(systemPrompt), ...messages];
   }
@@ -95,6 +105,7 @@ export class OpenEnvEnv implements Environment, Tool {
 
   async step({ message, calls }: Turn, signal: AbortSignal): Promise<EnvironmentStep> {
     const { acting } = this.given.shared;
+    if (this.#lost !== undefined) throw this.#lost;
     if (acting.by === 'text') {
       const { seen, refusal } = await this.#try({ [acting.field]: message.content }, signal);
       return { done: this.#isOver, messages: [user(seen ? this.#text(seen) : refusal)] };
@@ -117,17 +128,25 @@ export class OpenEnvEnv implements Environment, Tool {
       const state = await session.state(signal);
       const isLong = JSON.stringify(state).length > mostStateChars;
       const record = { openenv: isLong ? { omitted: 'too long' } : state };
-      const judged = this.#last?.observation['verdict'];
-      if (this.#isOfTurns && isRecord(judged))
-        return { ...(judged as unknown as Verdict), reward: this.#reward, record };
+      if (this.#isOfTurns) return this.#judged(end, record);
       const components = { environment: this.#reward };
-      const metrics = { steps: this.#steps };
+      const metrics = { steps: this.#steps, rewards: this.#rewards };
       const { solvedAt } = settings;
       const success = this.#reward >= solvedAt;
       return verdict(end, { success, solvedAt, components, metrics, record });
     } finally {
       void shared.end(session);
     }
+  }
+
+  /** The verdict of a server that judges whole turns. How the episode ended is known here, if it was cut off here. */
+  #judged(end: EpisodeEnd, record: Verdict['record']): Verdict {
+    const judged = this.#last?.observation['verdict'];
+    if (!isRecord(judged)) throw new Error('the server ended the episode without a verdict.');
+    const whole = judged as unknown as Verdict;
+    const { success } = whole;
+    const { outcome } = end === 'done' ? whole : verdict(end, { success, components: {} });
+    return { ...whole, outcome, reward: this.#reward, record };
   }
 
   get #isOfTurns(): boolean {
@@ -138,13 +157,17 @@ export class OpenEnvEnv implements Environment, Tool {
     return this.#last?.done === true;
   }
 
-  /** What came of an action that may not fit the server's schema: the model's mistake, which it reads. */
+  /**
+   * What came of an action. One that does not fit the server's schema is the model's mistake, which it reads. A lost session
+   * ends the episode at its next step, since calling again would not bring it back.
+   */
   async #try(action: object, signal: AbortSignal) {
     try {
       return { seen: await this.#act(action, signal), refusal: '' };
     } catch (thrown) {
-      if (thrown instanceof ActionRefused) return { refusal: `Error: ${thrown.message}` };
-      throw thrown;
+      if (!(thrown instanceof ActionRefused || thrown instanceof TransientError)) throw thrown;
+      if (thrown instanceof TransientError) this.#lost = thrown;
+      return { refusal: `Error: ${thrown.message}` };
     }
   }
 
@@ -157,6 +180,7 @@ export class OpenEnvEnv implements Environment, Tool {
   #saw(seen: Observed): Observed {
     this.#last = seen;
     this.#reward += seen.reward ?? 0;
+    this.#rewards += Number(seen.reward !== undefined);
     return seen;
   }
 
@@ -166,8 +190,13 @@ export class OpenEnvEnv implements Environment, Tool {
 }
 
 /** The messages that the observation of a turn brings. */
-const messagesOf = (seen: Observed | undefined) =>
-  (seen?.observation['messages'] ?? []) as readonly (WireMessage & Message)[];
+function messagesOf(seen: Observed | undefined): readonly (WireMessage & Message)[] {
+  const messages = seen?.observation['messages'];
+  if (Value.Check(WireMessages, messages)) return messages as readonly (WireMessage & Message)[];
+  throw new Error(
+    `the server sent ${showValue(messages)}; expected messages of system, user or tool.`,
+  );
+}
 
 /** What a tool of the server answered, as MCP writes it. */
 function toolResult({ observation: { result, error } }: Observed): ToolResult {

@@ -1,11 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { AgentRlError } from '../../core/errors.ts';
 import { TransientError } from '../../core/failure.ts';
 import { isRecord } from '../../core/is-record.ts';
 import type { PluginReport, ToolHost, ToolShared } from '../../core/plugins/tool.ts';
-import { abortable } from '../../core/stopping/abort.ts';
-import { notTimed } from '../../core/stopping/work-clock.ts';
+import { underSignals } from '../../core/stopping/abort.ts';
 import { secretOf } from '../../core/wire/secret-of.ts';
 import { HttpClient } from '../../http/http-client.ts';
+import { serverUrl } from '../../http/server-url.ts';
 import { type Acting, actingOn } from './acting.ts';
 import { connectMs, NoPlace, OpenEnvSession } from './session.ts';
 import type { OpenEnvSettings } from './settings.ts';
@@ -18,7 +20,7 @@ export class OpenEnvServer implements ToolShared {
   readonly #counts = { episodes: 0, waits: 0 };
   readonly #open = new Set<OpenEnvSession>();
   /** Wake those who wait for a session, the first of them first. */
-  readonly #waiting = new Set<() => void>();
+  readonly #waiting = new Set<AbortController>();
 
   private constructor(
     private readonly settings: OpenEnvSettings,
@@ -30,13 +32,14 @@ export class OpenEnvServer implements ToolShared {
 
   /** @throws AgentRlError `CONFIG_INVALID` for a server that cannot be used; NoAnswer */
   static async open(settings: OpenEnvSettings, host: ToolHost): Promise<OpenEnvServer> {
-    const { apiKeyEnv, url } = settings;
+    const { apiKeyEnv } = settings;
+    const url = serverUrl(settings.url, 'environment.url', 'environment.apiKeyEnv');
     const { environment, warn = () => undefined } = host;
     const key =
       apiKeyEnv === undefined
         ? undefined
         : secretOf(apiKeyEnv, { user: 'environment.apiKeyEnv', environment });
-    const at = { url: url.replace(/\/$/, ''), token: key, connections: 1 };
+    const at = { url, token: key, connections: 1 };
     const http = new HttpClient({ ...at, pauseMs: 200, onRetry: warn });
     try {
       const deadlineS = connectMs / 1000;
@@ -48,8 +51,9 @@ export class OpenEnvServer implements ToolShared {
           'CONFIG_INVALID',
           `${url}/schema answered with status ${status} and no action schema. Set url to the address of an OpenEnv server, and apiKeyEnv if it wants a key.`,
         );
-      const ask = () => OpenEnvSession.open(settings, key, new AbortController().signal);
-      return new OpenEnvServer(settings, key, host, await actingOn(action, settings, ask));
+      const used = { ...settings, url };
+      const ask = () => OpenEnvSession.open(used, key);
+      return new OpenEnvServer(used, key, host, await actingOn(action, used, ask));
     } finally {
       await http.close();
     }
@@ -71,7 +75,7 @@ export class OpenEnvServer implements ToolShared {
           void this.end(session);
           throw thrown;
         }
-        // It held no place that another could take.
+        // A refused session holds no place.
         this.#open.delete(session);
         void session.close();
         if (performance.now() >= until)
@@ -82,8 +86,7 @@ export class OpenEnvServer implements ToolShared {
         if (this.#counts.waits === 0)
           this.host.warn?.(`${url} has no free session; episodes wait up to ${capacityS} s.`);
         this.#counts.waits += 1;
-        // A wait costs the episode none of its time.
-        await notTimed(() => abortable(this.#place(), signal));
+        await this.#place(signal);
       }
     }
   }
@@ -92,7 +95,9 @@ export class OpenEnvServer implements ToolShared {
     this.#open.delete(session);
     await session.close();
     const [first] = this.#waiting;
-    first?.();
+    if (first === undefined) return;
+    this.#waiting.delete(first);
+    first.abort();
   }
 
   report(): PluginReport {
@@ -103,15 +108,13 @@ export class OpenEnvServer implements ToolShared {
     await Promise.all([...this.#open].map((session) => this.end(session)));
   }
 
-  #place(): Promise<void> {
-    return new Promise((resolve) => {
-      const wake = (): void => {
-        clearTimeout(timer);
-        this.#waiting.delete(wake);
-        resolve();
-      };
-      const timer = setTimeout(wake, againMs);
-      this.#waiting.add(wake);
-    });
+  async #place(signal: AbortSignal): Promise<void> {
+    const wake = new AbortController();
+    this.#waiting.add(wake);
+    await underSignals([signal, wake.signal], (either) =>
+      sleep(againMs, undefined, { signal: either }).catch(() => undefined),
+    );
+    this.#waiting.delete(wake);
+    signal.throwIfAborted();
   }
 }

@@ -9,8 +9,8 @@ import { inTime } from '../../core/stopping/abort.ts';
 import { showValue } from '../../core/show-value.ts';
 import type { OpenEnvSettings } from './settings.ts';
 
-/** Longest message of either side. */
-export const mostMessageBytes = 10 * 2 ** 20;
+/** Longest message of a server. */
+const mostBytes = 10 * 2 ** 20;
 export const connectMs = 30_000;
 
 /** Observation, reward and end of a reset or a step. */
@@ -21,17 +21,20 @@ export interface Observed {
   readonly done: boolean;
 }
 
+/** The server reports a problem, and the session goes on. */
+export class ServerProblem extends Error {}
+
 /** The server has no free session. */
-export class NoPlace extends Error {}
+export class NoPlace extends ServerProblem {}
 
 /** The server refused an action that does not fit its schema. */
-export class ActionRefused extends Error {}
+export class ActionRefused extends ServerProblem {}
 
 /** A session at a server of OpenEnv: one environment, over one WebSocket. */
 export class OpenEnvSession {
-  /** Receives what comes next; what comes unasked is kept for it. */
   #expect: ((said: string | Error) => void) | undefined;
-  #early: string | Error | undefined;
+  /** The first message that came unasked: a server at capacity refuses before it is asked anything. */
+  #unasked: string | Error | undefined;
 
   private constructor(
     private readonly socket: WebSocket,
@@ -39,7 +42,7 @@ export class OpenEnvSession {
   ) {
     const { url } = settings;
     const says = (said: string | Error): void => {
-      if (this.#expect === undefined) this.#early ??= said;
+      if (this.#expect === undefined) this.#unasked ??= said;
       this.#expect?.(said);
       this.#expect = undefined;
     };
@@ -57,12 +60,12 @@ export class OpenEnvSession {
   static async open(
     settings: Pick<OpenEnvSettings, 'url' | 'stepS'>,
     key: string | undefined,
-    signal: AbortSignal,
+    signal?: AbortSignal,
   ): Promise<OpenEnvSession> {
     const { url } = settings;
-    const socket = new WebSocket(`${url.replace(/^http/, 'ws').replace(/\/$/, '')}/ws`, {
+    const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/ws`, {
       headers: key === undefined ? {} : { authorization: `Bearer ${key}` },
-      maxPayload: mostMessageBytes,
+      maxPayload: mostBytes,
       perMessageDeflate: false,
       handshakeTimeout: connectMs,
     });
@@ -72,14 +75,18 @@ export class OpenEnvSession {
       return session;
     } catch (thrown) {
       socket.terminate();
-      signal.throwIfAborted();
-      const why = `The environment server ${url} cannot be reached: ${messageOf(thrown)}.`;
-      if (/\b(?:401|403)\b/.test(why)) throw new AgentRlError('CONFIG_INVALID', why);
-      throw new TransientError(why);
+      signal?.throwIfAborted();
+      const why = messageOf(thrown);
+      if (/server response: 40[13]$/.test(why))
+        throw new AgentRlError(
+          'CONFIG_INVALID',
+          `The environment server ${url} refuses the connection: ${why}. Set environment.apiKeyEnv to the variable with its key.`,
+        );
+      throw new TransientError(`The environment server ${url} cannot be reached: ${why}.`);
     }
   }
 
-  /** @throws NoPlace, ActionRefused; TransientError where the connection ends; Error for another answer */
+  /** @throws ServerProblem; TransientError where the connection ends; Error for an answer that is not of the protocol */
   async observe(type: 'reset' | 'step', data: object, signal: AbortSignal): Promise<Observed> {
     const { observation, reward, done } = await this.#ask({ type, data }, 'observation', signal);
     const given = typeof reward === 'boolean' ? Number(reward) : (reward ?? undefined);
@@ -99,7 +106,9 @@ export class OpenEnvSession {
   async close(): Promise<void> {
     const { socket } = this;
     if (socket.readyState === WebSocket.CLOSED) return;
-    const closed = once(socket, 'close');
+    const closed = new Promise((resolve) => {
+      socket.once('close', resolve);
+    });
     if (socket.readyState === WebSocket.OPEN) socket.send('{"type":"close"}');
     socket.close();
     await closed;
@@ -113,15 +122,16 @@ export class OpenEnvSession {
     const next = (): Promise<string> =>
       new Promise((resolve, reject) => {
         this.#expect = (said) => (typeof said === 'string' ? resolve(said) : reject(said));
-        if (this.#early !== undefined) this.#expect(this.#early);
         // Where it cannot be sent, the connection has ended, which is said.
         this.socket.send(JSON.stringify(message), () => undefined);
       });
     try {
+      if (this.#unasked instanceof Error) throw this.#unasked;
+      if (this.#unasked !== undefined) dataOf(this.#unasked, 'error, before it was asked');
       return dataOf(await inTime(next, { seconds, signal, late }), expected);
     } catch (thrown) {
       // Its answer may still come, and would be taken for that of the next message.
-      if (!(thrown instanceof ActionRefused)) this.socket.terminate();
+      if (!(thrown instanceof ServerProblem)) this.socket.terminate();
       throw thrown;
     }
   }
@@ -141,11 +151,11 @@ function dataOf(text: string, expected: string): Record<string, unknown> {
   const { type, data } = isRecord(answer) ? answer : {};
   if (type === expected && isRecord(data)) return data;
   if (type !== 'error' || !isRecord(data))
-    throw new Error(`the server answered ${showValue(text)}; expected the type ${expected}.`);
+    throw new Error(`the server said ${showValue(text)}; expected a message of type ${expected}.`);
   const { code, message, errors } = data;
   const why = `${String(message)}${errors === undefined ? '' : ` ${showValue(errors, 500)}`}`;
   if (code === 'CAPACITY_REACHED') throw new NoPlace(why);
   if (code === 'VALIDATION_ERROR') throw new ActionRefused(why);
   if (code === 'SESSION_ERROR' || code === 'FACTORY_ERROR') throw new TransientError(why);
-  throw new Error(`the server failed: ${String(code)} ${why}`);
+  throw new ServerProblem(`the server failed: ${String(code)} ${why}`);
 }

@@ -4,7 +4,7 @@ import { type Static, type TSchema, Type } from '../../core/typebox.ts';
 /** Says that an action is a whole turn of a policy. */
 export const turnTitle = 'AgentRlTurn';
 
-const id = Type.Optional(Type.String({ pattern: '_[0-9]+$' }));
+const id = Type.Optional(Type.String());
 const rules = { additionalProperties: false };
 
 const turnOf = <Call extends TSchema>(call: Call) =>
@@ -36,15 +36,17 @@ export const WireTurn = turnOf(
 );
 export type WireTurn = Static<typeof WireTurn>;
 
-/** A message on the wire, as chat APIs write it. */
-export interface WireMessage {
-  role: string;
-  content: string;
-  /** Of an answer to a call. */
-  name?: string;
-  call_id?: string;
-  is_error?: boolean;
-}
+/** The messages of an observation, as chat APIs write them; those of tools say whether the call failed. */
+export const WireMessages = Type.Array(
+  Type.Object({
+    role: Type.Enum(['system', 'user', 'tool']),
+    content: Type.String(),
+    name: Type.Optional(Type.String()),
+    call_id: Type.Optional(Type.String()),
+    is_error: Type.Optional(Type.Boolean()),
+  }),
+);
+export type WireMessage = Static<typeof WireMessages>[number];
 
 /** The schema of a turn that calls these tools. */
 export const turnSchema = (tools: readonly ToolSpec[]): TSchema =>

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 
 import { AgentRlError } from '../../core/errors.ts';
 import { exportEncoder, type ExportedEncoder } from '../../../model/onnx/export-encoder.ts';
@@ -103,7 +103,7 @@ async function exportUntied(
     const untied = { ...config, tiedEmbeddings: false };
     await saveModel(folder, { config: untied, parameters, storedDtype: 'F32' });
     await copyLanguageModelFiles(await textFolder(from), folder);
-    await writeModelCard(from, folder);
+    await writeModelCard(from, folder, basename(to));
   });
 }
 

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 
 import { writeFolderAtomic } from '../../telemetry/index.ts';
 import { copyLanguageModelFiles } from '../../../model/text/language-model.ts';
@@ -47,7 +47,7 @@ export async function mergeLora(options: MergeLoraOptions): Promise<JobResult> {
   await writeFolderAtomic(outputPath, async (folder) => {
     await saveModel(folder, { config, parameters, storedDtype: dtype });
     await copyLanguageModelFiles(texts, folder);
-    await writeModelCard(adapters.at(-1) ?? base, folder);
+    await writeModelCard(adapters.at(-1) ?? base, folder, basename(outputPath));
     throwIfInterrupted(signal);
   });
   if (dequantized)

@@ -9,6 +9,7 @@ import { isRecord } from '../../core/is-record.ts';
 import { packageRoot, packageVersion } from '../../core/package-root.ts';
 import { differenceText, intervalNote, rateText } from '../../runs/evaluation-table.ts';
 import { runFileOf } from '../../runs/run-folder.ts';
+import { redactor } from '../../telemetry/redact.ts';
 import type { RunSummary } from '../../runs/summary.ts';
 
 /** The resolved run file, beside the card. */
@@ -19,25 +20,32 @@ const runFile = 'training.yaml';
  * with intervals. Nothing for a model of no run.
  *
  * @param from a checkpoint
- * @param folder of the exported model
+ * @param folder where the card is written
+ * @param title the name of the exported model, if it is not that of the folder
  */
-export async function writeModelCard(from: string, folder: string): Promise<void> {
+export async function writeModelCard(
+  from: string,
+  folder: string,
+  title = basename(folder),
+): Promise<void> {
   const file = runFileOf(from);
-  if (file === undefined) return;
-  const run = dirname(file);
+  const run = dirname(file ?? '');
+  // A folder above may have a file of that name for other reasons.
+  if (file === undefined || !existsSync(join(run, 'inputs.json'))) return;
   const written = readFileSync(file, 'utf8');
   const config = parse(written) as Config;
   const summary = readJson(join(run, 'summary.json')) as RunSummary | undefined;
   const inputs = readJson(join(run, 'inputs.json')) as
     { sha256?: Record<string, unknown> } | undefined;
   const { startModel, trainTasks } = inputs?.sha256 ?? {};
-  const hashes = Array.isArray(trainTasks) ? (trainTasks as unknown[]) : [];
+  // Of the files of folders; a generator has none.
+  const hashes = Array.isArray(trainTasks) ? [...(trainTasks as unknown[])] : [];
   const base = config.model.path;
-  const data = config.datasets.map(({ dir, generator }, index) => ({
-    name: dir ?? `the task generator ${generator?.type}`,
-    licence: dir === undefined ? undefined : licenceIn(dir),
-    hash: hashes[index],
-  }));
+  const data = config.datasets.map(({ dir, generator }) =>
+    dir === undefined
+      ? { name: `the task generator ${generator?.type}`, licence: undefined, hash: undefined }
+      : { name: dir, licence: licenceIn(dir), hash: hashes.shift() },
+  );
   const licence = licenceIn(base);
   const isEnded = isRecord(summary) && summary.checkpoint === from;
   const front = {
@@ -49,7 +57,7 @@ export async function writeModelCard(from: string, folder: string): Promise<void
   };
   const lines = [
     `---\n${stringify(front)}---\n`,
-    `# ${basename(folder)}\n`,
+    `# ${title}\n`,
     `Trained with agent_rl ${packageVersion()} from ${basename(base)}: ${basename(from)} of the run ${basename(run)}.\n`,
     row('', '', '', ''),
     row('---', '---', '---', '---'),
@@ -68,7 +76,7 @@ export async function writeModelCard(from: string, folder: string): Promise<void
     '',
   ];
   // What comes with the package is found by its name.
-  await writeFile(join(folder, runFile), written.replaceAll(`${packageRoot()}/`, ''));
+  await writeFile(join(folder, runFile), redactor()(written.replaceAll(`${packageRoot()}/`, '')));
   await writeFile(join(folder, 'README.md'), lines.join('\n'));
 }
 
@@ -103,13 +111,16 @@ const row = (...cells: (string | number | undefined)[]): string =>
 const hashText = (hash: unknown): string => (typeof hash === 'string' ? `SHA-256 ${hash}` : '');
 const licenceText = (licence: string | undefined): string => `licence: ${licence ?? 'not stated'}`;
 
-/** What the card of a folder of a model or of data says of its licence. */
+/** What the card of a folder of a model or of data says of its licence, in its front matter or in a table. */
 function licenceIn(folder: string): string | undefined {
   for (const name of ['README.md', 'CARD.md']) {
-    const file = join(folder, name);
-    const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
-    const found = /^(?:license:|\|\s*Licen[cs]e\s*\|)\s*([^|\n]+)/im.exec(text)?.[1]?.trim();
-    if (found !== undefined) return found;
+    const path = join(folder, name);
+    const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
+    const [, front] = /^---\n(.*?)\n---/s.exec(text) ?? [];
+    const { license }: { license?: unknown } = front === undefined ? {} : (parse(front) ?? {});
+    const [, table] = /^\|\s*Licen[cs]e\s*\|([^|\n]+)/im.exec(text) ?? [];
+    if (license !== undefined) return [license].flat().map(String).join(', ');
+    if (table !== undefined) return table.trim();
   }
   return undefined;
 }

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+
 import type { AssistantMessage, Message } from '../../core/message.ts';
 import type { ExecutedCall } from '../../core/plugins/environment.ts';
 import type { Policy, PolicyTurn } from '../../core/plugins/policy.ts';
@@ -26,10 +28,18 @@ export class ClientEpisode {
 
   constructor(
     readonly task: Task,
-    { make, seed }: { make: EpisodeMaker; seed: number },
+    private readonly host: {
+      make: EpisodeMaker;
+      seed: number;
+      /** Receives what went wrong, which the client does not see. */
+      onFailure: (problem: string) => void;
+    },
   ) {
+    const { make, seed } = host;
     this.#expect();
-    const request = { task, key: keyOutsideRuns(), step: 0, seed, sampling: unbiased };
+    // Each episode has a key of its own; what tools draw follows from seed and task.
+    const key = { ...keyOutsideRuns(), run: randomUUID() };
+    const request = { task, key, step: 0, seed, sampling: unbiased };
     const played: EpisodeMaker = async (one) => this.#played(await make(one));
     this.#over = runEpisode(played, request, this.#stop.signal);
     // Told with the next answer, if there is one.
@@ -54,7 +64,10 @@ export class ClientEpisode {
     if (over === undefined)
       return { observation: { messages: this.#wire(this.#unread) }, reward: null, done: false };
     const [part] = over.parts;
-    if (part?.reward === undefined) throw new Error(over.problem ?? 'The episode failed.');
+    if (part?.reward === undefined) {
+      this.host.onFailure(`An episode of ${this.task.taskId} failed: ${over.problem}`);
+      throw new Error(`The episode failed (${over.outcome}).`);
+    }
     const { reward, outcome, success, components, metrics, answer } = part;
     const messages = this.#wire(part.messages.slice(this.#known));
     const verdict = { outcome, success, components, metrics, answer };
@@ -63,7 +76,7 @@ export class ClientEpisode {
 
   async close(): Promise<void> {
     this.#stop.abort(new Error('The client has left.'));
-    await this.#over;
+    await this.#over.catch(() => undefined);
   }
 
   #expect(): void {
@@ -112,16 +125,15 @@ export class ClientEpisode {
   }
 }
 
+/** Calls without an id, or with one that does not end in a number, are numbered in their order. */
 function messageOf({ content, tool_calls, malformed_calls }: WireTurn, turn: number) {
-  const named = (index: number): string => `call_${turn}_${index}`;
-  const toolCalls = tool_calls?.map(({ id, ...call }, index) => ({
-    id: id ?? named(index),
-    ...call,
-  }));
-  const malformedCalls = malformed_calls?.map(({ id, ...call }, index) => ({
-    id: id ?? named((tool_calls?.length ?? 0) + index),
-    ...call,
-  }));
+  const numbered = <Call extends { id?: string }>(calls: readonly Call[], from: number) =>
+    calls.map((call, index) => ({
+      ...call,
+      id: /_\d+$/.test(call.id ?? '') ? (call.id ?? '') : `call_${turn}_${from + index}`,
+    }));
+  const toolCalls = tool_calls && numbered(tool_calls, 0);
+  const malformedCalls = malformed_calls && numbered(malformed_calls, toolCalls?.length ?? 0);
   const message: AssistantMessage = { role: 'assistant', content, toolCalls };
   return malformedCalls === undefined ? message : { ...message, malformedCalls };
 }

@@ -2,6 +2,7 @@ import type { WebSocket } from 'ws';
 
 import { messageOf } from '../../core/errors.ts';
 import { isRecord } from '../../core/is-record.ts';
+import { showValue } from '../../core/show-value.ts';
 import type { Task } from '../../core/tasks/task.ts';
 import { Value } from '../../core/typebox.ts';
 import { WireTurn } from '../../environments/openenv/turn-schema.ts';
@@ -17,24 +18,26 @@ export interface EnvSessionsOptions {
   most: number;
   /** Seconds without a message after which a session is closed. */
   idleS: number;
+  /** Receives what went wrong here, which clients do not see. */
+  onFailure: (problem: string) => void;
 }
 
-/** What waits of one client, and problems of a turn that it is shown. */
-const [mostWaiting, mostErrors] = [16, 8];
+/** Messages of one client that wait, problems of a turn that it sees, and characters of an episode's id. */
+const [mostWaiting, mostErrors, mostIdChars] = [16, 8, 255];
 
 /** The sessions of clients that speak OpenEnv's protocol, each with an episode of its own. */
 export class EnvSessions {
   readonly counts = { sessions: 0, episodes: 0, steps: 0, errors: 0, refused: 0 };
-  readonly #open = new Set<WebSocket>();
+  readonly #open = new Map<WebSocket, EnvSession>();
 
   constructor(private readonly options: EnvSessionsOptions) {}
 
   /** Answers a client in the order of its messages, until it leaves. */
   serve(socket: WebSocket): void {
     const { most, idleS } = this.options;
-    const say = (type: string, data: object): void => {
+    const say = (type: string, data: object, said?: () => void): void => {
       if (type === 'error') this.counts.errors += 1;
-      socket.send(JSON.stringify({ type, data }), () => undefined);
+      socket.send(JSON.stringify({ type, data }), said);
     };
     socket.on('error', () => undefined);
     const { size: active } = this.#open;
@@ -46,36 +49,44 @@ export class EnvSessions {
       socket.close();
       return;
     }
-    this.#open.add(socket);
     this.counts.sessions += 1;
     const session = new EnvSession(this.options, this.counts);
+    this.#open.set(socket, session);
     let waiting = 0;
     let answering = Promise.resolve();
-    const idle = setTimeout(() => socket.close(1001, 'idle'), 1000 * idleS);
+    const idle = () => setTimeout(() => socket.close(1001, 'idle'), 1000 * idleS);
+    let timer = idle();
+    // An answer that the client does not read still waits.
+    const said = (): void => {
+      waiting -= 1;
+      clearTimeout(timer);
+      if (waiting === 0) timer = idle();
+    };
     socket.on('message', (bytes: Buffer) => {
+      clearTimeout(timer);
       waiting += 1;
       if (waiting > mostWaiting) return socket.close(1008, 'too many messages at once');
       const before = answering;
       const answer = async (): Promise<void> => {
         await before;
         const { type, data } = await session.answer(bytes.toString());
-        waiting -= 1;
-        idle.refresh();
         if (type === 'close') socket.close();
-        else say(type, data);
+        else say(type, data, said);
       };
       answering = answer();
     });
     socket.on('close', () => {
-      clearTimeout(idle);
+      clearTimeout(timer);
       this.#open.delete(socket);
-      // What it came to matters to no client any more.
-      session.close().catch(() => undefined);
+      void session.close();
     });
   }
 
-  close(): void {
-    for (const socket of this.#open) socket.terminate();
+  /** Ends all sessions and their episodes. */
+  async close(): Promise<void> {
+    const all = [...this.#open];
+    for (const [socket] of all) socket.terminate();
+    await Promise.all(all.map(([, session]) => session.close()));
   }
 }
 
@@ -92,6 +103,7 @@ const refusal = (code: string, message: string, more: object = {}): Reply => ({
 class EnvSession {
   #episode: ClientEpisode | undefined;
   #id: string | null = null;
+  #isClosed = false;
 
   constructor(
     private readonly options: EnvSessionsOptions,
@@ -108,45 +120,43 @@ class EnvSession {
     const { type, data = {} } = isRecord(message) ? message : {};
     if (!isRecord(data)) return refusal('VALIDATION_ERROR', 'data must be an object.');
     try {
-      switch (type) {
-        case 'reset':
-          return { type: 'observation', data: await this.#reset(data) };
-        case 'step':
-          return await this.#step(data);
-        case 'state':
-          return { type: 'state', data: this.#state() };
-        case 'close':
-          return { type: 'close', data };
-        default:
-          return refusal('UNKNOWN_TYPE', `Unknown message type: ${JSON.stringify(type)}`);
-      }
+      if (this.#isClosed) throw new Error('The session is closed.');
+      if (type === 'reset') return await this.#reset(data);
+      if (type === 'step') return await this.#step(data);
+      if (type === 'state') return { type, data: this.#state() };
+      if (type === 'close') return { type, data };
+      return refusal('UNKNOWN_TYPE', `Unknown message type: ${showValue(type)}`);
     } catch (thrown) {
       return refusal('EXECUTION_ERROR', messageOf(thrown));
     }
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     await this.#episode?.close();
   }
 
-  async #reset(data: Readonly<Record<string, unknown>>): Promise<object> {
-    const { make, seed, taskOf } = this.options;
+  async #reset(data: Readonly<Record<string, unknown>>): Promise<Reply> {
+    const { taskOf } = this.options;
+    const { episode_id: id = null } = data;
+    if (id !== null && (typeof id !== 'string' || id.length > mostIdChars))
+      return refusal('VALIDATION_ERROR', `episode_id: expected at most ${mostIdChars} characters.`);
     const task = taskOf(data);
-    await this.close();
-    this.#id = typeof data['episode_id'] === 'string' ? data['episode_id'] : null;
-    this.#episode = new ClientEpisode(task, { make, seed });
+    await this.#episode?.close();
+    if (this.#isClosed) throw new Error('The session is closed.');
+    this.#id = id;
+    this.#episode = new ClientEpisode(task, this.options);
     this.counts.episodes += 1;
-    return this.#episode.told();
+    return { type: 'observation', data: await this.#episode.told() };
   }
 
   async #step(data: unknown): Promise<Reply> {
     if (!Value.Check(WireTurn, data)) {
-      const errors = Value.Errors(WireTurn, data)
-        .slice(0, mostErrors)
-        .map(({ instancePath, message }) => ({
-          loc: instancePath.split('/').slice(1),
-          msg: message,
-        }));
+      const problems = Value.Errors(WireTurn, data).slice(0, mostErrors);
+      const errors = problems.map(({ instancePath, message }) => ({
+        loc: instancePath.split('/').slice(1),
+        msg: message,
+      }));
       return refusal('VALIDATION_ERROR', 'Invalid message', { errors });
     }
     if (this.#episode === undefined) throw new Error('No episode has begun. Send a reset first.');

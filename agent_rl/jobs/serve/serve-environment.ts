@@ -8,8 +8,7 @@ import { AgentRlError } from '../../core/errors.ts';
 import { packageVersion } from '../../core/package-root.ts';
 import { Cleanup } from '../../core/stopping/cleanup.ts';
 import type { Task } from '../../core/tasks/task.ts';
-import { mostMessageBytes } from '../../environments/openenv/session.ts';
-import { turnSchema } from '../../environments/openenv/turn-schema.ts';
+import { turnSchema, WireMessages } from '../../environments/openenv/turn-schema.ts';
 import { page } from '../../http/answer-request.ts';
 import { servePages } from '../../http/serve-pages.ts';
 import { showValue } from '../../core/show-value.ts';
@@ -39,14 +38,14 @@ export async function serveEnvironment(options: ServeEnvironmentOptions): Promis
   const token = keyOfServer(options, 'An environment');
   const { trainSplit: train, evalSplit: evaluation } = options.loaded.config.dataset;
   const { environments } = options.chosen;
-  const [chosen] = environments;
+  const chosen = environments[0]!;
   const other = environments.find(
     ({ agents, entry }) => agents.length > 1 || entry.spec.external === true,
   );
-  if (chosen === undefined || other !== undefined)
+  if (other !== undefined)
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `environment ${other?.name} cannot be served: a client plays one agent, turn by turn, and this environment has ${other?.entry.spec.external === true ? 'an agent of its own' : 'several agents'}.`,
+      `environment ${other.name} cannot be served: a client plays one agent, turn by turn, and this environment has ${other.entry.spec.external === true ? 'an agent of its own' : 'several agents'}.`,
     );
   const run = await resolveRun(options, {
     ...options,
@@ -64,16 +63,17 @@ export async function serveEnvironment(options: ServeEnvironmentOptions): Promis
       taskOf: taskChoice(run),
       most: requests,
       idleS: timeoutS,
+      onFailure: print,
     });
     const sockets = new WebSocketServer({
       noServer: true,
-      maxPayload: mostMessageBytes,
+      maxPayload: mostTurnBytes,
       perMessageDeflate: false,
     });
     const { name, description } = chosen.entry.spec;
     const schema = {
       action: turnSchema(agent.toolSpecs),
-      observation: { type: 'object', properties: { messages: { type: 'array' } } },
+      observation: { type: 'object', properties: { messages: WireMessages } },
       state: { type: 'object' },
     };
     const server = await servePages({
@@ -98,7 +98,7 @@ export async function serveEnvironment(options: ServeEnvironmentOptions): Promis
       },
     });
     opened.defer(() => server.close());
-    opened.defer(() => sessions.close());
+    opened.add(sessions);
     const key = token === undefined ? '' : ` Clients must send the key stored in ${apiKeyEnv}.`;
     print(`Environment ${chosen.name} at ${server.url} (OpenEnv). Stop with Ctrl-C.${key}`);
     options.onListening?.(server.url);
@@ -109,9 +109,13 @@ export async function serveEnvironment(options: ServeEnvironmentOptions): Promis
   }
 }
 
+/** Longest message of a client. */
+const mostTurnBytes = 2 ** 20;
+
 /** A reset names a task by its id, or a training task by `seed`; without either it is the first. */
 function taskChoice({ tasks }: ResolvedRun) {
   const byId = new Map([...tasks.train, ...tasks.evaluation].map((task) => [task.taskId, task]));
+  // Of several sources, a seed chooses among the tasks that are made before a run.
   const endless = tasks.sets.length === 1 ? tasks.sets[0]?.endless : undefined;
   return ({ task_id: id, seed = 0 }: Readonly<Record<string, unknown>>): Task => {
     if (id !== undefined) {

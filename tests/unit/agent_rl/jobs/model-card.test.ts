@@ -28,9 +28,9 @@ function runOf(name: string, summary?: object): string {
   writeBelow(
     run,
     'config.yaml',
-    `run: { seed: 7 }\nmodel: { path: ${packageRoot()}/model/starter }\ntrain: { mode: rl }\nalgorithm: { name: grpo }\ndatasets: [{ dir: ${folder}/data }, { generator: { type: arithmetic } }]\n`,
+    `run: { seed: 7 }\nmodel: { path: ${packageRoot()}/model/starter }\ntrain: { mode: rl }\nalgorithm: { name: grpo }\ndatasets: [{ generator: { type: arithmetic } }, { dir: ${folder}/data }]\n`,
   );
-  const sha256 = { startModel: 'aa', trainTasks: ['bb', 'cc'] };
+  const sha256 = { startModel: 'aa', trainTasks: ['bb'] };
   writeBelow(run, 'inputs.json', JSON.stringify({ sha256 }));
   if (summary !== undefined)
     writeBelow(run, 'summary.json', JSON.stringify({ checkpoint, ...summary }));
@@ -60,8 +60,8 @@ test('a model card names base model, data, licences, command, seed and held-out 
     '|  |  |  |  |',
     '| --- | --- | --- | --- |',
     '| Base model | starter | SHA-256 aa | licence: apache-2.0 |',
+    '| Data | the task generator arithmetic |  | licence: not stated |',
     '| Data | data | SHA-256 bb | licence: CC BY 4.0 |',
-    '| Data | the task generator arithmetic | SHA-256 cc | licence: not stated |',
     '| Training | rl, grpo |',
     '| Seed | 7 |',
     '| Iterations | 4 |',

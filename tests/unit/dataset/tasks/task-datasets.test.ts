@@ -244,3 +244,25 @@ describe('A plain task', () => {
     expect(tasks.map(({ metadata }) => metadata)).toEqual([{ answer: 2 }, { answer: 3 }]);
   });
 });
+
+describe('A task of an environment elsewhere', () => {
+  test('keeps what the reset is sent apart from its prompt and its slice', async () => {
+    const rows = [
+      { task_id: 'a', seed: 1, level: { deep: true } },
+      { task_id: 'b', seed: 2, prompt: 'Play.', slice: 'hard' },
+    ];
+    const { tasks } = await readTaskFile(write(rows), 'episode');
+    expect(tasks.map(({ taskId, metadata }) => [taskId, metadata])).toEqual([
+      ['a', { reset: { task_id: 'a', seed: 1, level: { deep: true } } }],
+      ['b', { opening: 'Play.', slice: 'hard', reset: { task_id: 'b', seed: 2 } }],
+    ]);
+    expect(new Set(tasks.map(({ prompt }) => prompt)).size).toBe(2);
+  });
+
+  test.each([
+    [{ seed: 1 }, 'FILE:1 task_id: is missing. Present: seed.'],
+    [{ task_id: 'a', prompt: 3 }, 'FILE:1 prompt: must be string, got 3.'],
+  ])('may not be %j', async (row, problem) => {
+    expect(await problemsOf(readTaskFile(write([row]), 'episode'))).toEqual([problem]);
+  });
+});
