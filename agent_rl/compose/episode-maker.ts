@@ -158,9 +158,9 @@ function playedIn(
       `Task ${JSON.stringify(task.taskId)} names no environment of this run (${environments.map(({ name }) => name).join(', ')}).`,
     );
   }
-  const { requires = [], external = false, replays } = chosen.entry.spec;
+  const { requires = [], external = false, replays, elsewhere } = chosen.entry.spec;
   const { name: environmentName, entry } = chosen;
-  const named = { environmentName, environmentSource: entry.source, replays };
+  const named = { environmentName, environmentSource: entry.source, replays, elsewhere };
   const shared = environmentsShared?.get(environmentName);
   const environment = construct<object>(container, { ...chosen, shared });
   const played = { environment, ...named };

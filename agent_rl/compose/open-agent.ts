@@ -180,7 +180,7 @@ async function openParts(
         ? new RolloutWorker(maker, retries)
         : new AsyncRolloutWorker(maker, workers, retries),
     reports: (earlier) => ({
-      tools: reportsOf(toolsShared, earlier?.tools),
+      tools: reportsOf(new Map([...toolsShared, ...environmentsShared]), earlier?.tools),
       rewards: reportsOf(rewardsShared, earlier?.rewards),
     }),
     close: () => opened.close(),

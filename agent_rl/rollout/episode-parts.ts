@@ -67,6 +67,8 @@ export interface EpisodeParts {
   environmentName?: string | undefined;
   /** What brings the environment back after an interruption; `again` by default. */
   replays?: EnvironmentReplay | undefined;
+  /** As `EnvironmentSpec.elsewhere`. */
+  elsewhere?: boolean | undefined;
   /** Where the environment is from, for messages. */
   environmentSource?: string | undefined;
   tools: ReadonlyMap<string, Tool>;

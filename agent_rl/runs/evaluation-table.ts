@@ -70,7 +70,7 @@ export const worstCaseText = ({ worstCase }: Pick<SuccessRate, 'worstCase'>): st
 type Result = Pick<TrainingResult, 'before' | 'after' | 'difference'>;
 
 /** Of fewer tasks a rate and its interval would only look like a finding. */
-const fewestTasks = 10;
+export const fewestTasks = 10;
 
 /** Before, after and the change, over all held-out tasks and by group; of very few tasks how many were solved. */
 export function beforeAfterTable({ before, after, difference }: Result): string {

@@ -54,7 +54,7 @@ describe('An environment on a server', () => {
       success: true,
       outcome: 'completed',
       components: { environment: 1 },
-      metrics: { steps: 2, rewards: 3 },
+      metrics: { steps: 2, rewards: 2 },
       record: { openenv: { step_count: 2 } },
     });
   });
@@ -125,7 +125,7 @@ describe('An environment on a server', () => {
       'step',
       'Error: the episode is over.',
     ]);
-    expect(played.reward).toBe(2);
+    expect(played.reward).toBe(1);
   });
 
   test('is played by the tools that it lists, by their names', async () => {
@@ -167,6 +167,19 @@ describe('An environment on a server', () => {
     ).resolves.toMatch(/said nothing when it was reset\. Give the task a prompt/);
   });
 
+  test('takes no turn with a call of another tool for an action', async () => {
+    const texts: unknown[] = [];
+    const { episode } = await at((message, socket) => {
+      if (message.type === 'step') texts.push(message.data?.['text']);
+      return countdown(message, socket);
+    });
+    const script: Script = ({ key: { turn } }) => ({
+      message: turn === 0 ? says('', ['other', {}]) : says('last'),
+    });
+    await episode({ script });
+    expect(texts).toEqual(['last']);
+  });
+
   test('answers an action that does not fit, for the policy to read, and goes on', async () => {
     const { episode } = await at(({ type, data }) =>
       data?.['text'] === 'bad'
@@ -190,7 +203,7 @@ describe('An environment on a server', () => {
     const all = await Promise.all([1, 2].map((seed) => episode({ script, limits }, { seed })));
     expect(all.map(({ episode: { reward } }) => reward)).toEqual([0.5, 0.5]);
     expect(said).toEqual([`${server.url} has no free session; episodes wait up to 600 s.`]);
-    expect(shared.report()).toEqual({ episodes: 2, waits: 2 });
+    expect(shared.report()).toEqual({ episodes: 2, waits: 2, unrewarded: 0 });
   });
 
   test('is given up when no session is free in capacityS', async () => {
@@ -278,7 +291,7 @@ describe('A server in trouble', () => {
       ['error', expect.stringContaining('EXECUTION_ERROR boom')],
       ['ok', ''],
     ]);
-    expect(played).toMatchObject({ reward: 0.5, success: true, metrics: { steps: 2, rewards: 2 } });
+    expect(played).toMatchObject({ reward: 0.5, success: true, metrics: { steps: 2, rewards: 1 } });
   });
 
   test('an episode whose session is lost in a call may be tried again', async () => {
@@ -326,6 +339,30 @@ describe('A server in trouble', () => {
     opened.push(odd);
     const { rollout: other } = await (await at(odd)).episode({ script: saying('x') });
     expect(other.problem).toMatch(/expected messages of system, user or tool/);
+  });
+
+  test('an episode fails where the server ends it without a reward, and is counted where the policy ends it', async () => {
+    const said: string[] = [];
+    const silent: Says = ({ type, data }) =>
+      type === 'state'
+        ? { type, data: {} }
+        : observation({ text: 'x' }, null, data?.['text'] === 'last');
+    const { episode, server } = await at(silent, {}, (text) => said.push(text));
+    const { rollout } = await episode({ script: saying('last') });
+    expect(rollout).toMatchObject({
+      outcome: 'grader-error',
+      problem: expect.stringMatching(/ended the episode without a reward/),
+    });
+    const early = await episode({ script: saying('a', 'b'), limits: { maxTurns: 1 } });
+    expect(early.episode.reward).toBe(0);
+    expect(said).toEqual([expect.stringMatching(/gave no reward in any step of an episode/)]);
+    expect(server.report()).toMatchObject({ unrewarded: 1 });
+  });
+
+  test('an episode that is over when it is reset fails', async () => {
+    const { episode } = await at(() => observation({ text: 'x' }, 1, true));
+    const { rollout } = await episode({ script: saying('x') });
+    expect(rollout.problem).toMatch(/the episode is over when it is reset/);
   });
 
   test('an episode fails where the observation has none of the fields to be shown', async () => {

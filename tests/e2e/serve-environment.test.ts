@@ -113,7 +113,9 @@ describe('A served environment', () => {
       [step({ content: 'early' }), 'EXECUTION_ERROR', /Send a reset first/],
       [reset({ task_id: 'none' }), 'EXECUTION_ERROR', /There is no task "none"/],
       [reset({ seed: -1 }), 'EXECUTION_ERROR', /seed is -1/],
-      [step({ text: 'x' }), 'VALIDATION_ERROR', /Invalid message/],
+      [step({ text: 'x' }), 'VALIDATION_ERROR', /^Invalid message: .*content/],
+      [`${'['.repeat(5000)}${']'.repeat(5000)}`, 'INVALID_JSON', /nests lists and objects/],
+      [reset({ episode_id: 'x'.repeat(300) }), 'VALIDATION_ERROR', /at most 255/],
       [{ type: 'step', data: 3 }, 'VALIDATION_ERROR', /must be an object/],
     ];
     for (const [message, code, words] of refusals) {
@@ -121,7 +123,7 @@ describe('A served environment', () => {
       expect([type, data['code']]).toEqual(['error', code]);
       expect(data['message']).toMatch(words);
     }
-    expect((await client.ask(reset())).type).toBe('observation');
+    expect((await client.ask(reset({ task_id: null, seed: null }))).type).toBe('observation');
   });
 
   test('refuses a session beyond its capacity, and takes one when another has left', async () => {
@@ -155,9 +157,9 @@ describe('A served environment', () => {
       );
       return socket;
     };
-    const reset = ask();
-    await once(reset, 'data');
-    reset.resetAndDestroy();
+    const gone = ask();
+    await once(gone, 'data');
+    gone.resetAndDestroy();
     const kept = ask();
     const [said] = (await once(kept, 'data')) as [Buffer];
     expect(said.toString()).toMatch(/^HTTP\/1\.1 401 Unauthorized/);

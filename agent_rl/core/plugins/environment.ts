@@ -178,6 +178,8 @@ export interface EnvironmentSpec {
    * anew.
    */
   readonly replays?: EnvironmentReplay;
+  /** Its episodes begin elsewhere, which costs something, so that prompts are not measured before a run. */
+  readonly elsewhere?: boolean;
   /** Whether its verdicts contain the answer, so that several attempts can vote (`eval.strategy: majority`). */
   readonly answers?: boolean;
   /** The problem of a task, such as an answer that cannot be compared; checked before the run starts. */
@@ -209,6 +211,7 @@ export const environments = new PluginKind<EnvironmentSpec, AnyEnvironment>('env
     needs: needsRule('sandbox'),
     taskFormat: fieldRules.text,
     replays: optionalField(oneOf(environmentReplays)),
+    elsewhere: optionalField(fieldRules.flag),
     answers: optionalField(fieldRules.flag),
     taskProblem: optionalField(fieldRules.method),
     configure: optionalField(fieldRules.method),

@@ -1,6 +1,7 @@
 import { isRecord } from '../../core/is-record.ts';
 import type { FoundTool } from '../../core/plugins/tool.ts';
 import { showValue } from '../../core/show-value.ts';
+import { toolName } from '../../core/wire/tool-name.ts';
 import type { TSchema } from '../../core/typebox.ts';
 import type { OpenEnvSession } from './session.ts';
 import type { OpenEnvSettings } from './settings.ts';
@@ -88,7 +89,7 @@ async function listedTools(session: OpenEnvSession) {
       throw new Error(`the server lists ${showValue(tools)}; expected tools.`);
     return tools.map(({ name, description, input_schema: parameters }) => ({
       of: String(name),
-      name: String(name),
+      name: toolName(String(name)),
       description: typeof description === 'string' ? description : String(name),
       parameters: parameters ?? { type: 'object' },
     }));

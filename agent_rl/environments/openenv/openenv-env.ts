@@ -38,6 +38,7 @@ const mostStateChars = 10_000;
   settings: OpenEnvSettings,
   taskFormat: 'episode',
   replays: 'never',
+  elsewhere: true,
   find: async (settings, host) =>
     (await OpenEnvServer.open(settings as OpenEnvSettings, host)).acting.tools,
   open: (settings, host) => OpenEnvServer.open(settings as OpenEnvSettings, host),
@@ -61,13 +62,17 @@ export class OpenEnvEnv implements Environment, Tool {
     // What waits for a session costs the episode none of its time; every message has a deadline of its own.
     const { session, first } = await notTimed(() => shared.begin(reset as object, signal));
     this.#session = session;
-    this.#saw(first);
+    this.#last = first;
     const said = this.#isOfTurns ? messagesOf(first) : [user(this.#text(first))];
     const prompt = typeof opening === 'string' ? [user(opening)] : [];
     const messages = [...prompt, ...said].filter(({ content }) => content !== '');
-    if (messages.length === 0) {
+    if (first.done || messages.length === 0) {
       void shared.end(session);
-      throw new Error('the server said nothing when it was reset. Give the task a prompt.');
+      throw new Error(
+        first.done
+          ? 'the server says that the episode is over when it is reset.'
+          : 'the server said nothing when it was reset. Give the task a prompt.',
+      );
     }
     const { systemPrompt } = settings;
     return systemPrompt === undefined ? messages : [system(systemPrompt), ...messages];
@@ -106,7 +111,8 @@ export class OpenEnvEnv implements Environment, Tool {
   async step({ message, calls }: Turn, signal: AbortSignal): Promise<EnvironmentStep> {
     const { acting } = this.given.shared;
     if (this.#lost !== undefined) throw this.#lost;
-    if (acting.by === 'text') {
+    const isSilent = calls.length === 0 && (message.malformedCalls ?? []).length === 0;
+    if (acting.by === 'text' && isSilent) {
       const { seen, refusal } = await this.#try({ [acting.field]: message.content }, signal);
       return { done: this.#isOver, messages: [user(seen ? this.#text(seen) : refusal)] };
     }
@@ -114,7 +120,6 @@ export class OpenEnvEnv implements Environment, Tool {
       const told = messagesOf(this.#last).filter(({ role }) => role === 'user');
       return { done: this.#isOver, messages: told.map(({ content }) => user(content)) };
     }
-    const isSilent = calls.length === 0 && (message.malformedCalls ?? []).length === 0;
     return { done: this.#isOver || isSilent };
   }
 
@@ -129,6 +134,9 @@ export class OpenEnvEnv implements Environment, Tool {
       const isLong = JSON.stringify(state).length > mostStateChars;
       const record = { openenv: isLong ? { omitted: 'too long' } : state };
       if (this.#isOfTurns) return this.#judged(end, record);
+      if (this.#isOver && this.#rewards === 0)
+        throw new Error('the server ended the episode without a reward.');
+      if (this.#steps > 0 && this.#rewards === 0) shared.unrewarded();
       const components = { environment: this.#reward };
       const metrics = { steps: this.#steps, rewards: this.#rewards };
       const { solvedAt } = settings;

@@ -17,7 +17,7 @@ const againMs = 1000;
 
 /** A server of OpenEnv, as the episodes of a run share it. */
 export class OpenEnvServer implements ToolShared {
-  readonly #counts = { episodes: 0, waits: 0 };
+  readonly #counts = { episodes: 0, waits: 0, unrewarded: 0 };
   readonly #open = new Set<OpenEnvSession>();
   /** Wake those who wait for a session, the first of them first. */
   readonly #waiting = new Set<AbortController>();
@@ -49,7 +49,9 @@ export class OpenEnvServer implements ToolShared {
       if (!isRecord(action))
         throw new AgentRlError(
           'CONFIG_INVALID',
-          `${url}/schema answered with status ${status} and no action schema. Set url to the address of an OpenEnv server, and apiKeyEnv if it wants a key.`,
+          status === 401 || status === 403
+            ? `${url}/schema answered with status ${status}: set apiKeyEnv to the variable with its key${key === undefined ? '' : '; this key was refused'}.`
+            : `${url}/schema answered with status ${status} and no action schema. Set url to the address of an OpenEnv server.`,
         );
       const used = { ...settings, url };
       const ask = () => OpenEnvSession.open(used, key);
@@ -98,6 +100,15 @@ export class OpenEnvServer implements ToolShared {
     if (first === undefined) return;
     this.#waiting.delete(first);
     first.abort();
+  }
+
+  /** Notes an episode that ended early, and none of whose steps had a reward. */
+  unrewarded(): void {
+    if (this.#counts.unrewarded === 0)
+      this.host.warn?.(
+        `${this.settings.url} gave no reward in any step of an episode; such episodes count as 0.`,
+      );
+    this.#counts.unrewarded += 1;
   }
 
   report(): PluginReport {

@@ -22,7 +22,7 @@ export interface Observed {
 }
 
 /** The server reports a problem, and the session goes on. */
-export class ServerProblem extends Error {}
+class ServerProblem extends Error {}
 
 /** The server has no free session. */
 export class NoPlace extends ServerProblem {}
@@ -34,7 +34,8 @@ export class ActionRefused extends ServerProblem {}
 export class OpenEnvSession {
   #expect: ((said: string | Error) => void) | undefined;
   /** The first message that came unasked: a server at capacity refuses before it is asked anything. */
-  #unasked: string | Error | undefined;
+  #unasked: string | undefined;
+  #ended: Error | undefined;
 
   private constructor(
     private readonly socket: WebSocket,
@@ -42,7 +43,8 @@ export class OpenEnvSession {
   ) {
     const { url } = settings;
     const says = (said: string | Error): void => {
-      if (this.#expect === undefined) this.#unasked ??= said;
+      if (said instanceof Error) this.#ended ??= said;
+      else if (this.#expect === undefined) this.#unasked ??= said;
       this.#expect?.(said);
       this.#expect = undefined;
     };
@@ -126,8 +128,8 @@ export class OpenEnvSession {
         this.socket.send(JSON.stringify(message), () => undefined);
       });
     try {
-      if (this.#unasked instanceof Error) throw this.#unasked;
       if (this.#unasked !== undefined) dataOf(this.#unasked, 'error, before it was asked');
+      if (this.#ended !== undefined) throw this.#ended;
       return dataOf(await inTime(next, { seconds, signal, late }), expected);
     } catch (thrown) {
       // Its answer may still come, and would be taken for that of the next message.

@@ -11,7 +11,7 @@ import { type Static, Type } from '../../core/typebox.ts';
 /** The environment's block in YAML. */
 export const OpenEnvSettings = Type.Object(
   {
-    url: text('Address of the server', { pattern: '^https?://' }),
+    url: text('Address of the server, http://… or https://…', { pattern: '^https?://' }),
     apiKeyEnv: variable('Environment variable with a key that is sent to url as a bearer token'),
     systemPrompt: optionalText('Optional system prompt'),
     show: Type.Optional(

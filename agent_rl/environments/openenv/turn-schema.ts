@@ -6,16 +6,21 @@ export const turnTitle = 'AgentRlTurn';
 
 const id = Type.Optional(Type.String());
 const rules = { additionalProperties: false };
+const mostCalls = 64;
 
 const turnOf = <Call extends TSchema>(call: Call) =>
   Type.Object(
     {
       content: Type.String({ description: 'What the policy says besides its calls' }),
       tool_calls: Type.Optional(
-        Type.Array(call, { description: 'Calls, which the server runs in this order' }),
+        Type.Array(call, {
+          maxItems: mostCalls,
+          description: 'Calls, which the server runs in this order',
+        }),
       ),
       malformed_calls: Type.Optional(
         Type.Array(Type.Object({ id, text: Type.String(), problem: Type.String() }, rules), {
+          maxItems: mostCalls,
           description: 'Calls that could not be read',
         }),
       ),

@@ -7,7 +7,12 @@ import { parse, stringify } from 'yaml';
 import type { Config } from '../../config/index.ts';
 import { isRecord } from '../../core/is-record.ts';
 import { packageRoot, packageVersion } from '../../core/package-root.ts';
-import { differenceText, intervalNote, rateText } from '../../runs/evaluation-table.ts';
+import {
+  differenceText,
+  fewestTasks,
+  intervalNote,
+  rateText,
+} from '../../runs/evaluation-table.ts';
 import { runFileOf } from '../../runs/run-folder.ts';
 import { redactor } from '../../telemetry/redact.ts';
 import type { RunSummary } from '../../runs/summary.ts';
@@ -50,10 +55,8 @@ export async function writeModelCard(
   const isEnded = isRecord(summary) && summary.checkpoint === from;
   const front = {
     ...(licence === undefined ? {} : { license: licence }),
-    base_model: basename(base),
     library_name: 'agent_rl',
     tags: ['reinforcement-learning', 'tool-use', 'agent_rl'],
-    datasets: data.map(({ name }) => basename(name)),
   };
   const lines = [
     `---\n${stringify(front)}---\n`,
@@ -68,7 +71,9 @@ export async function writeModelCard(
     row('Training', `${config.train.mode}, ${config.algorithm.name}`),
     row('Seed', config.run.seed),
     ...(isEnded ? [row('Iterations', summary.iterations)] : []),
-    ...(isEnded ? [row('Weights', hashText(summary.weightsSha256))] : []),
+    ...(isEnded
+      ? [row('Weights', hashText(summary.weightsSha256), 'as the summary of the run has it')]
+      : []),
     '',
     `\`\`\`sh\nagent-rl train --config ${runFile}\n\`\`\`\n`,
     '## Held-out success\n',
@@ -82,6 +87,9 @@ export async function writeModelCard(
 
 function heldOut({ eval: { before, after, difference } }: RunSummary): string[] {
   if (before === null && after === null) return ['The run did not evaluate.'];
+  const solved = [before, after].map((one) => (one ? `${one.successes} of ${one.n}` : '-'));
+  if (((before ?? after)?.n ?? 0) < fewestTasks)
+    return [`${solved[0]} before, ${solved[1]} after: too few tasks for rates.`];
   const groups = Object.keys({ ...before?.groups, ...after?.groups }).toSorted();
   const line = (
     name: string,
@@ -96,7 +104,7 @@ function heldOut({ eval: { before, after, difference } }: RunSummary): string[] 
   return [
     row('Tasks', 'Before', 'After', 'Change, points'),
     row('---', '---', '---', '---'),
-    line('All without slices', [before, after], difference),
+    line('All tasks, without slices', [before, after], difference),
     ...groups.map((name) =>
       line(name, [before?.groups[name], after?.groups[name]], difference?.groups[name]),
     ),

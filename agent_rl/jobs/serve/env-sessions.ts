@@ -2,6 +2,7 @@ import type { WebSocket } from 'ws';
 
 import { messageOf } from '../../core/errors.ts';
 import { isRecord } from '../../core/is-record.ts';
+import { JsonShape } from '../../core/wire/json-shape.ts';
 import { showValue } from '../../core/show-value.ts';
 import type { Task } from '../../core/tasks/task.ts';
 import { Value } from '../../core/typebox.ts';
@@ -22,8 +23,8 @@ export interface EnvSessionsOptions {
   onFailure: (problem: string) => void;
 }
 
-/** Messages of one client that wait, problems of a turn that it sees, and characters of an episode's id. */
-const [mostWaiting, mostErrors, mostIdChars] = [16, 8, 255];
+/** Messages of one client that wait, values in one, problems of it that are shown, and characters of an episode's id. */
+const [mostWaiting, mostValues, mostErrors, mostIdChars] = [16, 10_000, 8, 255];
 
 /** The sessions of clients that speak OpenEnv's protocol, each with an episode of its own. */
 export class EnvSessions {
@@ -69,7 +70,7 @@ export class EnvSessions {
       const before = answering;
       const answer = async (): Promise<void> => {
         await before;
-        const { type, data } = await session.answer(bytes.toString());
+        const { type, data } = await session.answer(bytes);
         if (type === 'close') socket.close();
         else say(type, data, said);
       };
@@ -110,10 +111,12 @@ class EnvSession {
     private readonly counts: EnvSessions['counts'],
   ) {}
 
-  async answer(text: string): Promise<Reply> {
+  async answer(bytes: Buffer): Promise<Reply> {
+    const problem = new JsonShape().add(bytes).problem(mostValues);
+    if (problem !== undefined) return refusal('INVALID_JSON', `The message ${problem}.`);
     let message: unknown;
     try {
-      message = JSON.parse(text);
+      message = JSON.parse(bytes.toString());
     } catch (thrown) {
       return refusal('INVALID_JSON', `Invalid JSON: ${messageOf(thrown)}`);
     }
@@ -157,7 +160,9 @@ class EnvSession {
         loc: instancePath.split('/').slice(1),
         msg: message,
       }));
-      return refusal('VALIDATION_ERROR', 'Invalid message', { errors });
+      const [first] = problems;
+      const where = `${first?.instancePath} ${first?.message}`.trim();
+      return refusal('VALIDATION_ERROR', `Invalid message: ${where}`, { errors });
     }
     if (this.#episode === undefined) throw new Error('No episode has begun. Send a reset first.');
     this.counts.steps += 1;

@@ -117,14 +117,16 @@ function taskChoice({ tasks }: ResolvedRun) {
   const byId = new Map([...tasks.train, ...tasks.evaluation].map((task) => [task.taskId, task]));
   // Of several sources, a seed chooses among the tasks that are made before a run.
   const endless = tasks.sets.length === 1 ? tasks.sets[0]?.endless : undefined;
-  return ({ task_id: id, seed = 0 }: Readonly<Record<string, unknown>>): Task => {
-    if (id !== undefined) {
-      const named = typeof id === 'string' ? byId.get(id) : undefined;
-      if (named !== undefined) return named;
-      throw new Error(`There is no task ${showValue(id)}.`);
-    }
-    if (typeof seed !== 'number' || !Number.isSafeInteger(seed) || seed < 0)
+  return ({ task_id: id, seed }: Readonly<Record<string, unknown>>): Task => {
+    const named = typeof id === 'string' ? byId.get(id) : undefined;
+    if (named !== undefined) return named;
+    if ((id ?? undefined) !== undefined && (seed ?? undefined) === undefined)
+      throw new Error(
+        `There is no task ${showValue(id)}. Give an id of the run file's tasks, or a seed.`,
+      );
+    const at = seed ?? 0;
+    if (typeof at !== 'number' || !Number.isSafeInteger(at) || at < 0)
       throw new Error(`seed is ${showValue(seed)}; expected a whole number from 0 on.`);
-    return endless?.taskAt(seed) ?? tasks.train[seed % tasks.train.length]!;
+    return endless?.taskAt(at) ?? tasks.train[at % tasks.train.length]!;
   };
 }

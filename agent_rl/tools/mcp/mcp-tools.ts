@@ -6,6 +6,7 @@ import type {
   ToolResult,
 } from '../../core/plugins/tool.ts';
 import { tool } from '../../core/plugins/tool.ts';
+import { toolName } from '../../core/wire/tool-name.ts';
 import { abortable } from '../../core/stopping/abort.ts';
 import { Type } from '../../core/typebox.ts';
 import { WebFailure } from '../../search/web/index.ts';
@@ -149,11 +150,3 @@ async function findTools(settings: McpSettings, host: ToolHost): Promise<readonl
   if (found.length === 0) throw new Error(`${server} offers no tools.`);
   return found;
 }
-
-/** As models call tools: `get-sum` and `getSum` are `get_sum`. */
-const toolName = (name: string): string =>
-  name
-    .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '_')
-    .replace(/^[^a-z]+/, '') || 'tool';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import { basename, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 
 import { AgentRlError } from '../../../core/errors.ts';
 import { KeyedRng } from '../../../core/keyed-rng.ts';
@@ -14,7 +14,6 @@ import {
   adapterSpecs,
 } from '../../../../model/adapters/adapter.ts';
 import { writeAdapter } from '../../../../model/adapters/adapter-files.ts';
-import { writeModelCard } from '../model-card.ts';
 import { copyLanguageModelFiles } from '../../../../model/text/language-model.ts';
 import {
   inspectModel,
@@ -76,7 +75,6 @@ export async function quantizeModel(asked: QuantizeOptions): Promise<JobResult> 
     await writeFolderAtomic(output, async (folder) => {
       await saveModel(folder, loaded);
       await copyLanguageModelFiles(model, folder);
-      await writeModelCard(model, folder, basename(output));
       await writeFile(join(folder, 'quantization.json'), `${JSON.stringify(report, null, 2)}\n`);
       if (adapter === undefined) return;
       await writeAdapter(join(folder, adapterFolder), config, {

@@ -95,8 +95,8 @@ async function promptTokens(
   });
   try {
     const { toolRunner, world } = parts;
-    // Its agent writes the prompt, when it runs.
-    if (world.outside !== undefined) return undefined;
+    // An agent or a server writes the prompt, when the episode runs.
+    if (world.outside !== undefined || parts.elsewhere === true) return undefined;
     const { conversations } = await world.start(signal);
     // The messages before an agent's first turn are not known yet, and may be its only messages.
     const begun = Object.entries(conversations).filter(
@@ -115,5 +115,5 @@ async function promptTokens(
 /** For the log. */
 export const promptsText = ({ tasks, longest, unmeasured }: PromptLengths): string =>
   tasks === 0 && unmeasured.length === 0
-    ? 'Prompts: created by the agent at run time, so their lengths are unknown'
+    ? 'Prompts: created at run time, so their lengths are unknown'
     : `Prompts: ${tasks} measured, the longest of ${longest} tokens`;

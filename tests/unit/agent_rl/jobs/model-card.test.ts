@@ -55,7 +55,7 @@ test('a model card names base model, data, licences, command, seed and held-out 
   };
   const summary = { iterations: 4, weightsSha256: 'dd', eval: { before, after, difference } };
   const card = await cardOf(runOf('whole', summary), 'exported');
-  expect(card).toMatch(/^---\nlicense: apache-2\.0\nbase_model: starter\nlibrary_name: agent_rl\n/);
+  expect(card).toMatch(/^---\nlicense: apache-2\.0\nlibrary_name: agent_rl\n/);
   expect(card.split('\n').filter((line) => line.startsWith('|'))).toEqual([
     '|  |  |  |  |',
     '| --- | --- | --- | --- |',
@@ -65,10 +65,10 @@ test('a model card names base model, data, licences, command, seed and held-out 
     '| Training | rl, grpo |',
     '| Seed | 7 |',
     '| Iterations | 4 |',
-    '| Weights | SHA-256 dd |',
+    '| Weights | SHA-256 dd | as the summary of the run has it |',
     '| Tasks | Before | After | Change, points |',
     '| --- | --- | --- | --- |',
-    '| All without slices | 20 of 100 = 20.0 % [12.0, 29.0] | 80 of 100 = 80.0 % [71.0, 87.0] | +60.0 [+50.0, +70.0] |',
+    '| All tasks, without slices | 20 of 100 = 20.0 % [12.0, 29.0] | 80 of 100 = 80.0 % [71.0, 87.0] | +60.0 [+50.0, +70.0] |',
     '| far | 1 of 100 = 1.0 % [0.0, 5.0] | 30 of 100 = 30.0 % [21.0, 40.0] | +29.0 [+20.0, +40.0] |',
   ]);
   expect(card).toContain('agent-rl train --config training.yaml');
