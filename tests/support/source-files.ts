@@ -18,6 +18,8 @@ export function sourceFiles(folders: readonly string[], endings: readonly string
   return folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
       .filter((file) => endings.some((ending) => file.endsWith(ending)))
+      // Of an example that was installed.
+      .filter((file) => !file.includes('node_modules'))
       .map((file) => posix.join(folder, file.split(sep).join('/')))
       .map((path) => ({ path, text: projectFile(path) })),
   );

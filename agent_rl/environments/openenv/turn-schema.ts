@@ -41,7 +41,7 @@ export const WireTurn = turnOf(
 );
 export type WireTurn = Static<typeof WireTurn>;
 
-/** The messages of an observation, as chat APIs write them; those of tools say whether the call failed. */
+/** The messages of an observation, as chat APIs write them; a tool's says whether the call failed. */
 export const WireMessages = Type.Array(
   Type.Object({
     role: Type.Enum(['system', 'user', 'tool']),

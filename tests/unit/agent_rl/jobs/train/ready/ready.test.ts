@@ -190,5 +190,5 @@ test('prompts that an agent with a loop of its own writes are not measured, and 
   const agent = { make: async () => parts } as unknown as Parameters<typeof measurePrompts>[0];
   const lengths = await measurePrompts(agent, run(31), never);
   expect(lengths).toMatchObject({ tasks: 0, tooLong: [], unmeasured: [] });
-  expect(promptsText(lengths)).toMatch(/^Prompts: created by the agent at run time/);
+  expect(promptsText(lengths)).toMatch(/^Prompts: created at run time/);
 });
