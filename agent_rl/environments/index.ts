@@ -1,5 +1,6 @@
 import { CodeExecEnv } from './code-exec/code-exec-env.ts';
 import { ExternalEnv } from './external/external-env.ts';
+import { NemoGymEnv } from './nemo-gym/nemo-gym-env.ts';
 import { OpenEnvEnv } from './openenv/openenv-env.ts';
 import { QuestionEnv } from './question/question-env.ts';
 import { SearchEnv } from './search/search-env.ts';
@@ -15,4 +16,5 @@ export const builtinEnvironments = [
   WorkspaceEnv,
   ExternalEnv,
   OpenEnvEnv,
+  NemoGymEnv,
 ] as const;

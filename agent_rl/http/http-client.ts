@@ -44,6 +44,8 @@ export interface HttpRequest {
   file?: string;
   /** Longest answer to this request, where that is known; counts where it is less than the client's. */
   mostAnswerBytes?: number;
+  /** Besides the client's; never shown. */
+  headers?: Readonly<Record<string, string>>;
   /** For everything, further tries and the pauses between them too. */
   deadlineS: number;
   /** Whether it may be made again when it is unknown whether the server has run it. */
@@ -56,6 +58,8 @@ export interface HttpAnswer {
   json: unknown;
   text: string;
   bytes: Buffer;
+  /** The cookies that it sets, to be sent back. */
+  setCookie?: string | undefined;
   /** Where a redirection points to: it is not followed. */
   location?: string | undefined;
 }
@@ -120,6 +124,7 @@ export class HttpClient {
           headers: {
             accept: 'application/json',
             ...this.options.headers,
+            ...request.headers,
             'content-type': typeOf(request),
             authorization,
           },
@@ -256,6 +261,7 @@ function authorizationOf({ token, login }: Pick<HttpClientOptions, 'token' | 'lo
 
 function answerOf({ statusCode, headers }: Dispatcher.ResponseData, bytes: Buffer): HttpAnswer {
   const location = headers['location'];
+  const cookies = [headers['set-cookie'] ?? []].flat().map((one) => one.split(';')[0]);
   let text: string | undefined;
   return {
     status: statusCode,
@@ -266,6 +272,7 @@ function answerOf({ statusCode, headers }: Dispatcher.ResponseData, bytes: Buffe
     get json() {
       return parsed(this.text);
     },
+    setCookie: cookies.length === 0 ? undefined : cookies.join('; '),
     location: typeof location === 'string' ? location : undefined,
   };
 }

@@ -45,7 +45,8 @@ export class QuestionDataset extends TaskDataset<QuestionTask> {
   }
 }
 
-const idOf = (file: string, line: number): string =>
+/** The name of a task without one: its folder, file and line. */
+export const idOf = (file: string, line: number): string =>
   `${basename(dirname(file))}-${tableName(file)}-${line}`;
 
 /** A table has its empty cells in every row: they say nothing. */

@@ -4,7 +4,7 @@ import { isRecord } from '../../agent_rl/core/is-record.ts';
 import { showValue } from '../../agent_rl/core/show-value.ts';
 import type { Task } from '../../agent_rl/core/tasks/task.ts';
 import { codeFormats } from './code-task-dataset.ts';
-import { questionFormat } from './question-dataset.ts';
+import { idOf, questionFormat } from './question-dataset.ts';
 import type { TaskFormat } from './read-tasks.ts';
 import { anyMetadata, filled, rowCheck } from './row-schema.ts';
 import { searchFormat } from './search-task-dataset.ts';
@@ -18,19 +18,22 @@ const plainFormat: TaskFormat = {
 };
 
 const EpisodeRow = Type.Object({
-  task_id: filled,
+  task_id: Type.Optional(filled),
   prompt: Type.Optional(filled),
   slice: Type.Optional(filled),
 });
 
 /** `task_id`, `prompt` and `slice`, and what the reset of an environment elsewhere is sent: all but the last two. */
 const episodeFormat: TaskFormat = {
-  needs: 'task_id, and the fields that the reset of the environment is sent, such as seed',
-  reader: () =>
-    rowCheck(EpisodeRow, (row) => {
+  needs: 'the fields that the reset of the environment is sent, such as seed',
+  reader: (file) =>
+    rowCheck(EpisodeRow, (row, line) => {
       const { prompt, slice, ...reset } = row;
       // Two tasks with one prompt and different resets are different tasks.
-      const told = { taskId: row.task_id, prompt: JSON.stringify({ prompt, ...reset }) };
+      const told = {
+        taskId: row.task_id ?? idOf(file, line),
+        prompt: JSON.stringify({ prompt, ...reset }),
+      };
       return { row: { ...told, metadata: { opening: prompt, slice, reset } } };
     }),
 };
