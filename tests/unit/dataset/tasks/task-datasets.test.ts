@@ -260,7 +260,7 @@ describe('A task of an environment elsewhere', () => {
   });
 
   test.each([
-    [{ seed: 1 }, 'FILE:1 task_id: is missing. Present: seed.'],
+    [{ task_id: 5 }, 'FILE:1 task_id: must be string, got 5.'],
     [{ task_id: 'a', prompt: 3 }, 'FILE:1 prompt: must be string, got 3.'],
   ])('may not be %j', async (row, problem) => {
     expect(await problemsOf(readTaskFile(write([row]), 'episode'))).toEqual([problem]);
