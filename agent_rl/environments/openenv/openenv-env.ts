@@ -66,14 +66,9 @@ export class OpenEnvEnv implements Environment, Tool {
     const said = this.#isOfTurns ? messagesOf(first) : [user(this.#text(first))];
     const prompt = typeof opening === 'string' ? [user(opening)] : [];
     const messages = [...prompt, ...said].filter(({ content }) => content !== '');
-    if (first.done || messages.length === 0) {
-      void shared.end(session);
-      throw new Error(
-        first.done
-          ? 'the server says that the episode is over when it is reset.'
-          : 'the server said nothing when it was reset. Give the task a prompt.',
-      );
-    }
+    if (first.done) throw new Error('the server says that the episode is over when it is reset.');
+    if (messages.length === 0)
+      throw new Error('the server said nothing when it was reset. Give the task a prompt.');
     const { systemPrompt } = settings;
     return systemPrompt === undefined ? messages : [system(systemPrompt), ...messages];
   }
@@ -114,6 +109,7 @@ export class OpenEnvEnv implements Environment, Tool {
     const isSilent = calls.length === 0 && (message.malformedCalls ?? []).length === 0;
     if (acting.by === 'text' && isSilent) {
       const { seen, refusal } = await this.#try({ [acting.field]: message.content }, signal);
+      if (this.#lost !== undefined) throw this.#lost;
       return { done: this.#isOver, messages: [user(seen ? this.#text(seen) : refusal)] };
     }
     if (this.#isOfTurns) {
