@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { type WebSocket, WebSocketServer } from 'ws';
 
 import { listen, urlOf } from '#agent_rl/http/listen.ts';
+import { says, type Script } from './scripted-policy.ts';
 
 /** What a double says to a message; undefined says nothing. */
 export type Says = (
@@ -21,7 +22,7 @@ export const textAction = { properties: { text: { type: 'string' }, metadata: {}
 
 /** A server of OpenEnv that says what a test wants. @param greets what it says first, unasked */
 export async function openEnvDouble(
-  says: Says,
+  speaks: Says,
   action: object = textAction,
   greets?: (sessions: number) => object | undefined,
 ): Promise<Double> {
@@ -38,7 +39,7 @@ export async function openEnvDouble(
     socket.on('message', (bytes: Buffer) => {
       const message = JSON.parse(bytes.toString()) as Parameters<Says>[0];
       if (message.type === 'close') return socket.close();
-      const said = says(message, socket);
+      const said = speaks(message, socket);
       if (said !== undefined) socket.send(typeof said === 'string' ? said : JSON.stringify(said));
     });
   });
@@ -63,3 +64,16 @@ export const failure = (code: string, message: string): object => ({
   type: 'error',
   data: { code, message },
 });
+
+/** Says these texts, one a turn. */
+export const saying =
+  (...texts: string[]): Script =>
+  ({ key: { turn } }) => ({ message: says(texts[turn] ?? 'over') });
+
+/** Counts down, one step a message, and pays 0.5 for each. */
+export const countdown: Says = ({ type, data }) => {
+  if (type === 'state') return { type: 'state', data: { step_count: 2 } };
+  if (type === 'reset')
+    return observation({ text: `from ${String(data?.['seed'])}`, metadata: { secret: 1 } });
+  return observation({ text: `heard ${String(data?.['text'])}` }, 0.5, data?.['text'] === 'last');
+};

@@ -5,6 +5,7 @@ import { OpenEnvServer } from '#agent_rl/environments/openenv/openenv-server.ts'
 import { OpenEnvSettings } from '#agent_rl/environments/openenv/settings.ts';
 import { worldOfOne } from '#agent_rl/rollout/world.ts';
 import { ToolRunner } from '#agent_rl/rollout/tools/tool-runner.ts';
+import { type Double, openEnvDouble, type Says } from './openenv-double.ts';
 import { play, type Setting } from './play-episode.ts';
 
 /** A server of OpenEnv, and episodes of a scripted policy there. */
@@ -43,3 +44,14 @@ export async function openEnvEpisodes(
     },
   };
 }
+
+/** Episodes at a double, or at one that says so; all are closed with the list. */
+export const openEnvAt =
+  (opened: { close(): Promise<unknown> }[]) =>
+  async (double: Says | Double, over: object = {}, warn?: (text: string) => void) => {
+    const server = typeof double === 'function' ? await openEnvDouble(double) : double;
+    if (typeof double === 'function') opened.push(server);
+    const episodes = await openEnvEpisodes(server.url, over, warn ? { warn } : {});
+    opened.push(episodes);
+    return episodes;
+  };
