@@ -1,11 +1,10 @@
-import type { Config } from '../config/index.ts';
+import { type Config, isTrained } from '../config/index.ts';
 import type { EnvironmentSpec } from '../core/plugins/environment.ts';
-import { showValue } from '../core/show-value.ts';
 import { onlyAgent } from '../core/rollout.ts';
 import { type EpisodeAgent, oneAgent } from '../rollout/world.ts';
 import type { SettingProblem } from './plugins/plugin-problems.ts';
 
-type AgentBlocks = Partial<Pick<Config, 'agents' | 'train'>>;
+type AgentBlocks = Partial<Pick<Config, 'agents' | 'train' | 'policies'>>;
 
 /** In a config with problems it may be anything. */
 const blocksOf = ({ agents }: AgentBlocks): Config['agents'] =>
@@ -18,10 +17,10 @@ export function agentsOf(
 ): readonly EpisodeAgent[] {
   if (spec?.agents === undefined) return oneAgent;
   const blocks = blocksOf(config);
+  const { policies = {} } = config;
   return spec.agents.map((name) => {
-    const { train: learns = true, model: policy = onlyAgent } =
-      blocks.find((one) => one.name === name) ?? {};
-    return { name, learns, policy };
+    const { train = true, policy = onlyAgent } = blocks.find((one) => one.name === name) ?? {};
+    return { name, learns: train && isTrained({ policies }, policy), policy };
   });
 }
 
@@ -30,16 +29,6 @@ export function agentProblems(
   environments: readonly { name: string; agents: readonly EpisodeAgent[] }[],
   config: AgentBlocks,
 ): SettingProblem[] {
-  const learning = blocksOf(config).flatMap(({ name, train, model }, index): SettingProblem[] =>
-    model === undefined || !train
-      ? []
-      : [
-          {
-            path: `agents.${index}.model`,
-            text: `${showValue(model)} is a frozen model, but the agent ${name} is to be trained. Add train: false to this agent, or remove its model.`,
-          },
-        ],
-  );
   const several = environments.filter(({ agents }) => agents.length > 1);
   const known = [...new Set(several.flatMap(({ agents }) => agents.map(({ name }) => name)))];
   const names = blocksOf(config).map(({ name }) => name);
@@ -55,14 +44,26 @@ export function agentProblems(
         : `no environment of this run has an agent "${name}". Agents: ${known.join(', ')}.`;
     return [{ path, text }];
   });
-  const problems = [...named, ...learning];
-  if (config.train?.mode === 'sft') return problems;
+  if (config.train?.mode === 'sft') return named;
   const idle = environments.filter(({ agents }) => agents.every(({ learns }) => !learns));
+  const learning = new Set(
+    environments.flatMap(({ agents }) =>
+      agents.flatMap(({ learns, policy }) => (learns ? policy : [])),
+    ),
+  );
+  const trained = Object.keys(config.policies ?? {}).filter((name) =>
+    isTrained({ policies: config.policies ?? {} }, name),
+  );
+  const without = [onlyAgent, ...trained].filter((name) => !learning.has(name));
   return [
-    ...problems,
+    ...named,
     ...idle.map(({ name }) => ({
       path: 'agents',
-      text: `no agent of environment ${name} is trained. Remove train: false from at least one of its agents.`,
+      text: `no agent of environment ${name} is trained. Remove train: false from at least one of its agents, or let a policy with a learner play it.`,
+    })),
+    ...(idle.length > 0 ? [] : without).map((name) => ({
+      path: name === onlyAgent ? 'agents' : `policies.${name}.learner`,
+      text: `policy ${name} plays no agent that learns, so there is nothing to train it on. ${name === onlyAgent ? 'Let the top level play at least one of them.' : 'Remove its learner, or name it in agents[].policy.'}`,
     })),
   ];
 }

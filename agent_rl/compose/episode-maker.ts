@@ -34,8 +34,8 @@ export interface EpisodeMakerOptions {
   /** Of the run. */
   container: Container;
   policy: Policy;
-  /** Replaces the policy for an agent, by the agent's name. */
-  opponents?: ReadonlyMap<string, Policy> | undefined;
+  /** The named policies. */
+  others?: ReadonlyMap<string, Policy> | undefined;
   toolRunner: ToolRunner;
   sandbox: Sandbox | undefined;
   /** The endpoint through which external agents reach the model. */
@@ -75,7 +75,7 @@ export function episodeSettings({ algorithm, policy, rollout }: Config) {
 
 /** Creates a new environment, tools and rewards for each episode, in a container with its task. */
 export function episodeMaker(options: EpisodeMakerOptions): EpisodeMaker {
-  const { config, chosen, container, policy, opponents, toolRunner, sandbox } = options;
+  const { config, chosen, container, policy, others, toolRunner, sandbox } = options;
   const { limits, invalidCallPenalty, environmentWeight } = episodeSettings(config);
   const keepsState = chosen.tools.some(({ entry }) => entry.spec.keepsState === true);
   const maker: EpisodeMaker = ({ task, key }) => {
@@ -88,7 +88,7 @@ export function episodeMaker(options: EpisodeMakerOptions): EpisodeMaker {
     const tools = episodeTools(chosen.tools, own, options.toolsShared, environment);
     return {
       policy,
-      opponents,
+      others,
       ...played,
       ...(keepsState && { replays: 'never' as const }),
       tools: tools.byName,

@@ -1,7 +1,6 @@
 import { Cleanup } from '../core/stopping/cleanup.ts';
 import { EventLog } from '../core/services/event-log.ts';
 import { AgentRlError } from '../core/errors.ts';
-import type { Generator } from '../core/services/generator.ts';
 import type { Policy } from '../core/plugins/policy.ts';
 import { withoutAnswers } from '../core/plugins/reward.ts';
 import type { ToolShared, ToolSpec } from '../core/plugins/tool.ts';
@@ -12,7 +11,6 @@ import { reportsOf, type RunReports } from '../runs/run-reports.ts';
 import { type OpenedSandbox, sandboxOf } from '../sandbox/open-sandbox.ts';
 import { pluginHooks } from '../threads/plugin-hooks.ts';
 import type { GroupRewarding } from '../trainer/collect/group-rewards.ts';
-import type { LanguageModel } from '../../model/text/language-model.ts';
 import { openRewarding } from './open-rewarding.ts';
 import { episodeMaker, episodeSettings, episodeTools } from './episode-maker.ts';
 import type { Imitation } from './model/open-engine.ts';
@@ -60,7 +58,10 @@ export interface Agent {
 }
 
 /** An agent whose weights can be changed. */
-export type TrainableAgent = Agent & { rewarding: GroupRewarding; model: Required<ModelServices> };
+export type TrainableAgent = Agent & {
+  rewarding: GroupRewarding;
+  model: ModelServices & { training: NonNullable<ModelServices['training']> };
+};
 
 /** Opens the agent of a run that was resolved to be trained. */
 export const openTrainableAgent = async (
@@ -85,7 +86,7 @@ async function openParts(
   { workers, trains, imitates, packs, signal, policy: given }: AgentOptions,
   opened: Cleanup,
 ): Promise<Agent> {
-  const { config, chosen, model, frozen, format, isolated } = run;
+  const { config, chosen, model, policies, format, isolated } = run;
   // First, so that wrong tool settings show before anything slow starts.
   const { env: environment } = process;
   const incidents = new EventLog<string>();
@@ -139,17 +140,17 @@ async function openParts(
           opened,
         )
       : undefined;
-  const containerOf = (text: LanguageModel, generator: Generator | undefined) =>
-    runContainer({ model: text, generator, format, sandbox });
-  const container = containerOf(model.text, services?.generator);
+  const { generator } = services ?? {};
+  const container = runContainer({ model: model.text, generator, format, sandbox });
   const policy = given ?? construct<Policy>(container, chosen.policy);
-  const opponents = new Map(
-    [...(services?.opponents ?? [])].map(([agent, generator]) => {
-      const { text } = frozen.agents.get(agent) ?? model;
-      return [agent, construct<Policy>(containerOf(text, generator), chosen.policy)];
+  const others = new Map(
+    [...policies].map(([name, one]) => {
+      const own = { generator: services?.others.get(name)?.generator, format: one.format };
+      const within = runContainer({ model: one.model.text, ...own, sandbox });
+      return [name, given ?? construct<Policy>(within, one.chosen.policy)];
     }),
   );
-  const parts = { config, chosen, container, policy, opponents, toolRunner, sandbox };
+  const parts = { config, chosen, container, policy, others, toolRunner, sandbox };
   const rewarding = trains ? openRewarding({ config, chosen, container }, opened) : undefined;
   const gateway =
     services === undefined ? undefined : await openRunGateway(run, { services, workers }, opened);
@@ -158,7 +159,7 @@ async function openParts(
   return {
     model: services,
     policy,
-    notes: notesOf(policy, opponents),
+    notes: notesOf(policy, others),
     sandbox,
     toolSpecs,
     toolRunner,
@@ -187,9 +188,9 @@ async function openParts(
   };
 }
 
-function notesOf({ notes = [] }: Policy, opponents: ReadonlyMap<string, Policy>): string[] {
-  const theirs = [...opponents].flatMap(([agent, policy]) =>
-    (policy.notes ?? []).filter((note) => !notes.includes(note)).map((note) => `${agent}: ${note}`),
+function notesOf({ notes = [] }: Policy, others: ReadonlyMap<string, Policy>): string[] {
+  const theirs = [...others].flatMap(([name, policy]) =>
+    (policy.notes ?? []).filter((note) => !notes.includes(note)).map((note) => `${name}: ${note}`),
   );
   return [...notes, ...theirs];
 }

@@ -11,7 +11,7 @@ import {
 } from '../config/index.ts';
 import { AgentRlError } from '../core/errors.ts';
 import { builtinPlugins } from './plugins/builtin-plugins.ts';
-import { type ChosenPlugins, choosePlugins } from './plugins/choose-plugins.ts';
+import { type ChosenPlugins, choosePlugins, choosePolicies } from './plugins/choose-plugins.ts';
 import { loadPlugins } from './plugins/plugin-loader.ts';
 import { idlePluginSettings } from './plugins/idle-plugin-settings.ts';
 import { needs as needsService } from './plugins/plugin-needs.ts';
@@ -32,6 +32,8 @@ export interface PreparedRun {
   plugins: Plugins;
   /** The plugins that the run uses, with their settings. */
   chosen: ChosenPlugins;
+  /** The same for each named policy, with its own policy, format, generator and learner. */
+  policies: ReadonlyMap<string, ChosenPlugins>;
 }
 
 /** Which run file to read, what overrides it, and which plugins the job needs. */
@@ -71,8 +73,9 @@ export async function prepareRun(
     warnings: [...check.loaded.warnings, ...replaced, ...notes],
   };
   const chosen = choosePlugins(warned, plugins, check.problems);
-  const loaded = rememberingParts(warned, chosen, plugins);
-  if (!training) return { loaded, plugins, chosen };
+  const policies = choosePolicies(warned, plugins, chosen);
+  const loaded = rememberingParts(warned, [chosen, ...policies.values()], plugins);
+  if (!training) return { loaded, plugins, chosen, policies };
   const { config, places } = loaded;
   const outside = chosen.environments.map(({ entry }) => entry.spec.external === true);
   const warnings = trainingWarnings(
@@ -85,7 +88,8 @@ export async function prepareRun(
     },
     { places, more: idlePluginSettings(config, chosen) },
   );
-  return { loaded: { ...loaded, warnings: [...loaded.warnings, ...warnings] }, plugins, chosen };
+  const all = [...loaded.warnings, ...warnings];
+  return { loaded: { ...loaded, warnings: all }, plugins, chosen, policies };
 }
 
 /**

@@ -84,10 +84,10 @@ export function withoutParts(
 /** The config whose `plugins` also lists the program's plugins that the run uses, so that the run remembers them. */
 export function rememberingParts(
   loaded: LoadedConfig,
-  chosen: ChosenPlugins,
+  chosen: readonly ChosenPlugins[],
   plugins: Plugins,
 ): LoadedConfig {
-  const used = new Set(Object.values(chosen).flatMap(pluginsOf));
+  const used = new Set(chosen.flatMap((one) => Object.values(one)).flatMap(pluginsOf));
   const given = Object.keys(plugins).flatMap((kind) =>
     entriesOf(plugins, kind)
       .filter(({ plugin, source }) => source === programSource && used.has(plugin))

@@ -6,7 +6,10 @@ import {
   attemptsOf,
   type Config,
   configInvalid,
+  configOfPolicy,
+  isTrained,
   type LoadedConfig,
+  openedPolicies,
   placeOf,
   type RunLength,
   runLength,
@@ -18,6 +21,7 @@ import { SandboxBlock } from '../config/blocks/run-block.ts';
 import { AgentRlError } from '../core/errors.ts';
 import { abortableStart } from '../core/stopping/abort.ts';
 import { placesOf } from '../core/package-root.ts';
+import { onlyAgent } from '../core/rollout.ts';
 import type { PluginSpec } from '../core/plugins/plugin.ts';
 import type { ToolCallFormat } from '../core/plugins/tool-call-format.ts';
 import { checkpointAt } from '../runs/checkpoints.ts';
@@ -30,7 +34,7 @@ import { changeBlocks, kindNames, kinds } from './plugins/kinds.ts';
 import { isolatedSettings, needs } from './plugins/plugin-needs.ts';
 import { withToolSets } from './plugins/tool-sets.ts';
 import type { PreparedRun } from './prepare-run.ts';
-import { type FrozenModels, noFrozen, resolveFrozen } from './model/resolve-frozen.ts';
+import { type ResolvedPolicy, requireSameTokens, withSetting } from './model/resolved-policy.ts';
 import { type ModelResolvers, type ResolvedModel, resolveModel } from './model/resolve-model.ts';
 import { noTasks, resolveTasks, type RunTasks, type TaskRequest } from './resolve-tasks.ts';
 import { datasetFolder } from './task-sources.ts';
@@ -52,6 +56,8 @@ export interface RunRequest {
   callsTools?: boolean;
   /** Run folder or checkpoint to use instead of the config's model and its adapters. */
   checkpoint?: string | undefined;
+  /** Name of the policy to use at the top level, instead of the one that is there. */
+  policy?: string | undefined;
   resolvers?: ModelResolvers;
 }
 
@@ -65,8 +71,8 @@ export interface ResolvedRun {
   origins: SettingOrigins;
   chosen: ChosenPlugins;
   model: ResolvedModel;
-  /** The frozen models; empty if the job plays no tasks. */
-  frozen: FrozenModels;
+  /** The named policies that the job opens. */
+  policies: ReadonlyMap<string, ResolvedPolicy>;
   tasks: RunTasks;
   length: RunLength;
   /** How tasks are attempted in evaluations. */
@@ -88,16 +94,20 @@ export interface ResolvedRun {
  *
  * @throws AgentRlError for what the user can fix
  */
-export async function resolveRun(prepared: PreparedRun, request: RunRequest): Promise<ResolvedRun> {
+export async function resolveRun(given: PreparedRun, request: RunRequest): Promise<ResolvedRun> {
+  const prepared = withPolicyOnTop(given, request.policy);
   const { loaded, plugins } = prepared;
-  const { checkpoint } = request;
   if (request.trains) requireTrainablePolicy(loaded, prepared.chosen);
   refuseIdleGenerator(loaded, prepared.chosen);
   if (request.trains) refuseLag(loaded, prepared.chosen);
+  const checkpoint =
+    request.checkpoint === undefined
+      ? undefined
+      : await checkpointAt(request.checkpoint, request.print);
   const found: { config: Config; folder?: string } =
     checkpoint === undefined
       ? { config: await withModel(loaded, request) }
-      : fromCheckpoint(loaded.config, await checkpointAt(checkpoint, request.print));
+      : fromCheckpoint(loaded.config, policyFolder(checkpoint, request.policy));
   const absolute = withAbsoluteSettings(prepared.chosen, request.tasks !== undefined);
   const chosen =
     request.callsTools === false
@@ -118,15 +128,24 @@ export async function resolveRun(prepared: PreparedRun, request: RunRequest): Pr
   const folder = found.folder ?? modelFolder(found.config);
   const ownGenerator = chosen.policy.entry.spec.openGenerator !== undefined;
   const model = await resolveModel(found.config, folder, { ...request, ownGenerator });
-  const frozen =
-    request.tasks === undefined
-      ? noFrozen
-      : await resolveFrozen(found.config, { model, ...request });
   const format =
     request.demonstrates === true || needs({ policy: chosen.policy }, 'format')
       ? openToolCallFormat({ chosen, plugins, model: model.text })
       : undefined;
-  const config = withAbsoluteConfig(found.config, { chosen, model, frozen });
+  const policies = new Map<string, ResolvedPolicy>();
+  for (const name of openedPolicies(found.config, {
+    plays: request.tasks !== undefined,
+    ...request,
+  }))
+    policies.set(
+      name,
+      await resolvePolicy(
+        name,
+        { prepared, config: found.config, chosen, model, checkpoint },
+        request,
+      ),
+    );
+  const config = withAbsoluteConfig(found.config, { chosen, model, policies });
   const { file, warnings } = loaded;
   const notes = shippedNotes(loaded);
   const origins = settingOrigins(loaded, config);
@@ -138,7 +157,7 @@ export async function resolveRun(prepared: PreparedRun, request: RunRequest): Pr
     warnings,
     chosen,
     model,
-    frozen,
+    policies,
     tasks,
     length: runLength(config),
     attempts: attemptsOf(config.eval),
@@ -148,6 +167,71 @@ export async function resolveRun(prepared: PreparedRun, request: RunRequest): Pr
   };
 }
 
+/**
+ * The run as its policy of this name stands at the top level.
+ *
+ * @throws AgentRlError `CONFIG_INVALID` when the run has no such policy
+ */
+function withPolicyOnTop(prepared: PreparedRun, name: string | undefined): PreparedRun {
+  const chosen = prepared.policies.get(name ?? '');
+  if (name === undefined || name === onlyAgent) return prepared;
+  const { loaded, policies } = prepared;
+  if (chosen === undefined)
+    throw new AgentRlError(
+      'CONFIG_INVALID',
+      `The run has no policy named ${JSON.stringify(name)}. Policies: ${[onlyAgent, ...policies.keys()].join(', ')}.`,
+    );
+  const config = configOfPolicy(loaded.config, name);
+  return { ...prepared, chosen, loaded: { ...loaded, config } };
+}
+
+/** The folder of a policy's weights in a checkpoint. @throws AgentRlError `CHECKPOINT_INVALID` */
+function policyFolder(checkpoint: string, name: string = onlyAgent): string {
+  if (name === onlyAgent) return checkpoint;
+  const folder = join(checkpoint, name);
+  if (holdsModel(folder)) return folder;
+  throw new AgentRlError(
+    'CHECKPOINT_INVALID',
+    `${checkpoint} holds no weights of the policy ${JSON.stringify(name)}: only policies with a learner have weights in a checkpoint.`,
+  );
+}
+
+interface PolicyOf extends Pick<ResolvedRun, 'config' | 'chosen' | 'model'> {
+  prepared: PreparedRun;
+  /** The checkpoint that the job uses. */
+  checkpoint: string | undefined;
+}
+
+/** A named policy. @throws AgentRlError that begins with `policies.NAME` */
+async function resolvePolicy(
+  name: string,
+  { prepared, config: whole, chosen: run, model: own, checkpoint }: PolicyOf,
+  request: RunRequest,
+): Promise<ResolvedPolicy> {
+  const { loaded, plugins } = prepared;
+  const { policy, toolCallFormat, generator, learner } = prepared.policies.get(name) ?? run;
+  const parts = { policy, toolCallFormat, generator, learner };
+  const chosen = withAbsoluteSettings({ ...run, ...parts }, request.tasks !== undefined);
+  const learns = isTrained(whole, name);
+  const trains = request.trains && learns;
+  return withSetting(`policies.${name}`, async () => {
+    const at = { ...loaded, config: configOfPolicy(whole, name) };
+    if (trains) requireTrainablePolicy(loaded, chosen);
+    refuseIdleGenerator(loaded, chosen);
+    const isSaved = learns && checkpoint !== undefined;
+    const { config, folder = modelFolder(config) }: { config: Config; folder?: string } = isSaved
+      ? fromCheckpoint(at.config, policyFolder(checkpoint, name))
+      : { config: await withModel(at, request) };
+    const ownGenerator = policy.entry.spec.openGenerator !== undefined;
+    const model = await resolveModel(config, folder, { ...request, trains, ownGenerator });
+    await requireSameTokens(model, own);
+    const format = needs({ policy }, 'format')
+      ? openToolCallFormat({ chosen, plugins, model: model.text })
+      : undefined;
+    return { config, chosen, model, format, learns };
+  });
+}
+
 const isRun = (place: string): boolean =>
   existsSync(join(place, 'config.yaml')) && !holdsModel(place);
 
@@ -155,7 +239,7 @@ const isRun = (place: string): boolean =>
 async function withModel(loaded: LoadedConfig, request: RunRequest): Promise<Config> {
   const { path } = loaded.config.model;
   const run = placesOf(path).find(isRun);
-  if (run === undefined) return (await withLocalModel({ loaded, ...request })).loaded.config;
+  if (run === undefined) return (await withLocalModel({ ...request, loaded })).loaded.config;
   const folder = await checkpointAt(run, request.print);
   request.print(
     `Note: model.path is a run folder, ${path}. Using its newest checkpoint: ${folder}`,
@@ -206,12 +290,15 @@ function refuseLag(
   if (overlap.lag === 0 || train.mode === 'sft') return;
   const inProcess = [generator, learner].every(({ entry }) => entry.spec.engine === true);
   const { name, clips } = loss.entry.spec;
+  const others = Object.keys(config.policies).filter((name) => isTrained(config, name));
   const problem =
-    clips !== true && correction.entry.spec.name === 'none'
-      ? `with lag 1, tokens are learned from that older weights sampled, and the loss "${name}" neither clips nor corrects how much more likely they have become: training may diverge. Use algorithm.loss clipped, gspo or cispo, or set algorithm.correction.`
-      : inProcess && run.device !== 'cpu'
-        ? `with lag 1, threads of the CPU play while the engine learns, but run.device is ${run.device}. Use lag 0, or a generator on a server.`
-        : undefined;
+    others.length > 0
+      ? `several policies are trained (${others.join(', ')}), which needs lag 0.`
+      : clips !== true && correction.entry.spec.name === 'none'
+        ? `with lag 1, tokens are learned from that older weights sampled, and the loss "${name}" neither clips nor corrects how much more likely they have become: training may diverge. Use algorithm.loss clipped, gspo or cispo, or set algorithm.correction.`
+        : inProcess && run.device !== 'cpu'
+          ? `with lag 1, threads of the CPU play while the engine learns, but run.device is ${run.device}. Use lag 0, or a generator on a server.`
+          : undefined;
   if (problem === undefined) return;
   const { value: location } = placeOf(places, '/async/lag');
   throw configInvalid([{ location, path: 'async.lag', text: problem }]);
@@ -244,7 +331,7 @@ function withAbsoluteSettings(chosen: ChosenPlugins, judged: boolean): ChosenPlu
 /** The config with paths that are valid from any working directory. */
 function withAbsoluteConfig(
   config: Config,
-  { chosen, model, frozen }: Pick<ResolvedRun, 'chosen' | 'model' | 'frozen'>,
+  { chosen, model, policies }: Pick<ResolvedRun, 'chosen' | 'model' | 'policies'>,
 ): Config {
   const { dataset, run } = config;
   const adapters = config.model.adapters.map((folder) => resolve(folder));
@@ -253,7 +340,7 @@ function withAbsoluteConfig(
     run: { ...run, outputDir: resolve(run.outputDir) },
     sandbox: withAbsolutePaths(SandboxBlock, config.sandbox),
     model: { ...config.model, adapters, path: model.folder },
-    ...withFrozenFolders(config, frozen),
+    policies: withFolders(config.policies, policies),
     datasets: config.datasets.map((set) =>
       set.dir === undefined ? set : { ...set, dir: datasetFolder(set.dir, dataset) },
     ),
@@ -266,18 +353,30 @@ function withAbsoluteConfig(
   }, ofRun);
 }
 
-/** The settings that name frozen models, with the folders that were found for them. */
-function withFrozenFolders(
-  { agents, algorithm }: Config,
-  frozen: FrozenModels,
-): Pick<Config, 'agents' | 'algorithm'> {
-  const { folder: reference } = frozen.reference ?? {};
-  return {
-    agents: agents.map((agent) => {
-      const model = frozen.agents.get(agent.name)?.folder;
-      return model === undefined ? agent : { ...agent, model };
+/** The blocks of the named policies, with the folders that were found for them and absolute paths. */
+const withFolders = (
+  blocks: Config['policies'],
+  policies: ResolvedRun['policies'],
+): Config['policies'] =>
+  Object.fromEntries(
+    Object.entries(blocks).map(([name, block]) => {
+      const { chosen, model } = policies.get(name) ?? {};
+      if (chosen === undefined || model === undefined) return [name, block];
+      const { policy, generator, learner } = chosen;
+      const absolute = <Value>({ entry }: Chosen<PluginSpec>, value: Value): Value =>
+        value && withAbsolutePaths(entry.spec.settings, value);
+      return [
+        name,
+        {
+          model: block.model && {
+            ...block.model,
+            path: model.folder,
+            adapters: block.model.adapters.map((folder) => resolve(folder)),
+          },
+          policy: absolute(policy, block.policy),
+          generator: absolute(generator, block.generator),
+          learner: absolute(learner, block.learner),
+        },
+      ];
     }),
-    algorithm:
-      reference === undefined ? algorithm : { ...algorithm, kl: { ...algorithm.kl, reference } },
-  };
-}
+  );

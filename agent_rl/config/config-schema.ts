@@ -14,6 +14,7 @@ import {
   ToolsBlock,
   TrackersBlock,
 } from './blocks/plugin-blocks.ts';
+import { PoliciesBlock } from './blocks/policies-block.ts';
 import { PolicyBlock } from './blocks/policy-block.ts';
 import { AsyncBlock, RolloutBlock } from './blocks/rollout-block.ts';
 import { JournalBlock, RunBlock, SandboxBlock } from './blocks/run-block.ts';
@@ -26,6 +27,7 @@ export const ConfigSchema = Type.Object(
     policy: PolicyBlock,
     generator: partBlock('a generator', 'engine', 'Samples tokens for rollouts and evaluations'),
     learner: partBlock('a learner', 'engine', 'Computes gradients and updates the weights'),
+    policies: PoliciesBlock,
     tools: ToolsBlock,
     environment: EnvironmentsBlock,
     agents: AgentsBlock,
@@ -58,12 +60,17 @@ export interface SettingSchema {
   default?: unknown;
   properties?: Readonly<Record<string, SettingSchema>>;
   items?: SettingSchema;
+  /** Of a block whose keys are names: its only pattern, and the schema of each value. */
+  patternProperties?: Readonly<Record<string, SettingSchema>>;
 }
 
 /** The schema of the value under these keys; `*` or a number is an item of a list. */
 export const schemaAt = (keys: readonly string[]): SettingSchema | undefined =>
   keys.reduce<SettingSchema | undefined>(
-    (schema, key) => schema?.properties?.[key] ?? schema?.items,
+    (schema, key) =>
+      schema?.properties?.[key] ??
+      schema?.items ??
+      Object.values(schema?.patternProperties ?? {})[0],
     ConfigSchema as SettingSchema,
   );
 

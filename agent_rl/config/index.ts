@@ -23,6 +23,7 @@ export {
   programPlugin,
   programPlugins,
 } from './program-plugins.ts';
+export { configOfPolicy, isTrained, openedPolicies } from './policies.ts';
 export { type SettingOrigin, type SettingOrigins, settingOrigins } from './setting-origins.ts';
 export { type AlgorithmRow, algorithmTable } from './algorithm-table.ts';
 export { algorithmPresets } from './algorithm-presets.ts';

@@ -12,6 +12,8 @@ import { jobs } from './jobs.ts';
 export interface EvaluateAgentOptions<Row extends object = object> extends AgentParts<Row> {
   /** Attempted: rows, or the path of a file of rows; by default the held-out tasks of the run. */
   tasks?: TaskRows<Row> | string;
+  /** The policy to use in place of the one at the top level, of a run with several. */
+  policyName?: string;
   signal?: AbortSignal;
   /** Is given the table; it is not shown without it. */
   print?: (text: string) => void;
@@ -49,6 +51,7 @@ export async function evaluateAgent<Row extends object = object>(
   return unlessBlocked(options.signal, async (context) => {
     const { prepareRun } = await import('../compose/prepare-run.ts');
     const prepared = await prepareRun({ ...described, instead }, context.signal);
-    return jobs.evaluate({ ...prepared, ...context, checkpoint: path, print });
+    const policy = options.policyName;
+    return jobs.evaluate({ ...prepared, ...context, checkpoint: path, policy, print });
   });
 }

@@ -3,7 +3,7 @@ import type { Sampling } from '../core/services/generator.ts';
 import type { Task } from '../core/tasks/task.ts';
 import type { AgentContext } from '../core/plugins/agent.ts';
 import type { EnvironmentReplay, Turn } from '../core/plugins/environment.ts';
-import type { Part, RequestFacts, RolloutKey } from '../core/rollout.ts';
+import { onlyAgent, type Part, type RequestFacts, type RolloutKey } from '../core/rollout.ts';
 import type { Tool } from '../core/plugins/tool.ts';
 import type { WeightedReward } from './combine-rewards.ts';
 import type { EpisodeLog } from './episode-log.ts';
@@ -61,8 +61,8 @@ export interface EpisodeParts {
   /** The environment, as one of one agent or of several. */
   world: World;
   policy: Policy;
-  /** Replaces the policy for an agent, by the agent's name. */
-  opponents?: ReadonlyMap<string, Policy> | undefined;
+  /** The named policies, which play the agents that the world gives them. */
+  others?: ReadonlyMap<string, Policy> | undefined;
   /** For messages. */
   environmentName?: string | undefined;
   /** What brings the environment back after an interruption; `again` by default. */
@@ -91,9 +91,13 @@ export interface EpisodeParts {
 
 /** The policy that plays an agent. */
 export const policyOf = (
-  { policy, opponents }: Pick<EpisodeParts, 'policy' | 'opponents'>,
+  { policy, others, world }: Pick<EpisodeParts, 'policy' | 'others' | 'world'>,
   agent: string,
-): Policy => opponents?.get(agent) ?? policy;
+): Policy => others?.get(playerOf(world, agent)) ?? policy;
+
+/** The name of the policy that plays an agent. */
+export const playerOf = ({ agents }: Pick<World, 'agents'>, agent: string): string =>
+  agents.find(({ name }) => name === agent)?.policy ?? onlyAgent;
 
 /**
  * Which episode to play. All its randomness is a function of `seed`, task, the key's sample and the position in the

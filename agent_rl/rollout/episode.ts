@@ -11,7 +11,7 @@ import { answerTurn } from './answer-turn.ts';
 import { checkVerdict } from './check-verdict.ts';
 import { combineRewards, solvedBy } from './combine-rewards.ts';
 import { EpisodeLog } from './episode-log.ts';
-import { type EpisodeParts, type EpisodeRequest, policyOf } from './episode-parts.ts';
+import { type EpisodeParts, type EpisodeRequest, playerOf, policyOf } from './episode-parts.ts';
 import { append } from '../core/long-lists.ts';
 import { abortable, inTime, underSignals } from '../core/stopping/abort.ts';
 import { failed, failedByVerdict, failedOutcome, type Judged, keptOf } from './judged.ts';
@@ -215,7 +215,9 @@ export class Episode {
       throw new Error(`The agent ${agent} acts before its conversation has started.`);
     const { length: turn } = log.turns;
     const key = { seed, taskId: task.taskId, sample, turn, agent: this.#among(agent) };
-    const options = { episode: this.#name, sampling, maxTokens, key, version, signal };
+    // Named policies count their own steps, and hold one version.
+    const own = playerOf(parts.world, agent) === onlyAgent ? { version } : {};
+    const options = { episode: this.#name, sampling, maxTokens, key, ...own, signal };
     return log.watch.time('generation', () =>
       retrying(async () => abortable(policyOf(parts, agent).act(transcript, options), signal), {
         retries: parts.limits.retries ?? 0,

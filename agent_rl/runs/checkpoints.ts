@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { cp } from 'node:fs/promises';
+import { cp, mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 
 import { AgentRlError, messageOf } from '../core/errors.ts';
@@ -12,6 +12,7 @@ import { sha256Of } from '../core/services/sha256-of.ts';
 
 /*
  * A checkpoint `step-N/` is a Hugging Face model folder with the optimiser's and the trainer's state beside it.
+ * Named policies that are trained have a folder each inside it, of the same form.
  * It is written to a temporary folder and renamed, and its manifest, written last, holds a hash of every file: a folder without
  * a manifest, or whose files do not match it, is corrupt and is skipped with a warning.
  */
@@ -26,16 +27,24 @@ interface Manifest {
   schema: number;
   step: number;
   weightsSha256: string;
+  /** Of the named policies that are trained; absent without any. */
+  policies?: Readonly<Record<string, string>>;
   files: Readonly<Record<string, string>>;
 }
 
-/** What a checkpoint is made of. */
-export interface CheckpointContents<State> {
-  step: number;
-  state: State;
+/** A policy whose weights are saved in a checkpoint. */
+export interface SavedPolicy {
   learner: Learner;
   /** Where tokenizer and template are copied from. */
   textFolder: string;
+}
+
+/** What a checkpoint is made of. */
+export interface CheckpointContents<State> extends SavedPolicy {
+  step: number;
+  state: State;
+  /** The named policies, each saved in a folder of its name. */
+  others?: ReadonlyMap<string, SavedPolicy> | undefined;
   /** Folder of the weights that draw the next collection, where they are older. */
   drawn?: string | undefined;
 }
@@ -47,21 +56,25 @@ export interface SaveCheckpointOptions<State> extends CheckpointContents<State> 
   name: string;
 }
 
-export interface SavedCheckpoint {
+export interface SavedCheckpoint extends Pick<Manifest, 'weightsSha256' | 'policies'> {
   path: string;
-  weightsSha256: string;
 }
 
 /** Writes a checkpoint, whole or not at all. @throws AgentRlError `OUTPUT_UNWRITABLE` */
 export async function saveCheckpoint<State>(
   options: SaveCheckpointOptions<State>,
 ): Promise<SavedCheckpoint> {
-  const { folder, name, step, state, learner } = options;
+  const { folder, name, step, state, others = new Map() } = options;
   const path = join(folder, name);
-  let weightsSha256 = '';
+  let hashes: Pick<Manifest, 'weightsSha256' | 'policies'> = { weightsSha256: '' };
   await writeFolderAtomic(path, async (partial) => {
-    ({ weightsSha256 } = await learner.saveState(partial));
-    await copyLanguageModelFiles(options.textFolder, partial);
+    const policies: Record<string, string> = {};
+    for (const [other, policy] of others)
+      policies[other] = await savePolicy(policy, join(partial, other));
+    hashes = {
+      weightsSha256: await savePolicy(options, partial),
+      ...(others.size > 0 && { policies }),
+    };
     if (options.drawn !== undefined)
       await cp(options.drawn, join(partial, drawnFolder), { recursive: true });
     writeFileAtomic(join(partial, stateFile), `${JSON.stringify(state, null, 1)}\n`);
@@ -69,10 +82,17 @@ export async function saveCheckpoint<State>(
     for (const file of readdirSync(partial, { recursive: true, encoding: 'utf8' }))
       if (statSync(join(partial, file)).isFile())
         files[file] = await sha256Of([join(partial, file)]);
-    const manifest: Manifest = { schema, step, weightsSha256, files };
+    const manifest: Manifest = { schema, step, ...hashes, files };
     writeFileAtomic(join(partial, manifestFile), `${JSON.stringify(manifest, null, 1)}\n`);
   });
-  return { path, weightsSha256 };
+  return { path, ...hashes };
+}
+
+async function savePolicy({ learner, textFolder }: SavedPolicy, folder: string): Promise<string> {
+  await mkdir(folder, { recursive: true });
+  const { weightsSha256 } = await learner.saveState(folder);
+  await copyLanguageModelFiles(textFolder, folder);
+  return weightsSha256;
 }
 
 /** Deletes all but the newest `keep` periodic checkpoints. */

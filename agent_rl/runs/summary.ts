@@ -22,6 +22,8 @@ export interface SummaryFacts extends RunReports, ParameterCounts {
   seed: number;
   usage: RunUsage;
   weightsSha256: string;
+  /** Of the named policies that are trained. */
+  policies?: Readonly<Record<string, string>> | undefined;
   checkpoint: string;
   sandboxLevel: string | undefined;
   prices: Prices | undefined;
@@ -77,6 +79,7 @@ export function summaryOf(
     parameters: facts.parameters,
     trainedParameters: facts.trainedParameters,
     weightsSha256: facts.weightsSha256,
+    ...(facts.policies && { policies: facts.policies }),
     checkpoint: facts.checkpoint,
     machines: facts.machines,
     trainTokensPerSecond: rate(totals.updatedTokens, totals.updateSeconds),

@@ -21,7 +21,7 @@ export interface TracedDatum extends Member {
 
 export interface TrainingData {
   data: readonly TracedDatum[];
-  /** The same, one part for each optimiser step of a pass; parts with nothing to learn from are empty. */
+  /** The same, one part for each optimiser step of a pass, of all policies; parts with nothing to learn from are empty. */
   updates: readonly (readonly TracedDatum[])[];
   /** The use of every part of the collection. */
   uses: readonly BookedPart[];
@@ -55,13 +55,11 @@ export function buildData(
   // By task: the agents of a task are trained in the same step.
   const { updatesPerBatch } = algorithm;
   const updates = Array.from({ length: updatesPerBatch }, (_, update) =>
-    stepData(
+    byPolicy(
       played.flatMap((own, slot) =>
         Math.floor((slot * updatesPerBatch) / played.length) === update ? own : [],
       ),
-      algorithm,
-      rollout,
-    ),
+    ).flatMap((own) => stepData(own, algorithm, rollout)),
   );
   const data = updates.flat();
   for (const traced of data) assertTrainedIsSampled(traced);
@@ -84,7 +82,13 @@ const bookedIn = (group: Group, outcomes: RolloutOptions['outcomes']): Played[] 
     return { rollout, part, use: isLeftOut ? 'not-selected' : booked, advantage, group };
   });
 
-/** The data of one optimiser step: weights are per step, and all sequences of a part count as one. */
+/** Each policy takes a step of its own, whose weights add up without the others. */
+const byPolicy = (played: readonly Played[]): Played[][] =>
+  [...new Set(played.map(({ part }) => part.policy))].map((policy) =>
+    played.filter(({ part }) => part.policy === policy),
+  );
+
+/** The data of one optimiser step of a policy: weights are per step, and all sequences of a part count as one. */
 function stepData(
   played: readonly Played[],
   algorithm: Pick<AlgorithmOptions, 'aggregation' | 'kl' | 'entropyBonus'>,

@@ -18,8 +18,10 @@ export interface IterationReport {
   collection: Collection;
   training: TrainingData;
   ledger: Ledger;
-  /** One per optimiser step; empty without data to learn from. */
+  /** One per optimiser step of the policy at the top level; empty without data to learn from. */
   steps: readonly StepResult[];
+  /** The same of each other policy that is trained. */
+  others?: ReadonlyMap<string, readonly StepResult[]>;
   /** Of the first pass, when generator and learner hold the same weights; absent when it cannot be compared. */
   gap: ParityGap | undefined;
   /** Optimiser steps between the weights that played and those that learn; absent at lag 0. */
@@ -36,16 +38,17 @@ export interface IterationReport {
 
 /** An iteration as metrics. Missing measurements are undefined. */
 export function iterationMetrics(report: IterationReport): Metrics {
-  const { collection, training, ledger, steps, gap } = report;
+  const { collection, training, ledger, steps, gap, others = new Map() } = report;
   const last = steps.at(-1);
+  const all = allSteps(report);
   return {
     ...rolloutMetrics(collection),
     'rollout/staleness': report.staleness,
     ...inFamily('ledger', ledger.tokens),
     'train/trainedTokens': training.trainedTokens,
-    'train/updatedTokens': updatedTokens(steps),
-    'train/microBatches': sum(steps.map(({ microBatches }) => microBatches)),
-    'train/computedPerToken': computedPerToken(steps),
+    'train/updatedTokens': updatedTokens(all),
+    'train/microBatches': sum(all.map(({ microBatches }) => microBatches)),
+    'train/computedPerToken': computedPerToken(all),
     'train/learningRate': report.learningRate,
     'train/optimizerSteps': report.optimizerSteps,
     'train/loss': last?.loss,
@@ -53,6 +56,18 @@ export function iterationMetrics(report: IterationReport): Metrics {
     'train/parameterNorm': last?.parameterNorm,
     ...inFamily('sent', last?.means ?? {}),
     'sent/ratioTail': ratioTail(report.sent ?? []),
+    ...inFamily(
+      'policyLoss',
+      lastOf(others, ({ loss }) => loss),
+    ),
+    ...inFamily(
+      'policyGradNorm',
+      lastOf(others, ({ gradNorm }) => gradNorm),
+    ),
+    ...inFamily(
+      'policyKl',
+      lastOf(others, ({ means }) => means['kl']),
+    ),
     ...advantageMetrics(training.data),
     'correction/factorMean': report.correction?.factorMean,
     'correction/maskedShare': report.correction?.maskedShare,
@@ -61,6 +76,24 @@ export function iterationMetrics(report: IterationReport): Metrics {
     ...secondsMetrics(report),
   };
 }
+
+const allSteps = ({ steps, others = new Map() }: IterationReport): StepResult[] => [
+  ...steps,
+  ...[...others.values()].flat(),
+];
+
+/** A number of each named policy's last step; absent without a step. */
+const lastOf = (
+  others: NonNullable<IterationReport['others']>,
+  of: (step: StepResult) => number | undefined,
+): Record<string, number> =>
+  Object.fromEntries(
+    [...others].flatMap(([name, steps]) => {
+      const last = steps.at(-1);
+      const value = last && of(last);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
 
 /** Computed tokens per sequence token: padding raises it above 1, shared prefixes lower it. */
 export function computedPerToken(
@@ -85,12 +118,12 @@ function advantageMetrics(data: readonly TracedDatum[]): Metrics {
 }
 
 function secondsMetrics(report: IterationReport) {
-  const { collection, ledger, steps, seconds } = report;
+  const { collection, ledger, seconds } = report;
   const parts = membersIn(collection).map(({ part }) => part);
   const played = (what: keyof RolloutSeconds): number =>
     sum(parts.map((part) => part.seconds[what]));
   const busy = (part: number): number => (seconds.total > 0 ? part / seconds.total : 0);
-  const updated = updatedTokens(steps);
+  const updated = updatedTokens(allSteps(report));
   return {
     ...inFamily('seconds', seconds),
     // Of all episodes together: many are in flight at once, so these may exceed the wall clock.
@@ -123,7 +156,7 @@ export const noTotals: TrainerTotals = {
 
 /** The run's counts with one more iteration in them. */
 export function addToTotals(totals: TrainerTotals, report: IterationReport): TrainerTotals {
-  const { collection, ledger, steps, gap = noGap, seconds } = report;
+  const { collection, ledger, gap = noGap, seconds } = report;
   const outcomes: Record<string, number> = { ...totals.outcomes };
   for (const { part } of membersIn(collection))
     outcomes[part.outcome] = (outcomes[part.outcome] ?? 0) + 1;
@@ -133,7 +166,7 @@ export function addToTotals(totals: TrainerTotals, report: IterationReport): Tra
       tokenUses.map((use) => [use, (totals.ledger[use] ?? 0) + ledger.tokens[use]]),
     ),
     sampledTokens: totals.sampledTokens + ledger.sampled,
-    updatedTokens: totals.updatedTokens + updatedTokens(steps),
+    updatedTokens: totals.updatedTokens + updatedTokens(allSteps(report)),
     collectSeconds: totals.collectSeconds + seconds.collect,
     updateSeconds: totals.updateSeconds + seconds.update,
     parityTokens: totals.parityTokens + gap.tokens,

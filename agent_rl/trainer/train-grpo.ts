@@ -1,7 +1,6 @@
 import { drawsOf, stateAfter } from '../../dataset/tasks/plan/task-plan.ts';
-import type { Learner } from '../core/services/learner.ts';
 import type { DrawnBy } from '../core/services/weights.ts';
-import { referenceOf, type Scorer } from '../core/services/scorer.ts';
+import { referenceOf } from '../core/services/scorer.ts';
 import { doneUnlessAborted } from '../core/stopping/abort.ts';
 import { keepLedger, type Ledger } from '../rollout/tokens/ledger.ts';
 import { measured } from '../telemetry/metric-names.ts';
@@ -26,9 +25,12 @@ import { addToTotals, iterationMetrics, type IterationReport } from './iteration
 import { learnedParts } from './learned-parts.ts';
 import { optimOptionsAt, plannedIterations } from './optim-options.ts';
 import { beginning, checkpoint, enter, type GrpoStanding, keepingState } from './standing.ts';
-import type { ParityGap } from './steps/parity.ts';
+import { type ParityGap, widerGap } from './steps/parity.ts';
 import { type StepsTaken, takeSteps } from './steps/take-steps.ts';
 import type { GrpoRun, TrainerState, TrainingResult } from './trainer-contracts.ts';
+
+/** By the policy's name; the first is the one whose steps the state counts. */
+type StepsByPolicy = ReadonlyMap<string, StepsTaken>;
 
 type Watch = Stopwatch<'collect' | 'update' | 'publish'>;
 
@@ -40,6 +42,9 @@ type Watch = Stopwatch<'collect' | 'update' | 'publish'>;
  * 2. An episode that the system failed has no reward and is left out of its group's statistics.
  * 3. An iteration's first step is taken only if generator and learner agree on its tokens (`train.parityBound`).
  * 4. All randomness is keyed: a resumed run behaves like one that never stopped.
+ *
+ * Several policies take a step each, one after another, from the tokens that they sampled; they are published and
+ * recorded when all have stepped.
  *
  * Trains until the last iteration, or until `signal` is aborted: then the iteration under way is dropped unless its
  * update has begun, a checkpoint is written, and the result says `interrupted`.
@@ -83,7 +88,7 @@ async function trainFrom(at: GrpoStanding, collections: Collections): Promise<Tr
     const batch = buildData(collected, run.options.algorithm, run.options.rollout);
     const ledger = keepLedger(batch.uses, batch.trainedTokens);
     const taken = await watch.time('update', () => update(at, batch));
-    if (lag === 0 && taken.steps.length > 0)
+    if (lag === 0 && [...taken.values()].some(({ steps }) => steps.length > 0))
       await watch.time('publish', () => publish(at, 'publish'));
     await record(at, { collected, batch, ledger, taken, watch, collections, gap: ended.gap });
     const { iteration } = at.state;
@@ -115,7 +120,10 @@ const stopwatch = ({ state }: GrpoStanding): Watch => {
 function publish(at: GrpoStanding, phase?: 'publish'): Promise<unknown> {
   if (phase !== undefined) enter(at, { name: phase });
   return doneUnlessAborted(async () => {
-    at.published = await at.run.weights.publish(at.signal);
+    const published = [];
+    for (const { weights } of at.run.policies.values())
+      published.push(await weights.publish(at.signal));
+    [at.published] = published;
   }, at.signal);
 }
 
@@ -127,33 +135,42 @@ async function compare(
   const { algorithm, rollout } = run.options;
   const { klInReward, advantage } = algorithm;
   const { temperature } = rollout.sampling;
-  const rewarded =
-    klInReward === undefined
-      ? groups
-      : await withKlRewards(scoring(run), groups, { ...klInReward, temperature });
+  let rewarded = groups;
+  if (klInReward !== undefined)
+    for (const name of run.policies.keys()) {
+      const policy = { name, ...scoring(run, name) };
+      rewarded = await withKlRewards(policy, rewarded, { ...klInReward, temperature });
+    }
   return { groups: withAdvantages(rewarded, advantage), discarded };
 }
 
-/** The optimiser steps of an iteration. */
-function update(at: GrpoStanding, { updates }: TrainingData): Promise<StepsTaken> {
+/** The optimiser steps of an iteration, by policy. */
+async function update(at: GrpoStanding, { updates }: TrainingData): Promise<StepsByPolicy> {
   const { algorithm, rollout, train, lag } = at.run.options;
   enter(at, { name: 'update' });
-  return takeSteps(scoring(at.run), updates, {
-    algorithm,
-    temperature: rollout.sampling.temperature,
-    // At lag 1 the collection was drawn by older weights, with which it was compared when it ended.
-    parityBound: lag === 0 && isComparable(at.run) ? train.parityBound : undefined,
-    optimAt: (step) => optimAt(at, step),
-    onStep: () => {
-      at.midway = true;
-    },
-  });
+  const taken = new Map<string, StepsTaken>();
+  for (const name of at.run.policies.keys()) {
+    const own = updates.map((data) => data.filter(({ part }) => part.policy === name));
+    const steps = await takeSteps(scoring(at.run, name), own, {
+      algorithm,
+      temperature: rollout.sampling.temperature,
+      // At lag 1 the collection was drawn by older weights, with which it was compared when it ended.
+      parityBound: lag === 0 && isComparable(at.run) ? train.parityBound : undefined,
+      optimAt: (step) => optimAt(at, step),
+      onStep: () => {
+        at.midway = true;
+      },
+    });
+    taken.set(name, steps);
+  }
+  return taken;
 }
 
-const scoring = ({
-  learner,
-  reference = referenceOf(learner),
-}: GrpoRun): { learner: Learner; reference: Scorer } => ({ learner, reference });
+/** What scores and learns the tokens of a policy. */
+function scoring({ policies, reference }: GrpoRun, name: string) {
+  const { learner } = policies.get(name)!;
+  return { learner, reference: reference ?? referenceOf(learner) };
+}
 
 /** Positions in the schedule are planned: an iteration without data still uses its steps. */
 function optimAt({ run, state }: GrpoStanding, stepOfIteration: number) {
@@ -170,7 +187,7 @@ interface Iterated {
   gap: ParityGap | undefined;
   batch: TrainingData;
   ledger: Ledger;
-  taken: StepsTaken;
+  taken: StepsByPolicy;
   watch: Watch;
 }
 
@@ -192,7 +209,8 @@ async function record(at: GrpoStanding, iterated: Iterated): Promise<void> {
     // The iteration is complete without them.
     const { iteration } = at.state;
     const metrics = { ...iterationMetrics(report), ...metricsOf(at, made), ...run.system?.() };
-    const learned = learnedParts(collected, batch, taken);
+    const sent = new Map([...taken.values()].flatMap((steps) => [...steps.sent]));
+    const learned = learnedParts(collected, batch, { sent });
     run.emit({ type: 'iteration', iteration, metrics: measured(metrics), learned });
     at.midway = false;
   }
@@ -203,7 +221,9 @@ function reportOf(
   at: GrpoStanding,
   { collected, batch, ledger, taken, watch, gap, collections }: Iterated,
 ) {
-  const { steps, correction, sent } = taken;
+  const [own, ...others] = taken;
+  const [, { steps, correction }] = own!;
+  const sent = [...taken.values()].flatMap((one) => [...one.sent.values()]);
   const { algorithm, lag } = at.run.options;
   const { epochs: passes, updatesPerBatch } = algorithm;
   return {
@@ -212,8 +232,9 @@ function reportOf(
     ledger,
     steps,
     correction,
-    sent: sent.values(),
-    gap: lag === 0 && isComparable(at.run) ? steps[0]?.gap : gap,
+    sent,
+    others: new Map(others.map(([name, one]) => [name, one.steps])),
+    gap: lag === 0 && isComparable(at.run) ? gapOfAll(taken) : gap,
     staleness:
       lag === 0 ? undefined : at.state.optimizerSteps - collections.stepOf(at.state.iteration + 1),
     learningRate: optimAt(at, passes * updatesPerBatch - 1).learningRate,
@@ -221,6 +242,12 @@ function reportOf(
     seconds: { total: watch.total, ...watch.seconds },
   };
 }
+
+/** Of the first step of each policy, when generator and learner hold the same weights; undefined without a step. */
+const gapOfAll = (taken: StepsByPolicy): ParityGap | undefined =>
+  [...taken.values()]
+    .map(({ steps: [first] }) => first?.gap)
+    .reduce((one, other) => (one && other ? widerGap(one, other) : (one ?? other)));
 
 function advance(at: GrpoStanding, report: IterationReport): void {
   const { run, state } = at;

@@ -81,16 +81,22 @@ export interface TrainingResult {
   state: TrainerState;
 }
 
+/** A policy that is trained. */
+export interface TrainedPolicy {
+  learner: Learner;
+  /** Publishes the learner's weights to its generator. */
+  weights: WeightPublisher;
+}
+
 /** What a run trains with. */
 export interface GrpoRun extends TrainingOutput<TrainerState> {
   options: GrpoOptions;
   /** Where it continues; absent at the start. */
   from?: TrainerState | undefined;
-  learner: Learner;
-  /** The reference of the KL term; by default the learner's own. */
+  /** The policies that are trained, by name; the first is the one whose steps the state counts. */
+  policies: ReadonlyMap<string, TrainedPolicy>;
+  /** The reference of the KL term; by default each learner's own. */
   reference?: Scorer | undefined;
-  /** Publishes the learner's weights to the generator. */
-  weights: WeightPublisher;
   rollouts: Rollouts;
   tasks: TaskPlan;
   evalTasks: readonly Task[];

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
+import { onlyAgent } from '#agent_rl/core/rollout.ts';
 import { errorText } from '#agent_rl/cli/exit-code.ts';
 import { builtinPlugins } from '#agent_rl/compose/plugins/builtin-plugins.ts';
 import { noTasks } from '#agent_rl/compose/resolve-tasks.ts';
@@ -167,7 +168,10 @@ const provocations: Readonly<Record<string, () => Promise<string>>> = {
     warnings({ 'busy/collect': 0.95, 'seconds/tools': 100, 'seconds/generation': 5 }),
   '… % of … groups have equal rewards': () =>
     warnings({ 'group/zeroVariance': 10, 'group/allWrong': 10, 'group/allRight': 0 }),
-  'PARITY_BROKEN:': () => failed({ learner: Object.assign(new FakeLearner(), { gap: 0.5 }) }),
+  'PARITY_BROKEN:': () => {
+    const learner = Object.assign(new FakeLearner(), { gap: 0.5 });
+    return failed({ policies: new Map([[onlyAgent, { learner, weights: learner }]]) });
+  },
 };
 
 const rows = tableBelow(readDocument('docs/troubleshooting.md'), '## Symptoms').map(

@@ -1,7 +1,7 @@
 import type { CheckpointReason } from '#agent_rl/core/run-event.ts';
 import { unbiased } from '#agent_rl/core/services/generator.ts';
 import type { Task } from '#agent_rl/core/tasks/task.ts';
-import type { Rollout } from '#agent_rl/core/rollout.ts';
+import { onlyAgent, type Rollout } from '#agent_rl/core/rollout.ts';
 import type { EpisodeRequest } from '#agent_rl/rollout/episode-parts.ts';
 import { type Metrics } from '#agent_rl/telemetry/metric-names.ts';
 import { beginning } from '#agent_rl/trainer/standing.ts';
@@ -132,8 +132,7 @@ export const setUp = (
   let saved: TrainerState | undefined;
   const run: GrpoRun = {
     options: optionsWith(changes),
-    learner,
-    weights: learner,
+    policies: new Map([[onlyAgent, { learner, weights: learner }]]),
     rollouts,
     tasks: counting,
     evalTasks: [{ taskId: 'e', prompt: '', metadata: { family: 'sums' } }],

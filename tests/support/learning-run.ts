@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 
+import { onlyAgent } from '#agent_rl/core/rollout.ts';
 import { openTrainableAgent, type TrainableAgent } from '#agent_rl/compose/open-agent.ts';
 import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
 import { resolveRun } from '#agent_rl/compose/resolve-run.ts';
@@ -103,11 +104,11 @@ export async function learningRun(fault: Fault, job = codeExec) {
     // Otherwise the run would stop at the first wrong token, before the test can compare any.
     const parityBound =
       fault === 'other-tokens' ? { max: Infinity, mean: Infinity } : options.train.parityBound;
+    const learner = recordingLearner(agent.model.training.learner, trained, fault);
     const result = await trainGrpo(
       {
         options: { ...options, train: { ...options.train, parityBound } },
-        learner: recordingLearner(agent.model.training.learner, trained, fault),
-        weights: agent.model.training.weights,
+        policies: new Map([[onlyAgent, { learner, weights: agent.model.training.weights }]]),
         rollouts: agent.rollouts,
         tasks: new EpochPlan([...train].filter(job.isChosen), { seed: 1 }),
         evalTasks: [...held].filter(job.isChosen),

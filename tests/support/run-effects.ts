@@ -16,16 +16,22 @@ import { runContainer } from '#agent_rl/compose/plugins/container.ts';
 import { needs } from '#agent_rl/compose/plugins/plugin-needs.ts';
 import { withEnvironment } from '#agent_rl/compose/task-environments.ts';
 import { taskReadings } from '#agent_rl/compose/task-sources.ts';
-import { type FrozenModels, noFrozen } from '#agent_rl/compose/model/resolve-frozen.ts';
 import { modelResolvers, resolveModel } from '#agent_rl/compose/model/resolve-model.ts';
-import { attemptsOf, type Config, rewardName } from '#agent_rl/config/index.ts';
+import {
+  attemptsOf,
+  type Config,
+  configOfPolicy,
+  isTrained,
+  openedPolicies,
+  rewardName,
+} from '#agent_rl/config/index.ts';
 import { previewText } from '#agent_rl/jobs/train/train.ts';
 import { sourcesOf, trainerOptions, trainOptions } from '#agent_rl/jobs/train/trainer-options.ts';
 import { Cleanup } from '#agent_rl/core/stopping/cleanup.ts';
 import type { Task } from '#agent_rl/core/tasks/task.ts';
 import type { Outcome } from '#agent_rl/core/outcome.ts';
 import { Transcript } from '#agent_rl/core/transcript.ts';
-import type { Rollout } from '#agent_rl/core/rollout.ts';
+import { onlyAgent, type Rollout } from '#agent_rl/core/rollout.ts';
 import { defaultRunName } from '#agent_rl/runs/resume-point.ts';
 import type { EpisodeRequest } from '#agent_rl/rollout/episode-parts.ts';
 import { chooseTasks } from '#agent_rl/trainer/evaluate.ts';
@@ -100,19 +106,20 @@ const modelOf = (config: Config) =>
     },
   });
 
-/** The frozen models by their names, without looking for them. */
-const frozenOf = ({ agents, algorithm }: Config, like: Model): FrozenModels => {
-  const at = (folder: string) => ({ ...like, folder, layers: { base: folder, adapters: [] } });
-  const { reference } = algorithm.kl;
-  const own = agents.filter(({ model }) => model !== undefined);
-  return {
-    agents: new Map(own.map(({ name, model }) => [name, at(model!)])),
-    ...(reference !== undefined && { reference: at(reference) }),
-  };
-};
+/** The named policies with their models by name, without looking for them. */
+const policiesOf = (config: Config, known: Omit<Known, 'config'>) =>
+  new Map(
+    openedPolicies(config, { plays: true, trains: true }).map((name) => {
+      const own = configOfPolicy(config, name);
+      const layers = { base: own.model.path, adapters: [] };
+      const model = { ...known.model, folder: own.model.path, layers };
+      const learns = isTrained(config, name);
+      return [name, { ...known, config: own, model, format: undefined, learns }] as const;
+    }),
+  );
 
 function supervised({ config, chosen, model }: Known) {
-  const { evalFiles, ...sources } = sourcesOf({ config, chosen, model, frozen: noFrozen });
+  const { evalFiles, ...sources } = sourcesOf({ config, chosen, model, policies: new Map() });
   const learner = new FakeLearner();
   const examples = Array.from({ length: 7 }, (_, i) => {
     const transcript = new Transcript();
@@ -181,7 +188,7 @@ const tasksOf = (set: string, count: number): Task[] =>
 function reinforced({ config, chosen, model }: Known) {
   const sets = config.datasets.map(({ weight }, i) => ({ weight, tasks: tasksOf(`set${i}`, 40) }));
   return {
-    sources: sourcesOf({ config, chosen, model, frozen: frozenOf(config, model) }),
+    sources: sourcesOf({ config, chosen, model, policies: policiesOf(config, { chosen, model }) }),
     readings: taskReadings(config, chosen),
     datasets: config.datasets.map(({ dir, weight, environment }, set) => [
       dir,
@@ -237,8 +244,7 @@ async function trainedBy(
   const others: string[] = [];
   const run: GrpoRun = {
     options: trainerOptions(config, chosen, 'run'),
-    learner,
-    weights: learner,
+    policies: new Map([[onlyAgent, { learner, weights: learner }]]),
     rollouts,
     rewarding: openRewarding({ config, chosen, container: runContainer() }, new Cleanup()),
     tasks: planOf(sets, { seed, shuffle, maxSamples }),

@@ -58,16 +58,18 @@ interface DuetSetting {
   script?: Script;
   parts?: Partial<EpisodeParts>;
   learns?: Readonly<Record<string, boolean>>;
+  players?: Readonly<Record<string, string>>;
 }
 
 /** Plays one episode of a speaker and a guesser. */
-export async function playDuet({ environment: own, script, parts, learns = {} }: DuetSetting = {}) {
+export async function playDuet(setting: DuetSetting = {}) {
+  const { environment: own, script, parts, learns = {}, players = {} } = setting;
   const policy = new ScriptedPolicy(script ?? named);
   const environment = new Hints(own);
   const agents = ['speaker', 'guesser'].map((name) => ({
     name,
     learns: learns[name] ?? true,
-    policy: 'policy',
+    policy: players[name] ?? 'policy',
   }));
   const all: EpisodeParts = {
     policy,

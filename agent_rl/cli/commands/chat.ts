@@ -4,7 +4,7 @@ import { optionsWithout, refuseBoth } from '../flags/config-flags.ts';
 import { type Flag, textFlag } from '../flags/flag.ts';
 import { printer } from '../io.ts';
 import { configFor, prepare } from '../prepare.ts';
-import { checkpointWord } from './eval.ts';
+import { checkpointWord, policyFlag } from './eval.ts';
 
 const color: Flag<boolean | undefined> = {
   option: { type: 'boolean', describe: 'Colour the output (default: when stdout is a terminal)' },
@@ -28,6 +28,7 @@ export const chat = command({
     prompt: textFlag(
       'Send this message and show the transcript, with each token coloured by its source. Without --prompt, chat sends each line of standard input; /reset and /exit are commands',
     ),
+    policy: policyFlag,
     color,
   },
   settings: optionsWithout([

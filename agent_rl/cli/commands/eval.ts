@@ -10,6 +10,11 @@ export const checkpointWord = textFlag(
   'Run folder or checkpoint (default: the model of the run file)',
 );
 
+/** The policy that a command uses, of a run with several. */
+export const policyFlag = textFlag(
+  'Name of a policy under policies, used in place of the one at the top level (default: policy)',
+);
+
 const checkpoints: Flag<string[]> = {
   option: {
     type: 'string',
@@ -43,7 +48,11 @@ export const evaluate = command({
     ['--config my_run.yaml --model Qwen/Qwen3-0.6B', 'A model before training'],
   ],
   positionals: { checkpoints },
-  flags: { split: textFlag('Split to evaluate on (default: dataset.evalSplit)'), quiet: quietFlag },
+  flags: {
+    split: textFlag('Split to evaluate on (default: dataset.evalSplit)'),
+    policy: policyFlag,
+    quiet: quietFlag,
+  },
   settings: {
     ...optionsWithout([
       'train-split',

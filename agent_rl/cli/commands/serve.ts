@@ -3,7 +3,7 @@ import { command } from '../command.ts';
 import { optionsWithout, refuseBoth } from '../flags/config-flags.ts';
 import { choiceFlag, numberFlag, switchFlag, textFlag } from '../flags/flag.ts';
 import { configFor, prepare } from '../prepare.ts';
-import { checkpointWord } from './eval.ts';
+import { checkpointWord, policyFlag } from './eval.ts';
 
 /** The flags that only a served model has, as they are where they are not given. */
 const ofModel = {
@@ -11,6 +11,7 @@ const ofModel = {
   port: 8000,
   apiKeyEnv: undefined,
   name: undefined,
+  policy: undefined,
   answers: 8,
   requests: 256,
   acceptWeights: false,
@@ -62,6 +63,7 @@ export const serve = command({
     ),
     host: textFlag('Address to listen on', ofModel.host),
     'api-key-env': textFlag('Environment variable with the key that clients must send'),
+    policy: policyFlag,
     name: textFlag("Model name for clients (default: the folder's name)"),
     answers: numberFlag(
       'Answers to generate in parallel',

@@ -6,7 +6,10 @@ import { longestTokens, openEngine } from './open-engine.ts';
  * Log-probabilities under a run's model as it is on disk. Each call opens and closes an engine: there is at most one
  * call.
  */
-export const modelScorer = ({ config, model }: ResolvedRun, signal: AbortSignal): Scorer => ({
+export const modelScorer = (
+  { config, model }: Pick<ResolvedRun, 'config' | 'model'>,
+  signal: AbortSignal,
+): Scorer => ({
   async score(tokens, options) {
     const longest = longestTokens(config);
     const request = {

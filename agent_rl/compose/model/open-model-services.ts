@@ -12,7 +12,7 @@ import {
   unbiased,
 } from '../../core/services/generator.ts';
 import type { Learner } from '../../core/services/learner.ts';
-import type { Scorer } from '../../core/services/scorer.ts';
+import { type Scorer, scorerOf } from '../../core/services/scorer.ts';
 import { WeightBus } from '../../core/services/weight-bus.ts';
 import type { WeightPublisher } from '../../core/services/weights.ts';
 import { abortableStart } from '../../core/stopping/abort.ts';
@@ -25,106 +25,104 @@ import { CheckedGenerator } from '../../generation/checked-generator.ts';
 import { RecordingGenerator } from '../../generation/recording/recording-generator.ts';
 import type { EngineClient } from '../../engine-thread/engine-client.ts';
 import { checkCacheFits } from '../../engine-thread/memory-plan.ts';
-import { type FrozenServices, openFrozen } from './open-frozen.ts';
 import { engineThreads, trainingLoss } from './open-engine.ts';
 import { modelScorer } from './model-scorer.ts';
-import { type ModelServicesRequest, RunEngines } from './run-engines.ts';
+import { type ModelServicesRequest, PolicyEngines, type PolicyOf } from './policy-engines.ts';
+import { withSetting } from './resolved-policy.ts';
 import { sumOfCounted } from '../../runs/run-usage.ts';
 import type { ResolvedRun } from '../resolve-run.ts';
 
-/** What samples tokens and, in training, what learns. */
-export interface ModelServices {
+/** What samples and learns the tokens of one policy. */
+export interface PolicyServices {
   generator: Generator;
-  /** Engines of this process behind them. */
+  /** Log-probabilities of its weights, which never change; only of the reference of a KL term. */
+  scorer?: Scorer | undefined;
+  /** Only of a policy that is trained. */
+  training?: { learner: Learner; weights: WeightPublisher } | undefined;
+}
+
+/** What samples tokens and, in training, what learns. */
+export interface ModelServices extends PolicyServices {
+  /** The named policies, which play or score beside it. */
+  others: ReadonlyMap<string, PolicyServices>;
+  /** Engines of this process behind all of them. */
   engines: readonly EngineClient[];
   /** What they repaired or skipped. */
   incidents: EventLog<string>;
-  /** The frozen models that play agents, by agent. */
-  opponents: FrozenServices['opponents'];
-  /** Only in training; with a reference where it is not the learner's own. */
-  training?: {
-    learner: Learner;
-    weights: WeightPublisher;
-    reference?: Scorer;
-    /** All generators; each records what it draws. */
-    recordings: readonly RecordingGenerator[];
-  };
+  /** The generators of all policies in training; each records what it draws. */
+  recordings: readonly RecordingGenerator[];
 }
 
 /**
- * Opens the generator and, for training, the learner of a run.
+ * Opens the generators and, for training, the learners of a run's policies: one after another, so that a policy that does
+ * not fit in the remaining memory is refused.
  *
- * @throws AgentRlError for what cannot be opened, or if learner and generator cannot share weights
+ * @throws AgentRlError for what cannot be opened, or if learner and generator cannot share weights; of a named policy it
+ * begins with `policies.NAME`
  */
 export async function openModelServices(
   run: ResolvedRun,
   request: ModelServicesRequest,
   opened: Cleanup,
 ): Promise<ModelServices> {
-  const engines = new RunEngines(run, request, opened);
+  const engines: EngineClient[] = [];
   const { incidents } = request;
-  const drawing = opened.add(await openGenerator(run, request, { engines, incidents }));
+  const top = { ...run, learns: true, plays: true, scores: false };
+  const own = await openPolicy(top, request, opened, engines);
+  const others = new Map<string, PolicyServices>();
+  const { reference } = run.config.algorithm.kl;
+  for (const [name, policy] of run.policies) {
+    const plays = run.config.agents.some((agent) => agent.policy === name);
+    const scores = request.trains && name === reference;
+    const opening = () => openPolicy({ ...policy, plays, scores }, request, opened, engines);
+    others.set(name, await withSetting(`policies.${name}`, opening));
+  }
+  const generators = [own, ...others.values()].map(({ generator }) => generator);
+  const recordings = generators.filter((one) => one instanceof RecordingGenerator);
+  return { ...own, others, engines, incidents, recordings };
+}
+
+async function openPolicy(
+  policy: PolicyOf,
+  asked: ModelServicesRequest,
+  opened: Cleanup,
+  all: EngineClient[],
+): Promise<PolicyServices> {
+  const { config, scores, learns } = policy;
+  const { incidents } = asked;
+  const trains = asked.trains && learns;
+  const request = { ...asked, trains };
+  const engines = new PolicyEngines(policy, request, opened, all);
+  const drawing = opened.add(await openGenerator(policy, request, { engines, incidents }));
   const info = await drawing.describe();
-  requireContext(info, run.config.policy.maxContextTokens);
+  if (policy.plays) requireContext(info, config.policy.maxContextTokens);
   if (!info.reproducible)
     incidents.add(
-      `Generator ${info.name} is not reproducible: the same seed may give different results.${request.trains ? ' A resumed run takes earlier samples from its journal.' : ''}`,
+      `Generator ${info.name} is not reproducible: the same seed may give different results.${trains ? ' A resumed run takes earlier samples from its journal.' : ''}`,
     );
-  const openFrozenModels = () =>
-    openFrozen(run, request.workers, (model, asked) => engines.frozen(model, asked));
-  if (!request.trains) {
-    const { opponents } = await openFrozenModels();
-    return { generator: drawing, engines: engines.all, incidents, opponents };
-  }
-  const learner = opened.add(await openLearner(run, request, { engines, incidents }));
-  const overlaps = run.config.async.lag > 0;
+  const scorer = scores ? scorerOf((await engines.shared()).learner) : undefined;
+  const generator = asked.trains ? new RecordingGenerator(drawing) : drawing;
+  if (!trains) return { generator, scorer };
+  const learner = opened.add(await openLearner(policy, request, { engines, incidents }));
+  const overlaps = config.async.lag > 0;
   if (overlaps && learner.keepPublished === undefined)
     incidents.add(
       `Learner ${(await learner.describe()).name} keeps no published weights to score with: with async.lag 1, generator and learner are not compared (parity/* is absent).`,
     );
-  const frozen = await openFrozenModels();
-  const generator = new RecordingGenerator(drawing);
-  const opponents = recorded(frozen.opponents);
-  const { reference } = frozen;
   const folder = await mkdtemp(join(tmpdir(), 'agent-rl-weights-'));
   opened.defer(() => rm(folder, { recursive: true, force: true }));
-  const weights = opened.add(
-    await WeightBus.connect({
-      learner,
-      generators: [generator],
-      folder,
-      overlaps,
-    }),
-  );
-  return {
-    generator,
-    engines: engines.all,
-    incidents,
-    opponents,
-    training: {
-      learner,
-      weights,
-      ...(reference && { reference }),
-      recordings: [generator, ...new Set(opponents.values())],
-    },
-  };
-}
-
-/** Each generator once, though it may play several agents. */
-function recorded(opponents: FrozenServices['opponents']): ReadonlyMap<string, RecordingGenerator> {
-  const made = new Map(
-    [...new Set(opponents.values())].map((one) => [one, new RecordingGenerator(one)]),
-  );
-  return new Map([...opponents].map(([agent, one]) => [agent, made.get(one)!]));
+  const bus = { learner, generators: [generator], folder, overlaps };
+  const weights = opened.add(await WeightBus.connect(bus));
+  return { generator, scorer, training: { learner, weights } };
 }
 
 /** The totals of all generators of a run; null if no generator counts. */
 export async function generationTotals({
   generator,
-  opponents,
-}: Pick<ModelServices, 'generator' | 'opponents'>): Promise<GenerationTotals | null> {
-  const all = new Set([generator, ...opponents.values()]);
-  const totals = await Promise.all([...all].map(async (one) => (await one.totals?.()) ?? null));
+  others,
+}: Pick<ModelServices, 'generator' | 'others'>): Promise<GenerationTotals | null> {
+  const all = [generator, ...[...others.values()].map((one) => one.generator)];
+  const totals = await Promise.all(all.map(async (one) => (await one.totals?.()) ?? null));
   return totals.reduce(sumOfCounted, null);
 }
 
@@ -138,11 +136,11 @@ function requireContext({ name, maxContextTokens: holds }: GeneratorInfo, asked:
 }
 
 async function openGenerator(
-  run: ResolvedRun,
+  policy: PolicyOf,
   { workers, trains, signal }: ModelServicesRequest,
-  { engines, incidents }: { engines: RunEngines; incidents: EventLog<string> },
+  { engines, incidents }: { engines: PolicyEngines; incidents: EventLog<string> },
 ): Promise<Generator> {
-  const { config, chosen, model } = run;
+  const { config, chosen, model } = policy;
   const { maxContextTokens, sampling } = config.policy;
   const own = chosen.policy.entry.spec.openGenerator;
   const { spec, plugin } = chosen.generator.entry;
@@ -160,7 +158,7 @@ async function openGenerator(
       ...(trains ? [sampling] : []),
       { ...unbiased, temperature: attemptsOf(config.eval).temperature },
     ],
-    scorer: modelScorer(run, signal),
+    scorer: modelScorer(policy, signal),
     trains,
     adapters: config.model.adapters,
     newAdapter: model.newAdapter !== undefined,
@@ -190,9 +188,9 @@ async function openGenerator(
 }
 
 async function openLearner(
-  { config, chosen, model }: ResolvedRun,
+  { config, chosen, model }: PolicyOf,
   { signal, imitates }: ModelServicesRequest,
-  { engines, incidents }: { engines: RunEngines; incidents: EventLog<string> },
+  { engines, incidents }: { engines: PolicyEngines; incidents: EventLog<string> },
 ): Promise<Learner> {
   const { spec, plugin } = chosen.learner.entry;
   enterPlugin(`learner "${spec.name}"`);

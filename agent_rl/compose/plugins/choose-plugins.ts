@@ -25,6 +25,7 @@ import {
   type Kinds,
   ownSettings,
   type PluginBlock,
+  policyKinds,
   type Plugins,
   type SpecOf,
 } from './kinds.ts';
@@ -156,9 +157,24 @@ export function choosePlugins(
     const weights = [config.algorithm.environmentWeight, ...rewards.map(({ weight }) => weight)];
     for (const name of kindNames) choice.refuseUnusable(name, attempts, weights);
   }
+  choice.ofPolicies();
   choice.throwProblems();
   // Every entry is there: a missing one is a problem, and problems were just thrown.
   return attempts as ChosenPlugins;
+}
+
+/**
+ * What each named policy of a run uses: the run's plugins, with its own policy, format, generator and learner.
+ *
+ * @param chosen the run's plugins, which `choosePlugins` found without problems
+ */
+export function choosePolicies(
+  loaded: LoadedConfig,
+  plugins: Plugins,
+  chosen: ChosenPlugins,
+): ReadonlyMap<string, ChosenPlugins> {
+  const own = new Choice(loaded, plugins, []).ofPolicies();
+  return new Map([...own].map(([name, parts]) => [name, Object.assign({}, chosen, parts)]));
 }
 
 /** Means the format that is inferred from the chat template. */
@@ -200,6 +216,24 @@ class Choice {
     return Object.fromEntries(chosen) as Attempts;
   }
 
+  /** The plugins of the named policies; a block that a policy leaves out is the top level's. */
+  ofPolicies(): ReadonlyMap<string, Partial<ChosenPlugins>> {
+    const { config } = this.loaded;
+    const named = isRecord(config.policies) ? Object.keys(config.policies) : [];
+    const own = named.map((policy): [string, Partial<ChosenPlugins>] => {
+      const parts = policyKinds.flatMap((name) => {
+        const at = `policies.${policy}.${kindOf(name).at}`;
+        const [block] = blocksOf(config, { at });
+        const [inner] = at.split('.').slice(2);
+        const isOwn = isRecord(config.policies[policy]) && inner! in config.policies[policy];
+        if (!isOwn || block === undefined) return [];
+        return [[kindOf(name).chosen, this.#more(name, block)] as const];
+      });
+      return [policy, Object.fromEntries(parts) as Partial<ChosenPlugins>];
+    });
+    return new Map(own);
+  }
+
   /** A plugin, and the run's options for plugins of its kind besides their settings. */
   #more(name: KindName, block: PluginBlock): AnyAttempt | undefined {
     const { path, value } = block;
@@ -232,7 +266,7 @@ class Choice {
       return { ...noPlugin };
     }
     const entry = registry.get(value.type);
-    const own = ownSettings(kindOf(name));
+    const own = ownSettings(path.startsWith('policies.') ? { at: path } : kindOf(name));
     const schema = besides(own, entry.spec.settings);
     const { value: checked, problems } = checkSettings(entry, () =>
       checkBlock(schema, value, { path, places }),

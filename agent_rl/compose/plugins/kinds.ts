@@ -115,6 +115,9 @@ export type SpecOf<Name extends KindName> =
 /** Everything a run can name: a registry of each kind. */
 export type Plugins = { readonly [Name in KindName]: Registry<SpecOf<Name>> };
 
+/** The kinds whose plugins each policy of a run names for itself, see `policies`. */
+export const policyKinds = ['policies', 'toolCallFormats', 'generators', 'learners'] as const;
+
 /** A kind without its own types, for code that handles every kind. */
 export interface AnyKind extends KindRow {
   kind: PluginKind<

@@ -19,7 +19,7 @@ const KlBlock = block(
       within(0, 100, 0),
     ),
     reference: optionalText(
-      'Folder of the reference model, which must use the same tokenizer; by default the starting weights',
+      'Name of the reference policy, from policies; by default the starting weights',
     ),
   },
   'Penalty for moving away from a frozen reference model',

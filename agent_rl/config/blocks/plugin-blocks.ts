@@ -36,8 +36,8 @@ export const AgentsBlock = Type.Array(
     {
       name: text("The agent's name in the environment", { minLength: 1 }),
       train: flag("Train on this agent's tokens", true),
-      model: optionalText(
-        'Folder of a frozen model that plays this agent. It needs train: false and the tokenizer of the trained model. By default the trained weights play the agent',
+      policy: optionalText(
+        'Name of the policy that plays this agent, from policies. By default the policy of the top level plays it',
       ),
     },
     { additionalProperties: false },
@@ -45,7 +45,7 @@ export const AgentsBlock = Type.Array(
   {
     default: [],
     description:
-      'Options of agents in multi-agent environments; by default the trained weights play all agents, and all learn',
+      'Options of agents in multi-agent environments; by default the policy of the top level plays all agents, and all learn',
   },
 );
 

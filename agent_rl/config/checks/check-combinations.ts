@@ -1,8 +1,10 @@
 import { messageOf } from '../../core/errors.ts';
+import { onlyAgent } from '../../core/rollout.ts';
 import { showValue } from '../../core/show-value.ts';
 import { ModelBlock } from '../blocks/model-block.ts';
 import { TrainBlock } from '../blocks/train-block.ts';
 import { type Config, runLength } from '../config-schema.ts';
+import { isTrained } from '../policies.ts';
 import { placeOf, type Places, pointerStep, type Problem } from './problem.ts';
 import { sandboxProblems } from './sandbox-problems.ts';
 
@@ -186,6 +188,43 @@ function ofSource(
   ];
 }
 
+const ofPolicies = ({ agents, algorithm, policies, train }: Config): Check[] => {
+  const names = [onlyAgent, ...Object.keys(policies)];
+  const { reference } = algorithm.kl;
+  const used = [...agents.map(({ policy }) => policy), reference];
+  const unknown = (name: string | undefined) => name !== undefined && !names.includes(name);
+  const allowed = `${names.join(', ')}. Name one of them, or add it under policies`;
+  return [
+    ...agents.map(({ policy }, index): Check => [
+      `agents.${index}.policy`,
+      unknown(policy),
+      `no policy is named ${showValue(policy)}. Policies: ${allowed}.`,
+    ]),
+    [
+      'algorithm.kl.reference',
+      unknown(reference),
+      `no policy is named ${showValue(reference)}. Policies: ${allowed}: policies: {NAME: {model: {path: FOLDER}}}.`,
+    ],
+    [
+      'algorithm.kl.reference',
+      reference !== undefined && !unknown(reference) && isTrained({ policies }, reference),
+      `${showValue(reference)} is trained, but a reference must not change. Name a policy without a learner.`,
+    ],
+    ...Object.entries(policies).flatMap(([name, { model, learner }]): Check[] => [
+      [
+        `policies.${name}`,
+        train.mode === 'rl' && !used.includes(name),
+        `nothing uses this policy. Name it in agents[].policy or algorithm.kl.reference, or remove it.`,
+      ],
+      [
+        `policies.${name}.model.lora`,
+        learner === undefined && model?.lora !== undefined,
+        `has no effect: policy ${name} has no learner, so its weights never change. Add policies.${name}.learner: {type: engine}, or remove lora.`,
+      ],
+    ]),
+  ];
+};
+
 const ofModelAndData = ({ dataset, datasets, model, train }: Config): Check[] => [
   [
     'model.quantizeBlockSize',
@@ -214,7 +253,7 @@ const ofModelAndData = ({ dataset, datasets, model, train }: Config): Check[] =>
  * Checks across blocks, each of which is valid by itself: settings that contradict others, and settings without effect.
  */
 export function checkCombinations(config: Config, places: Places): Problem[] {
-  const checks = [ofRollouts, ofRewardsAndLoss, ofTraining, ofModelAndData];
+  const checks = [ofRollouts, ofRewardsAndLoss, ofTraining, ofPolicies, ofModelAndData];
   const found = [
     ...checks.flatMap((check) => check(config, places)).filter(([, isWrong]) => isWrong),
     ...sandboxProblems(config.sandbox).map(({ setting, text }): Check => [

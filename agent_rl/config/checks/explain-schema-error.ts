@@ -47,6 +47,13 @@ function unknownKey(error: ErrorObject, pointer: string, context: ErrorContext):
   const key = String(error.params['additionalProperty']);
   const path = [...pathOf(pointer), key].join('.');
   const { key: location } = placeOf(context.places, pointer + pointerStep(key));
+  // A block whose keys are names says in its description which names it takes.
+  if (error.parentSchema?.['patternProperties'] !== undefined)
+    return {
+      location,
+      path,
+      text: `is not an allowed name. ${error.parentSchema['description']}.`,
+    };
   const allowed = Object.keys((error.parentSchema?.['properties'] as object | undefined) ?? {});
   const near = nearestName(key, allowed);
   const elsewhere = context.knownPaths.find((known) => known.split('.').at(-1) === key);

@@ -186,6 +186,7 @@ const idle: readonly IdleRule[] = [
       'journal',
       'gateway',
       'agents',
+      'policies',
       'policy.maxTurnTokens',
       'policy.maxContextTokens',
       'generator',

@@ -48,6 +48,8 @@ export interface AgentParts<Row = object> {
   environment?: Class<AnyEnvironment> | string | SettingsInCode;
   /** `agents:` of a run file, of an environment that has several. */
   agents?: readonly SettingsInCode[];
+  /** `policies:` of a run file, by name. */
+  policies?: SettingsInCode;
   /** Added to the environment's own reward. */
   reward?: RewardInCode<Row>;
   /** More rewards: functions and classes marked with `reward(…)`, or blocks of a run file. */

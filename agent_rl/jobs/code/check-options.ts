@@ -47,6 +47,7 @@ const parts = {
   },
   environment: onePlugin('environment'),
   agents: list,
+  policies: block,
   agent: { is: isFunction, allowed: 'a function that runs the agent and returns its answer' },
   isModelError: { is: isFunction, allowed: 'a function that takes the error that the agent threw' },
   reward: {
@@ -79,6 +80,7 @@ const controls = {
   quiet: flag,
 } satisfies Record<string, Expected>;
 
+const policyName = { is: isText, allowed: 'the name of a policy under policies' };
 const config: Expected = { is: isText, allowed: 'the path of a run file' };
 
 /** Refuses what a training cannot be made of. @throws AgentRlError `CONFIG_INVALID` */
@@ -96,12 +98,14 @@ export function checkTrainingOptions(options: unknown): void {
 /** Refuses what an evaluation cannot be made of. @throws AgentRlError `CONFIG_INVALID` */
 export const checkEvaluationOptions = (options: unknown): void =>
   check('evaluateAgent', recordOf('evaluateAgent', options), {
-    known: { ...common, ...parts, tasks: rows },
+    known: { ...common, ...parts, tasks: rows, policyName },
   });
 
 /** Refuses what an agent cannot be opened with. @throws AgentRlError `CONFIG_INVALID` */
 export const checkLoadOptions = (options: unknown): void =>
-  check('loadAgent', recordOf('loadAgent', options), { known: { ...common, ...parts } });
+  check('loadAgent', recordOf('loadAgent', options), {
+    known: { ...common, ...parts, policyName },
+  });
 
 interface Allowed {
   known: Readonly<Record<string, Expected>>;

@@ -28,6 +28,8 @@ export interface LoadAgentOptions extends Omit<
   AgentParts,
   'reward' | Exclude<JudgingPart, 'environment'>
 > {
+  /** The policy to open, of a run with several; the one at the top level by default. */
+  policyName?: string;
   /** Stops the opening. */
   signal?: AbortSignal;
   print?: (text: string) => void;
@@ -72,6 +74,7 @@ export async function openLoadedAgent(
 ): Promise<LoadedAgent> {
   checkLoadOptions(options);
   const { signal = new AbortController().signal, print = () => undefined } = options;
+  const { policyName: policy } = options;
   const { path, base } = checkpointGiven('loadAgent', checkpoint);
   const described = await agentInCode(
     { ...options, rewards: [], trackers: [] },
@@ -80,7 +83,8 @@ export async function openLoadedAgent(
   );
   const instead = callInstead.load(checkpoint);
   const prepared = await prepareRun({ ...described, needs: 'agent', instead }, signal);
-  const run = await resolveRun(prepared, { checkpoint: path, signal, print, trains: false });
+  const asked = { checkpoint: path, policy, signal, print, trains: false };
+  const run = await resolveRun(prepared, asked);
   const agent = await openAgent(run, { workers: 1, trains: false, packs: true, signal });
   agent.model?.incidents.listen((text) => print(`Note: ${text}`));
   const play = async (

@@ -106,7 +106,8 @@ export const evaluationOf =
     { agent, signal }: Evaluated,
   ): Evaluate =>
   async (iteration, run, journal) => {
-    const { weights, learner, recordings } = agent.model.training;
+    const { recordings, training } = agent.model;
+    const { weights, learner } = training;
     for (const one of recordings) one.recordIn(journal.run);
     const publisher = journal.weights(weights, learner);
     if (!(await doneUnlessAborted(() => publisher.publish(signal), signal))) return undefined;

@@ -26,6 +26,7 @@ export async function concluded(run: ResolvedRun, record: OpenRun, { result, fac
   const ended = summaryOf(result, {
     seed: config.run.seed,
     weightsSha256: saved.weightsSha256,
+    policies: saved.policies,
     checkpoint: saved.path,
     ...parameters,
     prices: config.run.prices,

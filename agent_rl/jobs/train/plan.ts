@@ -1,3 +1,5 @@
+import { sum } from '../../algorithms/statistics.ts';
+import { countParameters } from '../../../model/adapters/adapter.ts';
 import { largest } from '../../core/long-lists.ts';
 import { engineThreads } from '../../compose/model/open-engine.ts';
 import { sandboxWorkers } from '../../compose/open-run-sandbox.ts';
@@ -24,7 +26,9 @@ import { scorings } from './measure-speed.ts';
 type PlannedRun = Pick<ResolvedRun, 'config' | 'length' | 'attempts'>;
 
 /** What the plan of a run follows from besides its config. */
-export function planFacts({ config, chosen, parameters, tasks }: ResolvedRun) {
+export function planFacts({ config, chosen, parameters, policies, tasks }: ResolvedRun) {
+  const learning = [...policies.values()].filter(({ learns }) => learns);
+  const named = learning.map(({ model }) => countParameters(model.description));
   const left = withoutTasks(tasks.sets, new Set(tasks.selection));
   const listed = left.flatMap(({ endless, tasks: own }) => (endless === undefined ? own : []));
   return {
@@ -33,7 +37,9 @@ export function planFacts({ config, chosen, parameters, tasks }: ResolvedRun) {
     endless: left.flatMap(({ endless }) => endless?.source ?? []),
     selectionTasks: tasks.selection.length,
     evalTasks: tasks.evaluation.length,
-    ...parameters,
+    /** Of all policies that are trained. */
+    parameters: sum([parameters, ...named].map((one) => one.parameters)),
+    trainedParameters: sum([parameters, ...named].map((one) => one.trainedParameters)),
     /** At once; 0 where nothing asks for one. */
     sandboxes: needs(chosen, 'sandbox') ? sandboxWorkers(config) : 0,
     /** Most in an episode of the run: each has a transcript. */

@@ -1,7 +1,9 @@
+import { join } from 'node:path';
+
 import type { ResolvedRun } from '../../compose/resolve-run.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import type { Learner } from '../../core/services/learner.ts';
-import { readTrainerState } from '../../runs/checkpoints.ts';
+import { readTrainerState, type SavedPolicy } from '../../runs/checkpoints.ts';
 import type { OpenRun } from '../../runs/open-run.ts';
 import type { ResumePoint } from '../../runs/resume-point.ts';
 import type { RunUsage } from '../../runs/run-usage.ts';
@@ -18,6 +20,7 @@ export interface RestoreRequest {
   record: OpenRun;
   resume: ResumePoint;
   learner: Learner;
+  others?: ReadonlyMap<string, SavedPolicy> | undefined;
   run: Pick<ResolvedRun, 'length'>;
 }
 
@@ -31,12 +34,14 @@ export async function restoreRun({
   record,
   resume,
   learner,
+  others = new Map(),
   run,
 }: RestoreRequest): Promise<{ state: SavedProgress | undefined; changed: readonly string[] }> {
   const { checkpoint } = resume;
   let state: SavedProgress | undefined;
   if (checkpoint !== undefined) {
     await learner.loadState(checkpoint);
+    for (const [name, other] of others) await other.learner.loadState(join(checkpoint, name));
     state = readTrainerState(checkpoint) as SavedProgress;
     requireWithin(state.iteration, run);
   }

@@ -4,6 +4,7 @@ import type { Learner } from '../../core/services/learner.ts';
 import { throwIfStopped } from '../../core/stopping/abort.ts';
 import { Cleanup } from '../../core/stopping/cleanup.ts';
 import { SessionJournal } from '../../runs/journal/session-journal.ts';
+import type { SavedPolicy } from '../../runs/checkpoints.ts';
 import { OpenRun } from '../../runs/open-run.ts';
 import { resumePoint, type ResumePoint, whereToResume } from '../../runs/resume-point.ts';
 import { checkRunFolder, type RunFolder } from '../../runs/run-folder.ts';
@@ -25,6 +26,8 @@ export interface ReadyTraining<State extends { iteration: number }> {
   /** With the tasks that are left. */
   run: ResolvedRun;
   learner: Learner;
+  /** The learners of named policies, and where the texts of their models are. */
+  others?: ReadonlyMap<string, SavedPolicy>;
   /** What the run will do, in words and as a dry run's result. */
   plan(beginning: Beginning): Promise<{ text: string; facts: JobResult }>;
   /** Logs what it begins with. @returns the subscribers, in addition to the subscribers of every session */
@@ -139,13 +142,13 @@ async function inSession<State extends { iteration: number }>(
   ready: ReadyTraining<State>,
   { trackers, ...begun }: Begun,
 ): Promise<JobResult> {
-  const { run, learner } = ready;
+  const { run, learner, others } = ready;
   const { record, resume, usage, options } = begun;
   const { folder, log } = record;
   usage.restartClock();
   for (const note of run.notes) log.info(note);
   for (const warning of run.warnings) log.shown(warning);
-  const restored = resume && (await restoreRun({ record, resume, learner, run }));
+  const restored = resume && (await restoreRun({ record, resume, learner, others, run }));
   // It was written by the same way of training: a run keeps its mode.
   const saved = restored?.state as Session<State>['saved'];
   const journal = begun.opened.add(
@@ -195,6 +198,7 @@ async function inSession<State extends { iteration: number }>(
           step: state.iteration,
           state: { ...state, ...(await ready.progress(session)) },
           learner,
+          others,
           textFolder: run.model.textFolder,
           drawn: drawnBy(state),
         }),

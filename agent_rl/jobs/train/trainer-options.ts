@@ -2,7 +2,6 @@ import { algorithmParts, klParts, type PartName } from '../../compose/plugins/al
 import type { ChosenPlugins } from '../../compose/plugins/choose-plugins.ts';
 import { taskReadings } from '../../compose/task-sources.ts';
 import { engineThreads } from '../../compose/model/open-engine.ts';
-import { frozenBySetting } from '../../compose/model/resolve-frozen.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import { type Config, runLength, samplingOf } from '../../config/index.ts';
 import type { GrpoOptions, TrainOptions } from '../../trainer/training-options.ts';
@@ -45,8 +44,8 @@ export function sourcesOf({
   config,
   chosen,
   model,
-  frozen,
-}: Pick<ResolvedRun, 'config' | 'chosen' | 'model' | 'frozen'>): RunSources {
+  policies,
+}: Pick<ResolvedRun, 'config' | 'chosen' | 'model' | 'policies'>): RunSources {
   const { dataset, datasets, run, train } = config;
   // Conversations have one format; supervised training reads tasks only where it evaluates.
   const readsTasks = train.mode === 'rl' || config.eval.every > 0;
@@ -63,9 +62,7 @@ export function sourcesOf({
       chosen.tools.flatMap(({ set, entry }) => (set === undefined ? [] : [entry.spec])),
     ),
     model: model.layers,
-    frozen: new Map(
-      [...frozenBySetting(frozen)].map(([setting, { layers }]) => [setting, layers] as const),
-    ),
+    policies: new Map([...policies].map(([name, one]) => [name, one.model.layers])),
     machine: thisMachine({ device: run.device, engineThreads: engineThreads(config) }),
   };
 }

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 
 import { generationTotals } from '../../compose/model/open-model-services.ts';
-import { frozenBySetting } from '../../compose/model/resolve-frozen.ts';
 import type { ResolvedRun } from '../../compose/resolve-run.ts';
 import { abortableStart } from '../../core/stopping/abort.ts';
+import { onlyAgent } from '../../core/rollout.ts';
 import { throwIfFailed } from '../../core/stopping/stray-failure.ts';
 import { RunCosts } from '../../runs/cost/run-costs.ts';
 import { openTrainingDisplay } from '../../runs/display/open-training-display.ts';
@@ -13,7 +13,12 @@ import { RunSettings } from '../../runs/query/run-settings.ts';
 import { addUsage } from '../../runs/run-usage.ts';
 import { warningsOf } from '../../runs/signs/run-watch.ts';
 import { StallWatch } from '../../threads/stall-watch.ts';
-import type { Subscriber, TrainerState, TrainingOutput } from '../../trainer/trainer-contracts.ts';
+import type {
+  Subscriber,
+  TrainedPolicy,
+  TrainerState,
+  TrainingOutput,
+} from '../../trainer/trainer-contracts.ts';
 import { trainGrpo } from '../../trainer/train-grpo.ts';
 import { reportGroups } from '../../../dataset/tasks/task-sets.ts';
 import { promptOf } from '../explain/prompt-of.ts';
@@ -62,8 +67,28 @@ export class GrpoTraining implements ReadyTraining<TrainerState> {
     });
   }
 
+  /** The policies that are trained; the one at the top level comes first. */
+  get policies(): ReadonlyMap<string, TrainedPolicy> {
+    const { training, others } = this.ready.agent.model;
+    const named = [...others].flatMap(([name, one]) =>
+      one.training === undefined ? [] : [[name, one.training] as const],
+    );
+    return new Map([[onlyAgent, training], ...named]);
+  }
+
   get learner() {
     return this.ready.agent.model.training.learner;
+  }
+
+  get others() {
+    return new Map(
+      [...this.policies]
+        .filter(([name]) => name !== onlyAgent)
+        .map(([name, { learner }]) => {
+          const { textFolder } = this.run.policies.get(name)!.model;
+          return [name, { learner, textFolder }];
+        }),
+    );
   }
 
   async plan({ folder }: Beginning) {
@@ -149,13 +174,18 @@ export class GrpoTraining implements ReadyTraining<TrainerState> {
     const { config, chosen, tasks } = this.run;
     const { signal } = this.options;
     const { emit, save, usage, journal } = session;
-    const { learner, weights, reference, recordings } = agent.model.training;
+    const { others, recordings } = agent.model;
     for (const one of recordings) one.recordIn(journal.run);
+    const reference = others.get(config.algorithm.kl.reference ?? '')?.scorer;
     const result = await trainGrpo(
       {
-        learner,
+        policies: new Map(
+          [...this.policies].map(([name, { learner, weights }]) => [
+            name,
+            { learner, weights: journal.weights(weights, learner, name) },
+          ]),
+        ),
         reference,
-        weights: journal.weights(weights, learner),
         options: trainerOptions(config, chosen, session.record.folder.name),
         from: withDrawnWeights(session),
         rollouts: journal.rollouts(agent.rollouts),
@@ -181,13 +211,15 @@ export class GrpoTraining implements ReadyTraining<TrainerState> {
 
   #logBeginning({ record: { folder, log }, opened }: Session<TrainerState>): void {
     const { agent, prompts, leftOut } = this.ready;
-    const { config, frozen } = this.run;
+    const { config, policies } = this.run;
     writeToolFile(folder.tools, agent.toolSpecs);
     log.info(promptsText(prompts));
     for (const why of prompts.unmeasured) log.warn(why);
     if (leftOut.length > 0) log.shown(leftOutText(config, leftOut, 'all'));
-    for (const [setting, { folder: model }] of frozenBySetting(frozen))
-      log.info(`${setting}: ${model} (weights are not trained)`);
+    for (const [name, { model, learns }] of policies)
+      log.info(
+        `policies.${name}: ${model.folder} (${learns ? 'trained' : 'its weights never change'})`,
+      );
     const { control } = config.train;
     if (control !== 'none')
       log.warn(`train.control is ${control}: this run is a control and should not learn`);

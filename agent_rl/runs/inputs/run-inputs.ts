@@ -26,8 +26,8 @@ export interface RunSources {
   /** Of tool sets; none by default. */
   foundTools?: FoundTools;
   model: ModelStack;
-  /** Models beside it whose weights stay as they are, by the setting that names each; none by default. */
-  frozen?: ReadonlyMap<string, ModelStack>;
+  /** The models of the named policies; none by default. */
+  policies?: ReadonlyMap<string, ModelStack>;
   /** What this session computes on. */
   machine: Machine;
 }
@@ -44,8 +44,8 @@ export interface RunInputs {
     evalTasks: readonly string[];
     /** Of weights, config and tokenizer of the model the run starts from, and of its adapters, all together. */
     startModel: string;
-    /** The same of each model whose weights stay as they are, by the setting that names it; absent without any. */
-    frozenModels?: Readonly<Record<string, string>>;
+    /** The same of each named policy; absent without any. */
+    policies?: Readonly<Record<string, string>>;
   };
   /** How the rows of each source of tasks are read. */
   readings: readonly TaskReading[];
@@ -71,11 +71,11 @@ const sha256OfEach = (files: readonly string[]): Promise<string[]> =>
 
 const none: ReadonlyMap<string, ModelStack> = new Map();
 
-async function sha256OfFrozen(
-  frozen: ReadonlyMap<string, ModelStack>,
+async function sha256OfPolicies(
+  policies: ReadonlyMap<string, ModelStack>,
 ): Promise<Readonly<Record<string, string>>> {
   const hashes: [string, string][] = [];
-  for (const [setting, model] of frozen) hashes.push([setting, await sha256OfModel(model)]);
+  for (const [name, model] of policies) hashes.push([name, await sha256OfModel(model)]);
   return Object.fromEntries(hashes);
 }
 
@@ -93,8 +93,8 @@ function modelFiles(folder: string): readonly string[] {
 
 /** Reads everything a run starts from. */
 export async function readInputs(sources: RunSources): Promise<RunInputs> {
-  const { seed, trainFiles, evalFiles, readings, generators = [], model, frozen = none } = sources;
-  const { foundTools = {} } = sources;
+  const { seed, trainFiles, evalFiles, readings, generators = [], model } = sources;
+  const { foundTools = {}, policies = none } = sources;
   return {
     schema: inputsSchema,
     seed,
@@ -102,7 +102,7 @@ export async function readInputs(sources: RunSources): Promise<RunInputs> {
       trainTasks: await sha256OfEach(trainFiles),
       evalTasks: await sha256OfEach(evalFiles),
       startModel: await sha256OfModel(model),
-      ...(frozen.size > 0 && { frozenModels: await sha256OfFrozen(frozen) }),
+      ...(policies.size > 0 && { policies: await sha256OfPolicies(policies) }),
     },
     readings,
     ...(generators.length > 0 && { generators }),
@@ -181,23 +181,23 @@ function changedKinds(before: RunInputs, now: RunInputs): Kind[] {
     (kind) => !isDeepStrictEqual(before.sha256[kind], now.sha256[kind]),
   );
   const sameModel = before.sha256.startModel === now.sha256.startModel;
-  const frozen = [before, now].map(({ sha256: { frozenModels = {} } }) => frozenModels);
+  const named = [before, now].map(({ sha256: { policies = {} } }) => policies);
   return [
     ...changed,
     ...(sameModel ? [] : (['startModel'] as const)),
-    ...(isDeepStrictEqual(frozen[0], frozen[1]) ? [] : (['frozenModels'] as const)),
+    ...(isDeepStrictEqual(named[0], named[1]) ? [] : (['policies'] as const)),
   ];
 }
 
 const describe = (
   kind: Kind,
-  { trainFiles, evalFiles, model, frozen = none }: RunSources,
+  { trainFiles, evalFiles, model, policies = none }: RunSources,
 ): string =>
   ({
     trainTasks: `the tasks to train on, now ${trainFiles.join(' and ')} (datasets, dataset.trainSplit)`,
     evalTasks: `the held-out tasks, now ${evalFiles.join(' and ')} (datasets, dataset.evalSplit)`,
     startModel: `the model it starts from, now ${[model.base, ...model.adapters].join(' with ')} (model.path, model.adapters)`,
-    frozenModels: `the models that are not trained, now ${[...frozen].map(([setting, { base, adapters }]) => `${setting} ${[base, ...adapters].join(' with ')}`).join(', ') || 'none'}`,
+    policies: `the models of named policies, now ${[...policies].map(([name, { base, adapters }]) => `policies.${name} ${[base, ...adapters].join(' with ')}`).join(', ') || 'none'}`,
   })[kind];
 
 function storedInputs(file: string): RunInputs {

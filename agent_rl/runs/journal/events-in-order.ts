@@ -1,6 +1,7 @@
 import { keyText } from '../../core/rollout.ts';
 import type { JournalType } from '../../core/services/journal.ts';
 import type { NumberedEvent } from './event-frame.ts';
+import { publishedAs } from './recorded-rollouts.ts';
 import { type Damaged, readSegment, segmentsOf } from './segments.ts';
 import { isFinal, isVoid, sessionsOf } from './sessions.ts';
 
@@ -44,12 +45,12 @@ export async function* eventsInOrder(
   // Damage is reported where everything is read.
   const sessions = await sessionsOf(folder, () => undefined);
   const held = new Map<string, Map<string, NumberedEvent>>();
-  const published = new Map<number, NumberedEvent>();
+  const published = new Map<string, NumberedEvent>();
   let given = -1;
   for (const segment of segmentsOf(folder))
     for (const event of await readSegment(segment, damaged)) {
-      const { type, when, iteration, version = 0 } = event;
-      if (type === 'publication') published.set(version, event);
+      const { type, when, iteration } = event;
+      if (type === 'publication') published.set(publishedAs(event), event);
       if (when === undefined || isVoid(event, sessions)) continue;
       if (file !== undefined && (when === 'train') !== (file === 'train')) continue;
       const name = `${when} ${iteration}`;
@@ -74,7 +75,7 @@ export async function* eventsInOrder(
  */
 function weightsOf(
   events: readonly NumberedEvent[],
-  published: ReadonlyMap<number, NumberedEvent>,
+  published: ReadonlyMap<string, NumberedEvent>,
   given: number,
 ): NumberedEvent[] {
   const drawnBy = events.reduce(
@@ -93,7 +94,7 @@ const drawnBefore = ({ data }: NumberedEvent): number => Number(data?.['drawn'] 
 export const placeText = (event: NumberedEvent): string => {
   const { type, attempt, agent, turn, call } = event;
   const of = event.sample === undefined ? '' : keyText(event as Required<NumberedEvent>);
-  const version = type === 'publication' ? event.version : undefined;
+  const version = type === 'publication' ? publishedAs(event) : undefined;
   return [type, of, version, attempt, agent, turn, drawnBefore(event), call]
     .filter((part) => part !== undefined)
     .join(' ');

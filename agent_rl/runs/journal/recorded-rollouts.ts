@@ -43,9 +43,13 @@ export const newRollout = (): RecordedRollout => ({
 /** The rollouts, evaluations included, that a session may take from those before it, and the weights that drew them. */
 export interface RecordedWork {
   readonly rollouts: Map<string, RecordedRollout>;
-  /** Hash of published weights by version; null where they could not be hashed. */
-  readonly published: Map<number, string | null>;
+  /** Hash of published weights by `publishedAs`; null where they could not be hashed. */
+  readonly published: Map<string, string | null>;
 }
+
+/** The version of published weights, and the named policy that they are of. */
+export const publishedAs = ({ version, data }: Pick<NumberedEvent, 'version' | 'data'>): string =>
+  [version, data?.['policy']].filter((part) => part !== undefined).join(' ');
 
 /**
  * Reads what was recorded after an iteration.
@@ -82,8 +86,9 @@ const isAfter = ({ when, iteration = 0 }: NumberedEvent, from: number): boolean 
   when === 'train' ? iteration > from : iteration >= from;
 
 function note(work: RecordedWork, event: NumberedEvent, from: number): void {
-  const { type, version, data = {} } = event;
-  if (type === 'publication') work.published.set(version!, (data['sha256'] as string) ?? null);
+  const { type, data = {} } = event;
+  if (type === 'publication')
+    work.published.set(publishedAs(event), (data['sha256'] as string) ?? null);
   if (type === 'session' && data['voids'] === true) forget(work, Number(data['from'] ?? -1));
   if (event.when === undefined || event.sample === undefined || !isAfter(event, from)) return;
   const name = keyText(event as Required<NumberedEvent>);

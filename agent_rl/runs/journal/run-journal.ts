@@ -21,6 +21,7 @@ import {
   callName,
   completedOf,
   newRollout,
+  publishedAs,
   type RecordedAttempt,
   type RecordedWork,
 } from './recorded-rollouts.ts';
@@ -128,13 +129,14 @@ export class RunJournal implements RolloutJournal, GenerationJournal {
     return this.writer.synced();
   }
 
-  /** The generator draws from these weights from now on. What other weights of this version drew is not used. */
-  published(version: number, sha256: string | null): void {
-    const before = this.recorded.published.get(version);
-    this.write({ type: 'publication', version, data: { sha256 } });
+  /** The generator of a policy draws from these weights from now on. What others of this version drew is not used. */
+  published(version: number, sha256: string | null, policy: string): void {
+    const data = { sha256, ...(policy !== onlyAgent && { policy }) };
+    const before = this.recorded.published.get(publishedAs({ version, data }));
+    this.write({ type: 'publication', version, data });
     if (before === undefined || before === null || sha256 === null || before === sha256) return;
     this.warn(
-      `The weights of version ${version} differ from those that the run had before it was interrupted (${sha256.slice(0, 12)}, before ${before.slice(0, 12)}): learning is not reproducible here. What they drew is sampled again.`,
+      `The weights of version ${version}${policy === onlyAgent ? '' : ` of ${policy}`} differ from those that the run had before it was interrupted (${sha256.slice(0, 12)}, before ${before.slice(0, 12)}): learning is not reproducible here. What they drew is sampled again.`,
     );
     this.recorded.rollouts.clear();
   }

@@ -1,5 +1,6 @@
 import { type Config, resolvedYaml } from '../../config/index.ts';
 import { packageVersion } from '../../core/package-root.ts';
+import { onlyAgent } from '../../core/rollout.ts';
 import type { Learner } from '../../core/services/learner.ts';
 import type { WeightPublisher } from '../../core/services/weights.ts';
 import type { Log } from '../../telemetry/index.ts';
@@ -88,18 +89,19 @@ export class SessionJournal {
   }
 
   /** The same publisher, journalled. */
-  weights(weights: WeightPublisher, learner: Learner): WeightPublisher {
+  weights(weights: WeightPublisher, learner: Learner, policy = onlyAgent): WeightPublisher {
     const { versionsAtOnce } = weights;
     return {
       versionsAtOnce,
       publish: async (signal) => {
         const published = await weights.publish(signal);
-        this.run.published(published.version, (await learner.weightsSha256?.()) ?? null);
+        const sha256 = (await learner.weightsSha256?.()) ?? null;
+        this.run.published(published.version, sha256, policy);
         return published;
       },
       use: async (kept, signal) => {
         await weights.use(kept, signal);
-        this.run.published(kept.version, null);
+        this.run.published(kept.version, null, policy);
       },
     };
   }

@@ -8,6 +8,7 @@ import type { DrawnBy } from '../../core/services/weights.ts';
 import { underSignals } from '../../core/stopping/abort.ts';
 import { drawnMasks } from '../../core/transcript.ts';
 import { enter, type GrpoStanding } from '../standing.ts';
+import type { GrpoRun, TrainedPolicy } from '../trainer-contracts.ts';
 import { gapOf, type ParityGap, requireParity, type ScoredSequence } from '../steps/parity.ts';
 import { collectGroups } from './collect-groups.ts';
 import { type Collection, membersIn, type PlayedGroup, rolloutsIn } from './collection.ts';
@@ -53,7 +54,7 @@ export class Collections {
     const { run, state, signal } = this.at;
     if (this.lag === 0 || this.#isLast(state.iteration)) return;
     const { ahead } = run.from ?? {};
-    if (ahead?.weights !== undefined) await run.weights.use(ahead.weights, signal);
+    if (ahead?.weights !== undefined) await soleOf(run).weights.use(ahead.weights, signal);
     const weights = ahead?.weights ?? this.at.published;
     this.#begin(state.iteration + 1, { step: ahead?.step ?? state.optimizerSteps, weights });
   }
@@ -66,7 +67,7 @@ export class Collections {
     const { run, state, signal } = this.at;
     const number = state.iteration + 1;
     if (!this.#open.has(number)) this.#begin(number, { step: state.optimizerSteps });
-    const waits = (run.weights.versionsAtOnce ?? 1) < 2;
+    const waits = (soleOf(run).weights.versionsAtOnce ?? 1) < 2;
     const overlap = () => time('publish', () => this.#overlap(number + 1, publish));
     if (this.lag > 0 && !waits) await overlap();
     const ended = await time('collect', () => this.#open.get(number)!);
@@ -140,7 +141,8 @@ export class Collections {
     played: Collection<PlayedGroup>,
     { weights }: DrawnBy,
   ): Promise<ParityGap | undefined> {
-    const { learner, options } = this.at.run;
+    const { options } = this.at.run;
+    const { learner } = soleOf(this.at.run);
     const isKept = learner.keepPublished !== undefined && weights !== undefined;
     if (!isKept || !isComparable(this.at.run)) return undefined;
     const random = new KeyedRng(options.seed, 'parity', number);
@@ -155,6 +157,10 @@ export class Collections {
     return gap;
   }
 }
+
+/** The only policy of a run at lag 1, where several are refused; of others, the first. */
+const soleOf = ({ policies }: Pick<GrpoRun, 'policies'>): TrainedPolicy =>
+  policies.values().next().value!;
 
 /** @throws AgentRlError `PLUGIN_LOAD_FAILED` when other weights sampled a token than the rule names */
 function requireDrawnBy(played: Collection<PlayedGroup>, { step, weights }: DrawnBy): void {

@@ -7,18 +7,18 @@ import { drawnMasks } from '../../core/transcript.ts';
 import type { PlayedGroup } from './collection.ts';
 
 /**
- * Subtracts from each reward the KL of its part to the frozen reference. The selection, and whether a group is flat,
+ * Subtracts from each reward of the groups that a policy played the KL of its part to the frozen reference. The selection, and whether a group is flat,
  * use the rewards before.
  *
  * Both log-probabilities come from the learner: its difference to the generator is not a divergence, and would be
  * learned if all else were equal.
  */
 export async function withKlRewards(
-  { learner, reference }: { learner: Pick<Learner, 'forward'>; reference: Scorer },
+  { name, learner, reference }: { name: string } & Scoring,
   groups: readonly (readonly PlayedGroup[])[],
   { kind, weight, temperature }: KlInReward & { temperature: number },
 ): Promise<PlayedGroup[][]> {
-  const data = groups.flat().flatMap(sampledIn);
+  const data = groups.flat().filter(isPlayedBy(name)).flatMap(sampledIn);
   const tokens = data.map((one) => one.tokens);
   const options = { temperature, wanted: data.map(({ mask }) => mask) };
   const scored = data.length > 0;
@@ -41,8 +41,21 @@ export async function withKlRewards(
     const nats = sum(own);
     return { ...group, rewards, kl: { nats, lost: weight * nats } };
   };
-  return groups.map((agents) => agents.map(lessKl));
+  return groups.map((agents) =>
+    agents.map((group) => (isPlayedBy(name)(group) ? lessKl(group) : group)),
+  );
 }
+
+/** What scores tokens under the weights of a policy, and under the reference. */
+interface Scoring {
+  learner: Pick<Learner, 'forward'>;
+  reference: Scorer;
+}
+
+const isPlayedBy =
+  (policy: string) =>
+  ({ members: [one] }: PlayedGroup): boolean =>
+    one?.part.policy === policy;
 
 /**
  * The sequences of rewarded learners up to their last sampled token: later tokens have no influence, and may be many.

@@ -45,6 +45,13 @@ export function gapOf(
   return { tokens, max, sum, worst };
 }
 
+/** The gap of both together. */
+export const widerGap = (one: ParityGap, other: ParityGap): ParityGap => ({
+  ...(other.max > one.max ? other : one),
+  tokens: one.tokens + other.tokens,
+  sum: one.sum + other.sum,
+});
+
 export const meanGap = ({ sum, tokens }: ParityGap): number => (tokens === 0 ? 0 : sum / tokens);
 
 /**

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 
 import { Type } from 'typebox';
 
+import { onlyAgent } from '#agent_rl/core/rollout.ts';
 import { user } from '#agent_rl/core/message.ts';
 import type { Policy } from '#agent_rl/core/plugins/policy.ts';
 import type { Environment } from '#agent_rl/core/plugins/environment.ts';
@@ -142,16 +143,23 @@ export class Session {
           lag,
         },
         from: checkpoint?.state,
-        learner,
-        weights: {
-          versionsAtOnce: bus.versionsAtOnce,
-          publish: async (signal) => {
-            const published = await bus.publish(signal);
-            journal.published(published.version, hash(this.weights));
-            return published;
-          },
-          use: (kept, signal) => bus.use(kept, signal),
-        },
+        policies: new Map([
+          [
+            onlyAgent,
+            {
+              learner,
+              weights: {
+                versionsAtOnce: bus.versionsAtOnce,
+                publish: async (signal) => {
+                  const published = await bus.publish(signal);
+                  journal.published(published.version, hash(this.weights), onlyAgent);
+                  return published;
+                },
+                use: (kept, signal) => bus.use(kept, signal),
+              },
+            },
+          ],
+        ]),
         rollouts: { collect },
         tasks: {
           sizes: [1000],

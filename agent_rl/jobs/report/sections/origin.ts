@@ -89,7 +89,10 @@ function hashFacts({ inputs, summary }: ReportedRun): Fact[] {
       `${name}, version ${version}, seed ${seed}`,
     ]),
     ['Starting model', sha256?.startModel],
-    ...Object.entries(sha256?.frozenModels ?? {}).map(([name, hash]): Fact => [name, hash]),
+    ...Object.entries(sha256?.policies ?? {}).map(([name, hash]): Fact => [
+      `Starting model of policy ${name}`,
+      hash,
+    ]),
     ['Trained weights', summary?.weightsSha256],
   ];
 }

@@ -143,7 +143,7 @@ describe('The tasks of a generator', () => {
 test('the inputs of a run with a generator contain its name, version, settings and seed, without files', async () => {
   const { loaded, chosen } = await preparedWith({ datasets: [generator({ leak: 99 })] });
   const model = { layers: { base: folder, adapters: [] } };
-  const run = { config: loaded.config, chosen, model, frozen: { agents: new Map() } };
+  const run = { config: loaded.config, chosen, model, policies: new Map() };
   expect(sourcesOf(run as unknown as Parameters<typeof sourcesOf>[0])).toMatchObject({
     trainFiles: [],
     evalFiles: [],

@@ -53,8 +53,9 @@ describe('A multi-agent episode', () => {
 
   test('lets another policy play an agent, with separate prompts, samples and release', async () => {
     const opponent = new ScriptedPolicy(() => ({ message: says('frozen') }), 6);
-    const parts = { opponents: new Map([['guesser', opponent]]) };
-    const { policy, speaker, guesser } = await playDuet({ parts });
+    const parts = { others: new Map([['other', opponent]]) };
+    const players = { guesser: 'other' };
+    const { policy, speaker, guesser } = await playDuet({ parts, players });
     expect(speaker.messages[2]).toEqual(user('frozen'));
     // Its own prompt of six tokens.
     expect(guesser.sequences[0]?.tokens.slice(0, 6)).toEqual([1, 2, 3, 4, 5, 6]);

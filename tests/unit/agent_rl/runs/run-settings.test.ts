@@ -3,7 +3,6 @@ import { join } from 'node:path';
 
 import { expect, test } from '@jest/globals';
 
-import { noFrozen } from '#agent_rl/compose/model/resolve-frozen.ts';
 import { loadConfig, type SettingOrigins } from '#agent_rl/config/index.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { sourcesOf } from '#agent_rl/jobs/train/trainer-options.ts';
@@ -22,7 +21,7 @@ const optionsWith = (...overrides: string[]) => {
   const given = [`run.outputDir=${outputDir}`, ...overrides];
   const { config } = loadConfig({ file, overrides: given });
   const chosen = { environments: [], taskGenerators: [], tools: [] };
-  const parts = { config, chosen, model, frozen: noFrozen };
+  const parts = { config, chosen, model, policies: new Map() };
   const sources = sourcesOf(parts as unknown as Parameters<typeof sourcesOf>[0]);
   return { config, file, origins: {}, sources };
 };

@@ -212,7 +212,7 @@ describe('A part with two sequences of a common prefix', () => {
     const learner = new FakeLearner();
     learner.ofPolicy = -0.75;
     const kl = { kind: 'k1', weight: 0.1, temperature: 1 } as const;
-    const scorers = { learner, reference: referenceOf(learner) };
+    const scorers = { name: 'policy', learner, reference: referenceOf(learner) };
     const [[group] = []] = await withKlRewards(scorers, collection.groups, kl);
     // -0.5 nats a token: six of one part and two of the other.
     expect(group?.kl?.nats).toBeCloseTo(-0.5 * 8, 12);

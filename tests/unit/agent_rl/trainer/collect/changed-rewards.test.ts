@@ -70,7 +70,8 @@ test('each reward loses weight times the KL of its episode, and episodes without
   learner.ofPolicy = -0.75;
   const groups = [group(3, undefined), group(5, 2)];
   const kl = { kind: 'k1', weight: 0.1, temperature: 0.8 } as const;
-  const shaped = await withKlRewards({ learner, reference: referenceOf(learner) }, groups, kl);
+  const scorers = { name: 'policy', learner, reference: referenceOf(learner) };
+  const shaped = await withKlRewards(scorers, groups, kl);
   // Each token at -0.75 under the policy, and at -0.25 under the reference: -0.5 nats.
   const less = (tokens: number) => 1 - 0.1 * -0.5 * tokens;
   expect(shaped.flat()).toMatchObject([

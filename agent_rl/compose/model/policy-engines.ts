@@ -3,14 +3,7 @@ import type { Cleanup } from '../../core/stopping/cleanup.ts';
 import type { EngineClient } from '../../engine-thread/engine-client.ts';
 import { sumOfPlans } from '../../engine-thread/memory-plan.ts';
 import type { ResolvedRun } from '../resolve-run.ts';
-import {
-  collecting,
-  type EngineRequest,
-  type Imitation,
-  learning,
-  openEngine,
-} from './open-engine.ts';
-import type { ResolvedModel } from './resolve-model.ts';
+import { collecting, type Imitation, learning, longestTokens, openEngine } from './open-engine.ts';
 
 export interface ModelServicesRequest {
   /** Most episodes at once. */
@@ -27,21 +20,26 @@ export interface ModelServicesRequest {
   signal: AbortSignal;
 }
 
-/** The least cache that an engine can have. */
-const samplesNothing = { rows: 1, maxContextTokens: 16 };
+/** What an engine is opened for. */
+export interface PolicyOf extends Pick<ResolvedRun, 'config' | 'chosen' | 'model'> {
+  /** Whether it has a learner. */
+  learns: boolean;
+  /** Whether it samples, for episodes or, of the policy at the top level, for requests. */
+  plays: boolean;
+  /** Whether its log-probabilities are asked for while its weights stay as they are. */
+  scores: boolean;
+}
 
-/**
- * The engines of a run: the one that generator and learner share, engines that only learn, and engines of frozen
- * models.
- */
-export class RunEngines {
-  readonly all: EngineClient[] = [];
+/** The engines of a policy: the one that generator and learner share, and engines that only learn. */
+export class PolicyEngines {
   #shared: Promise<EngineClient> | undefined;
 
+  /** @param all the engines of the run, which share its memory */
   constructor(
-    private readonly run: ResolvedRun,
+    private readonly policy: PolicyOf,
     private readonly request: ModelServicesRequest,
     private readonly opened: Cleanup,
+    private readonly all: EngineClient[],
   ) {}
 
   shared(): Promise<EngineClient> {
@@ -50,40 +48,29 @@ export class RunEngines {
 
   /** An engine that only learns. */
   async learning(device: string): Promise<EngineClient> {
-    const { config, model, chosen } = this.run;
+    const { config, model, chosen } = this.policy;
     const { signal, imitates } = this.request;
-    return this.#keep(
-      openEngine(
-        config,
-        model,
-        { ...samplesNothing, ...learning(config, chosen.loss, imitates), signal },
-        device,
-      ),
-    );
+    const sizes = { rows: 1, maxContextTokens: 16, ...learning(config, chosen.loss, imitates) };
+    return this.#keep(openEngine(config, model, { ...sizes, signal }, device));
   }
 
-  /** An engine for a frozen model, in the memory that the others leave. */
-  async frozen(
-    model: ResolvedModel,
-    request: Omit<EngineRequest, 'signal'>,
-  ): Promise<EngineClient> {
-    const { signal } = this.request;
-    const plans = await Promise.all(this.all.map(async (engine) => (await engine.info()).plan));
-    const { total: beside } = sumOfPlans(plans);
-    return this.#keep(
-      openEngine(this.run.config, model, { ...request, trains: false, beside, signal }),
-    );
-  }
-
-  #openShared(): Promise<EngineClient> {
-    const { config, model, chosen } = this.run;
+  /** In the memory that the engines opened before leave. */
+  async #openShared(): Promise<EngineClient> {
+    const { config, model, chosen, plays, scores } = this.policy;
     const { workers, trains, imitates, packs = false, signal } = this.request;
-    const samples = chosen.generator.entry.spec.engine === true;
+    const samples = plays && chosen.generator.entry.spec.engine === true;
     const learns = trains && chosen.learner.entry.spec.engine === true;
+    const longest = longestTokens(config);
+    const plans = await Promise.all(this.all.map(async (engine) => (await engine.info()).plan));
     return this.#keep(
       openEngine(config, model, {
-        ...(samples ? collecting(config, model, workers) : samplesNothing),
+        // With few positions, a sequence that is longer than what it may score would be refused.
+        ...(samples
+          ? collecting(config, model, workers)
+          : { rows: 1, maxContextTokens: scores ? longest : 16 }),
         ...(learns && learning(config, chosen.loss, imitates)),
+        ...(scores && { scores: { longestTokens: longest } }),
+        ...(plans.length > 0 && { beside: sumOfPlans(plans).total }),
         trains,
         packs,
         signal,

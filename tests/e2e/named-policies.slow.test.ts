@@ -5,6 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 import { unbiased } from '#agent_rl/core/services/generator.ts';
 import { EngineClient } from '#agent_rl/engine-thread/engine-client.ts';
+import { evaluateAgent } from '#agent_rl/jobs/evaluate-agent.ts';
+import { loadAgent } from '#agent_rl/jobs/load-agent.ts';
 import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { openLanguageModelFolder } from '#model/text/language-model.ts';
@@ -112,10 +114,11 @@ async function drawnFrom(model: string, places: Awaited<ReturnType<typeof drawn>
 }
 
 describe('An agent played by a frozen model', () => {
-  const agents = [{ name: 'guesser', train: false, model: other }];
+  const agents = [{ name: 'guesser', policy: 'opponent' }];
+  const policies = { opponent: { model: { path: other } } };
 
   test('answers as that model does while the other agent learns', async () => {
-    const { run } = await train('opponent', { agents });
+    const { run } = await train('opponent', { agents, policies });
     for (const iteration of [1, 2]) {
       const guesses = await drawn(run, 'guesser', iteration);
       expect(guesses.length).toBeGreaterThan(4);
@@ -134,33 +137,90 @@ describe('An agent played by a frozen model', () => {
   test('keeps a run from being resumed with another frozen model', async () => {
     const model = join(folder, 'opponent-of-resumed');
     cpSync(other, model, { recursive: true });
-    const own = [{ ...agents[0], model }];
-    const whole = await train('whole', { agents: own });
-    const { run } = await train('resumed', { agents: own, 'train.maxIterations': 1 });
+    const own = { agents, policies: { opponent: { model: { path: model } } } };
+    const whole = await train('whole', own);
+    const { run } = await train('resumed', { ...own, 'train.maxIterations': 1 });
     rmSync(model, { recursive: true });
     cpSync(start, model, { recursive: true });
-    const refused = await rejectionOf(train('resumed', { agents: own }, run));
+    const refused = await rejectionOf(train('resumed', own, run));
     expect(refused).toMatchObject({ code: 'CHECKPOINT_INVALID' });
     expect(refused.message).toContain(
-      `the models that are not trained, now agents.guesser.model ${model}`,
+      `the models of named policies, now policies.opponent ${model}`,
     );
     rmSync(model, { recursive: true });
     cpSync(other, model, { recursive: true });
-    expect((await train('resumed', { agents: own }, run)).sha256).toBe(whole.sha256);
+    expect((await train('resumed', own, run)).sha256).toBe(whole.sha256);
   });
 
   test.each([
-    [{ agents: [{ name: 'guesser', model: 'x' }] }, 'agents.0.model: "x" is a frozen model'],
+    [{ agents: [{ name: 'guesser', policy: 'x' }] }, 'agents.0.policy: no policy is named "x"'],
+    [{ agents, policies: { opponent: { model: { path: 'x' } } } }, 'policies.opponent: '],
     [
-      { agents: [{ name: 'guesser', train: false, model: 'x' }] },
-      'agents.0.model: "x" holds no model',
-    ],
-    [
-      { agents: [{ name: 'guesser', train: false, model: 'model/search-starter' }] },
+      { agents, policies: { opponent: { model: { path: 'model/search-starter' } } } },
       'model/search-starter and the run',
     ],
+    [{ policies: { idle: {} } }, 'policies.idle: nothing uses this policy'],
+    [{ agents, policies: { opponent: {}, policy: {} } }, 'policies.policy: is not an allowed name'],
   ])('is refused with the settings %j', async (overrides, message) => {
     expect((await refusal(overrides)).message).toContain(message);
+  });
+});
+
+describe('Two policies with a learner each', () => {
+  const both = {
+    agents: [{ name: 'guesser', policy: 'guesser' }],
+    policies: { guesser: { model: { path: other }, learner: { type: 'engine' } } },
+    'checkpoint.every': 1,
+  };
+  const hashes = (name: string) => {
+    const { weightsSha256, policies } = readJson(folder, name, 'summary.json');
+    return { weightsSha256, policies };
+  };
+
+  test('learn from their own tokens, and resume bit by bit', async () => {
+    const whole = await train('two', both);
+    const spoken = await drawn(whole.run, 'speaker', 1);
+    const guessed = await drawn(whole.run, 'guesser', 1);
+    expect(spoken.map(({ tokens }) => tokens)).toEqual(await drawnFrom(start, spoken));
+    expect(guessed.map(({ tokens }) => tokens)).toEqual(await drawnFrom(other, guessed));
+    // In the second iteration both draw from weights that have moved.
+    const later = await drawn(whole.run, 'guesser', 2);
+    expect(later.map(({ version }) => version)).toEqual(later.map(() => 1));
+    const saved = join(whole.run, 'checkpoints', 'step-1', 'guesser');
+    expect(later.map(({ tokens }) => tokens)).toEqual(await drawnFrom(saved, later));
+    const { run } = await train('two-resumed', { ...both, 'train.maxIterations': 1 });
+    await train('two-resumed', both, run);
+    expect(hashes('two-resumed')).toEqual(hashes('two'));
+    expect(hashes('two').policies).toEqual({ guesser: expect.stringMatching(/^[0-9a-f]{64}$/) });
+  });
+
+  test('are evaluated, and opened by name', async () => {
+    const { run } = await train('named', both);
+    const tasks = [{ task_id: 'a', prompt: 'sea', words, secret: 'sea' }];
+    const folders: string[] = [];
+    for (const policyName of [undefined, 'guesser']) {
+      const { model } = await evaluateAgent(run, { tasks, ...(policyName && { policyName }) });
+      folders.push(String(model));
+    }
+    const saved = join(run, 'checkpoints', 'step-2');
+    expect(folders).toEqual([saved, join(saved, 'guesser')]);
+    const asked = [];
+    for (const policyName of ['policy', 'guesser']) {
+      const agent = await loadAgent(run, { policyName });
+      asked.push((await agent.ask('sea')).text);
+      await agent.close();
+    }
+    expect(asked[0]).not.toBe(asked[1]);
+    const unknown = await rejectionOf(loadAgent(run, { policyName: 'speaker' }));
+    expect(unknown.message).toContain('no policy named "speaker". Policies: policy, guesser.');
+  });
+
+  test('leave a policy as it would be if the other never moved', async () => {
+    // What the speaker draws and earns does not depend on the guesser in its first iteration.
+    const one = { ...both, 'train.iterations': 1 };
+    const two = await train('first-of-two', one);
+    const frozen = { ...one, policies: { guesser: { model: { path: other } } } };
+    expect((await train('first-of-one', frozen)).sha256).toBe(two.sha256);
   });
 });
 
@@ -170,11 +230,13 @@ describe('The reference of a KL term', () => {
   test('may be a separate model, which equals the start model when the files are the same', async () => {
     for (const where of ['loss', 'reward']) {
       const own = await train(`${where}-own`, { 'algorithm.kl': { ...kl, in: where } });
-      const named = { ...kl, in: where, reference: start };
-      expect((await train(`${where}-named`, { 'algorithm.kl': named })).sha256).toBe(own.sha256);
+      const named = { 'algorithm.kl': { ...kl, in: where, reference: 'start' } };
+      const policies = { start: { model: { path: start } } };
+      expect((await train(`${where}-named`, { ...named, policies })).sha256).toBe(own.sha256);
     }
-    const far = { ...kl, reference: other };
-    const { sha256 } = await train('loss-far', { 'algorithm.kl': far });
+    const far = { 'algorithm.kl': { ...kl, reference: 'far' } };
+    const policies = { far: { model: { path: other } } };
+    const { sha256 } = await train('loss-far', { ...far, policies });
     expect(sha256).not.toBe(sha256Of('loss-own'));
   });
 });
