@@ -33,6 +33,7 @@ interface Node {
   exclusiveMaximum?: number;
   properties?: Record<string, Node>;
   items?: Node;
+  patternProperties?: Record<string, Node>;
   required?: string[];
 }
 
@@ -103,6 +104,15 @@ function settingsIn(node: Node, path: string, required: boolean): Setting[] {
     return [
       { ...settingOf(node, path, required), type: 'list' },
       ...settingsIn(items, `${path}[]`, true),
+    ];
+  }
+  const [named] = Object.values(node.patternProperties ?? {});
+  if (named !== undefined) {
+    // Blocks that stand elsewhere too: their settings are listed there.
+    const blocks = Object.entries(named.properties ?? {});
+    return [
+      settingOf(node, path, required),
+      ...blocks.map(([name, child]) => settingOf(child, `${path}.NAME.${name}`, false)),
     ];
   }
   if (properties === undefined) return [settingOf(node, path, required)];

@@ -92,7 +92,7 @@ export interface Rollout {
 export interface Part {
   /** `policy` in single-agent rollouts. */
   readonly agent: string;
-  /** The player: `policy` for the trained weights, or the model of `agents[].model`. */
+  /** The name of the policy that played it; `policy` is the one at the top level of the run file. */
   readonly policy: string;
   /** Whether its tokens are trained on. */
   readonly learns: boolean;
@@ -147,7 +147,7 @@ export interface RequestFacts {
   readonly answer?: number | undefined;
 }
 
-/** The agent name in single-agent rollouts, and the player name of the trained weights. */
+/** The agent name in single-agent rollouts, and the name of the policy at the top level of the run file. */
 export const onlyAgent = 'policy';
 
 /** The reward by which a part is compared with its group. */

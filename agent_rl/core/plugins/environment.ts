@@ -118,8 +118,8 @@ export interface MultiAgentStep {
 
 /**
  * One episode of one task with several agents, which act one at a time. Each has its own transcript and only sees the
- * messages addressed to it. The trained weights play every agent, except agents with their own frozen model
- * (`agents[].model`). Like `Environment`, it is single-use.
+ * messages addressed to it. The policy of the run plays every agent that has no other
+ * (`agents[].policy`). Like `Environment`, it is single-use.
  */
 export interface MultiAgentEnvironment {
   /** Called once, before any `step`. */
