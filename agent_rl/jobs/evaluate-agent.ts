@@ -12,7 +12,7 @@ import { jobs } from './jobs.ts';
 export interface EvaluateAgentOptions<Row extends object = object> extends AgentParts<Row> {
   /** Attempted: rows, or the path of a file of rows; by default the held-out tasks of the run. */
   tasks?: TaskRows<Row> | string;
-  /** The policy to use in place of the one at the top level, of a run with several. */
+  /** The policy to use instead of the one at the top level, of a run with several. */
   policyName?: string;
   signal?: AbortSignal;
   /** Is given the table; it is not shown without it. */

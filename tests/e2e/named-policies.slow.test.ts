@@ -177,7 +177,7 @@ describe('Two policies with a learner each', () => {
     return { weightsSha256, policies };
   };
 
-  test('learn from their own tokens, and resume bit by bit', async () => {
+  test('each learns from its own tokens, and resumes bit by bit', async () => {
     const whole = await train('two', both);
     const spoken = await drawn(whole.run, 'speaker', 1);
     const guessed = await drawn(whole.run, 'guesser', 1);
@@ -194,7 +194,7 @@ describe('Two policies with a learner each', () => {
     expect(hashes('two').policies).toEqual({ guesser: expect.stringMatching(/^[0-9a-f]{64}$/) });
   });
 
-  test('are evaluated, and opened by name', async () => {
+  test('each is evaluated and opened by its name', async () => {
     const { run } = await train('named', both);
     const tasks = [{ task_id: 'a', prompt: 'sea', words, secret: 'sea' }];
     const folders: string[] = [];
@@ -215,7 +215,7 @@ describe('Two policies with a learner each', () => {
     expect(unknown.message).toContain('no policy named "speaker". Policies: policy, guesser.');
   });
 
-  test('leave a policy as it would be if the other never moved', async () => {
+  test('one learns in the first iteration as it does beside a frozen one', async () => {
     // What the speaker draws and earns does not depend on the guesser in its first iteration.
     const one = { ...both, 'train.iterations': 1 };
     const two = await train('first-of-two', one);

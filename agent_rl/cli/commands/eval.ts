@@ -12,7 +12,7 @@ export const checkpointWord = textFlag(
 
 /** The policy that a command uses, of a run with several. */
 export const policyFlag = textFlag(
-  'Name of a policy under policies, used in place of the one at the top level (default: policy)',
+  'Name of a policy under policies, used instead of the one at the top level (default: policy)',
 );
 
 const checkpoints: Flag<string[]> = {

@@ -17,7 +17,7 @@ export interface ResolvedPolicy {
   learns: boolean;
 }
 
-/** @throws AgentRlError `CONFIG_INVALID` for a model whose tokens mean something else than those of the run's model */
+/** @throws AgentRlError `CONFIG_INVALID` for a model with another tokenizer than the run's model */
 export async function requireSameTokens(
   { folder, textFolder, description }: ResolvedModel,
   own: Pick<ResolvedModel, 'textFolder' | 'description'>,

@@ -4,7 +4,7 @@ import { ModelBlock } from './model-block.ts';
 import { partBlock } from './plugin-blocks.ts';
 import { PolicyBlock } from './policy-block.ts';
 
-/** The pattern of names: also those of folders in a checkpoint, where `drawn` and `policy` mean something else. */
+/** The pattern of names. A checkpoint has a folder of each name, and its folder `drawn` is something else. */
 const namePattern = '^(?!(policy|drawn)$)[a-zA-Z][a-zA-Z0-9_-]*$';
 
 const { path: _path, ...modelSettings } = ModelBlock.properties;

@@ -188,7 +188,7 @@ function ofSource(
   ];
 }
 
-const ofPolicies = ({ agents, algorithm, policies, train }: Config): Check[] => {
+const ofPolicies = ({ agents, algorithm, policies }: Config): Check[] => {
   const names = [onlyAgent, ...Object.keys(policies)];
   const { reference } = algorithm.kl;
   const used = [...agents.map(({ policy }) => policy), reference];
@@ -213,7 +213,7 @@ const ofPolicies = ({ agents, algorithm, policies, train }: Config): Check[] => 
     ...Object.entries(policies).flatMap(([name, { model, learner }]): Check[] => [
       [
         `policies.${name}`,
-        train.mode === 'rl' && !used.includes(name),
+        !used.includes(name),
         `nothing uses this policy. Name it in agents[].policy or algorithm.kl.reference, or remove it.`,
       ],
       [

@@ -15,7 +15,7 @@ import { leftOutText, withoutTooLong } from '../train/ready/too-long.ts';
 export interface EvaluationOptions extends JobOptions {
   /** Run folder or checkpoint to evaluate instead of `model.path`. */
   checkpoint?: string | undefined;
-  /** Name of the policy to use in place of the one at the top level. */
+  /** Name of the policy to use instead of the one at the top level. */
   policy?: string | undefined;
   /** Split to attempt instead of `dataset.evalSplit`. */
   split?: string;

@@ -23,7 +23,7 @@ const colors: Readonly<Record<Span['source'], number>> = {
 export interface ChatOptions extends JobOptions {
   /** Run folder or checkpoint to talk to instead of `model.path`. */
   checkpoint?: string;
-  /** Name of the policy to use in place of the one at the top level. */
+  /** Name of the policy to use instead of the one at the top level. */
   policy?: string | undefined;
   /** Said alone; without it, `ask` is. */
   prompt?: string;

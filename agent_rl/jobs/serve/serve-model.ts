@@ -34,7 +34,7 @@ import { textFingerprint } from '../../../model/text/text-fingerprint.ts';
 export interface ServeModelOptions extends JobOptions, ServerAddress {
   /** Run folder, checkpoint or model folder; the model of the config otherwise. */
   checkpoint?: string;
-  /** Name of the policy to serve in place of the one at the top level. */
+  /** Name of the policy to serve instead of the one at the top level. */
   policy?: string | undefined;
   /** What clients call the model; the name of its folder by default. */
   name?: string;

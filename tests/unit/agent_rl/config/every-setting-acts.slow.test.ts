@@ -30,6 +30,7 @@ const own: Readonly<Record<string, RegExp>> = {
   'code_tasks_lora.yaml': /^(?:model|train)\b/,
   'code_exec_smoke.yaml': /^(?:rollout|train|eval|checkpoint)\b/,
   'word_game_grpo.yaml': /^(?:agents|environment)\b/,
+  'word_game_two.yaml': /^(?:agents|policies)\b/,
   'word_game_sft.yaml': /^environment\b/,
   'workspace_grpo.yaml': /^(?:environment|datasets?)\b/,
   'workspace_sft.yaml': /^environment\b/,
