@@ -19,6 +19,7 @@ export type TurnGroup = readonly (EpisodeTurns | undefined)[];
 /** Of a whole episode, or one for each of its turns. */
 export type Advantage = number | readonly number[];
 
+/** By episode of a group; `undefined` without a reward. */
 export type AdvantageGroup = readonly (Advantage | undefined)[];
 
 /**
