@@ -111,6 +111,10 @@ export interface Part {
   readonly scores: Readonly<Record<string, number>>;
   /** Withheld scores of a forfeited episode, whose scores are 0. Absent otherwise. */
   readonly unpaid: Readonly<Record<string, number>> | undefined;
+  /** How much of the reward each sampled turn earned, where the environment or a reward says so; the last one the rest. */
+  readonly turnRewards?: readonly number[] | undefined;
+  /** What the environment calls the states in which the turns were made. */
+  readonly turnStates?: readonly string[] | undefined;
   readonly metrics: Readonly<Record<string, number>>;
   /** The policy's answer in a canonical form; absent if the environment does not report answers. */
   readonly answer: string | undefined;
@@ -210,11 +214,15 @@ export const isSolved = ({
 export const isJudged = ({ parts }: { readonly parts: readonly Pick<Part, 'reward'>[] }): boolean =>
   parts.every(({ reward }) => reward !== undefined);
 
-/** Number of sampled tokens in the sequences of a part, each counted once. */
-export const sampledTokens = ({ sequences }: Pick<Part, 'sequences'>): number =>
+/** The sampled tokens of each turn of a part, in order. The requests of an external agent may branch. */
+export const sampledTurns = ({ sequences }: Pick<Part, 'sequences'>): number[] =>
   drawnSpans(sequences)
     .flat()
-    .reduce((sum, { start, end }) => sum + (end - start), 0);
+    .map(({ start, end }) => end - start);
+
+/** Number of sampled tokens in the sequences of a part, each counted once. */
+export const sampledTokens = (part: Pick<Part, 'sequences'>): number =>
+  sampledTurns(part).reduce((sum, tokens) => sum + tokens, 0);
 
 /** The same, including tokens that never reached the agent. */
 export const drawnTokens = (part: Pick<Part, 'sequences' | 'undelivered'>): number =>

@@ -1,8 +1,8 @@
 import { PluginError } from '../core/failure.ts';
 import type { Verdict } from '../core/plugins/environment.ts';
 import { runningPlugin } from '../core/plugins/plugin-failure.ts';
-import { blindView, type EpisodeView } from '../core/plugins/reward.ts';
-import { checkNumber, checkReward } from './check-verdict.ts';
+import { blindView, type EpisodeView, type RewardScore, scoreOf } from '../core/plugins/reward.ts';
+import { checkNumber, checkReward, checkTurns, type TurnCounts } from './check-verdict.ts';
 
 /** A reward added to the environment's own. */
 export interface WeightedReward {
@@ -15,7 +15,7 @@ export interface WeightedReward {
   /** It only sees the prompt and the conversation. */
   blind?: boolean;
   /** `undefined` when the reward does not apply to the episode. */
-  score: (episode: EpisodeView) => number | undefined | Promise<number | undefined>;
+  score: (episode: EpisodeView) => RewardScore | Promise<RewardScore>;
 }
 
 /** The environment's own reward among the scores. */
@@ -30,6 +30,7 @@ export interface CombineOptions {
   environmentWeight: number;
   invalidCalls: number;
   invalidCallPenalty: number;
+  turns: TurnCounts;
 }
 
 export interface CombinedReward {
@@ -41,6 +42,8 @@ export interface CombinedReward {
   scores: Readonly<Record<string, number>>;
   /** Scores withheld from a forfeited episode. */
   unpaid: Readonly<Record<string, number>> | undefined;
+  /** What sampled turns earned of the reward; absent if the environment and the rewards do not say. */
+  turnRewards: readonly number[] | undefined;
 }
 
 /**
@@ -51,11 +54,13 @@ export interface CombinedReward {
  */
 export async function combineRewards(
   episode: EpisodeView,
-  { rewards, environmentWeight, invalidCalls, invalidCallPenalty }: CombineOptions,
+  { rewards, environmentWeight, invalidCalls, invalidCallPenalty, turns }: CombineOptions,
 ): Promise<CombinedReward> {
   const { verdict } = episode;
-  if (verdict.reward === undefined)
-    return { reward: undefined, components: verdict.components, scores: {}, unpaid: undefined };
+  if (verdict.reward === undefined) {
+    const { components } = verdict;
+    return { reward: undefined, components, scores: {}, unpaid: undefined, turnRewards: undefined };
+  }
   const own = finite(environmentScore, verdict.reward);
   const scores: Record<string, number> = { [environmentScore]: own };
   let reward = environmentWeight === 0 ? 0 : environmentWeight * own;
@@ -66,15 +71,19 @@ export async function combineRewards(
     reward += value;
   };
   const unpaid: Record<string, number> = {};
+  const byTurn = { sampled: turns.sampled ?? 0, sums: undefined as number[] | undefined };
+  addByTurn(byTurn, verdict.turnRewards, environmentWeight);
   for (const { name, source, weight, tool, blind = false, score } of rewards) {
     const seen = tool === undefined ? episode : viewOfTool(episode, tool);
     const view = blind ? blindView(seen) : seen;
-    const scored = async () => checkScore(await score(view));
-    const given = await runningPlugin(`Reward "${name}"`, scored, { source });
+    const scored = async () => checkScore(await score(view), turns);
+    const said = await runningPlugin(`Reward "${name}"`, scored, { source });
+    const given = scoreOf(said);
     if (given === undefined) continue;
     const value = verdict.forfeited === true ? withoutGain(given, weight) : given;
     scores[name] = finite(name, value);
     if (value !== given) unpaid[name] = finite(name, given);
+    else if (typeof said === 'object') addByTurn(byTurn, said, weight);
     add(name, weight * value);
   }
   if (invalidCalls > 0 && invalidCallPenalty !== 0) {
@@ -82,7 +91,24 @@ export async function combineRewards(
   }
   await runningPlugin('Rewards', () => checkReward('The sum of the rewards', reward));
   const isPaid = Object.keys(unpaid).length === 0;
-  return { reward, components, scores, unpaid: isPaid ? undefined : unpaid };
+  return {
+    reward,
+    components,
+    scores,
+    unpaid: isPaid ? undefined : unpaid,
+    turnRewards: byTurn.sums,
+  };
+}
+
+/** Adds what turns earned; a turn that was cut off earned nothing of it. */
+function addByTurn(
+  all: { sampled: number; sums: number[] | undefined },
+  values: readonly number[] | undefined,
+  weight: number,
+): void {
+  if (values === undefined || weight === 0) return;
+  all.sums ??= Array.from({ length: all.sampled }, () => 0);
+  for (const [turn, value] of values.entries()) all.sums[turn]! += weight * value;
 }
 
 /** Whether the task was solved, for a verdict that lets the rewards decide; otherwise undefined. */
@@ -112,9 +138,10 @@ function timesWeight(parts: Verdict['components'], weight: number): Record<strin
   return Object.fromEntries(Object.entries(parts).map(([name, value]) => [name, weight * value]));
 }
 
-/** @throws WrongValue unless it is a finite number or undefined */
-function checkScore(value: number | undefined): number | undefined {
-  if (value !== undefined) checkNumber('its score', value);
+/** @throws WrongValue unless it is a finite number, one for each turn, or undefined */
+function checkScore(value: RewardScore, turns: TurnCounts): RewardScore {
+  if (Array.isArray(value)) checkTurns('its score', value, turns);
+  else if (value !== undefined) checkNumber('its score', value);
   return value;
 }
 

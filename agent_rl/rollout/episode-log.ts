@@ -1,10 +1,11 @@
 import type { ExecutedCall, Turn } from '../core/plugins/environment.ts';
 import type { Message, ToolMessage, UserMessage } from '../core/message.ts';
 import { append } from '../core/long-lists.ts';
-import type { RequestFacts } from '../core/rollout.ts';
+import { type RequestFacts, sampledTurns } from '../core/rollout.ts';
 import type { Transcript, TranscriptRecord } from '../core/transcript.ts';
 import { redactor } from '../telemetry/redact.ts';
 import { Stopwatch } from '../telemetry/stopwatch.ts';
+import type { TurnCounts } from './check-verdict.ts';
 
 /** What one agent of an episode has done and seen so far. */
 export class EpisodeLog {
@@ -36,6 +37,13 @@ export class EpisodeLog {
 
   get invalidCalls(): number {
     return this.malformedCalls + this.calls.filter(({ status }) => status === 'rejected').length;
+  }
+
+  /** Its turns, as verdicts and rewards may count them. */
+  get turnCounts(): TurnCounts {
+    const sequences = this.transcript === undefined ? [] : [this.transcript.record()];
+    const sampled = this.requests === undefined ? sampledTurns({ sequences }).length : undefined;
+    return { stepped: this.turns.length, sampled };
   }
 
   /** See `EpisodeView.answer`. */

@@ -283,11 +283,12 @@ export class Episode {
   async #judgeAgent(agent: string, verdict: Verdict, signal: AbortSignal): Promise<Judged> {
     const { parts, logs } = this.stage;
     const { rewards, environmentWeight = 1, invalidCallPenalty } = parts;
-    const { messages, turns, answer, thrown, invalidCalls } = entryOf(logs, agent);
-    await this.#plugin('finish', () => checkVerdict(verdict, this.#among(agent)));
+    const { messages, turns, answer, thrown, invalidCalls, turnCounts } = entryOf(logs, agent);
+    await this.#plugin('finish', () => checkVerdict(verdict, this.#among(agent), turnCounts));
     const { task } = this.request;
     const view = { task, agent, messages, turns, answer, verdict };
-    const options = { rewards, environmentWeight, invalidCallPenalty, invalidCalls };
+    const penalty = { invalidCallPenalty, invalidCalls };
+    const options = { rewards, environmentWeight, ...penalty, turns: turnCounts };
     const combined = await this.#graded(() => combineRewards(view, options), signal);
     const { outcome, success } = verdict;
     return {
@@ -296,6 +297,7 @@ export class Episode {
       ...solvedBy(verdict, combined),
       ...keptOf(withThrown(verdict, thrown)),
       ...combined,
+      turnStates: verdict.turnStates,
     };
   }
 

@@ -18,6 +18,8 @@ export type Judged = Pick<
   | 'record'
   | 'answer'
   | 'unpaid'
+  | 'turnRewards'
+  | 'turnStates'
 > &
   Partial<Pick<Rollout, 'problem' | 'failure'>>;
 
@@ -45,6 +47,8 @@ export const noVerdict = {
   reward: undefined,
   components: {},
   scores: {},
+  turnRewards: undefined,
+  turnStates: undefined,
   metrics: {},
 } satisfies Partial<Part>;
 

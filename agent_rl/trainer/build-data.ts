@@ -1,8 +1,9 @@
 import { sum } from '../algorithms/statistics.ts';
 import { tokenWeights } from '../algorithms/token-weights.ts';
+import { type Advantage, isZero } from '../core/algorithm/advantage.ts';
 import { keyText, type Member, type Part } from '../core/rollout.ts';
 import type { TrainDatum } from '../core/services/batch.ts';
-import { drawnMasks, type TranscriptRecord } from '../core/transcript.ts';
+import { drawnMasks, drawnSpans, type TranscriptRecord } from '../core/transcript.ts';
 import { failureUse, type TokenUse } from '../rollout/tokens/ledger.ts';
 import type { Collection, Group } from './collect/collection.ts';
 import { actionOn } from './collect/outcome-actions.ts';
@@ -31,7 +32,7 @@ export interface TrainingData {
 
 /**
  * Turns a collection into the learner's data: every sampled token, including ends of turns, with the advantage of its
- * part and its weight in the step's loss. A token shared by several sequences of a part is trained in the first of
+ * part or turn and its weight in the step's loss. A token shared by several sequences of a part is trained in the first of
  * them.
  *
  * Parts without advantage count in the weights' denominators. Without a KL term and an entropy bonus their gradient is
@@ -108,7 +109,7 @@ function stepData(
   return members.flatMap((member, index) => {
     const { advantage = 0 } = member;
     const own = weights[index];
-    return own === undefined || (advantage === 0 && !pulls) ? [] : dataOf(member, advantage, own);
+    return own === undefined || (isZero(advantage) && !pulls) ? [] : dataOf(member, advantage, own);
   });
 }
 
@@ -121,23 +122,38 @@ function joined(masks: readonly Uint8Array[]): Uint8Array {
 
 function useOf(
   { outcome, learns }: Part,
-  advantage: number | undefined,
+  advantage: Advantage | undefined,
   outcomes: RolloutOptions['outcomes'],
 ): TokenUse {
   if (!learns) return failureUse(outcome) ?? 'untrained';
   // A system failure has an advantage if it is penalised.
   if (advantage === undefined) return failureUse(outcome) ?? 'masked';
   if (actionOn(outcome, outcomes) === 'mask') return 'masked';
-  return advantage === 0 ? 'zero-advantage' : 'trained';
+  return isZero(advantage) ? 'zero-advantage' : 'trained';
+}
+
+/** The advantage of each sampled token of a part, in its first sequence; 0 elsewhere. */
+function tokenAdvantages(
+  sequences: readonly TranscriptRecord[],
+  advantage: Advantage,
+): Float32Array[] {
+  let turn = 0;
+  return drawnSpans(sequences).map((spans, index) => {
+    const own = new Float32Array(sequences[index]?.tokens.length ?? 0);
+    for (const { start, end } of spans)
+      own.fill(typeof advantage === 'number' ? advantage : advantage[turn++]!, start, end);
+    return own;
+  });
 }
 
 /** The sequences of a part in which tokens have a weight. */
 function dataOf(
   { rollout, part }: Member,
-  advantage: number,
+  advantage: Advantage,
   weights: Float32Array,
 ): TracedDatum[] {
   const { key, taskId, step } = rollout;
+  const advantages = tokenAdvantages(part.sequences, advantage);
   let start = 0;
   return part.sequences.flatMap((sequence, index) => {
     const whole = weights.subarray(start, start + sequence.tokens.length);
@@ -150,7 +166,7 @@ function dataOf(
       from: { key, agent: part.agent, sequence: index, taskId, step },
       tokens: Int32Array.from(sequence.tokens.slice(0, end)),
       weights: kept,
-      advantages: kept.map((weight) => (weight === 0 ? 0 : advantage)),
+      advantages: advantages[index]!.subarray(0, end),
       oldLogProbs: Float32Array.from(sequence.logProbs.slice(0, end)),
     };
     return [{ rollout, part, sequence, datum }];

@@ -1,3 +1,4 @@
+import type { Advantage } from '../core/algorithm/advantage.ts';
 import type { TrainDatum } from '../core/services/batch.ts';
 import { keyText, type Member } from '../core/rollout.ts';
 import type { TranscriptRecord } from '../core/transcript.ts';
@@ -19,8 +20,8 @@ export interface SentSequence {
 /** How one agent's part was used in its iteration. */
 export interface BookedPart extends Member {
   use: TokenUse;
-  /** Its advantage over its group; absent if it was not compared. */
-  advantage: number | undefined;
+  /** Its advantage over its group, or that of each of its turns; absent if it was not compared. */
+  advantage: Advantage | undefined;
 }
 
 export interface LearnedPart extends BookedPart {

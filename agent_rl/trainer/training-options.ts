@@ -1,6 +1,6 @@
 import type { KlInReward } from '../algorithms/kl-in-reward.ts';
 import type { Config } from '../config/index.ts';
-import type { RewardGroup } from '../core/algorithm/advantage.ts';
+import type { AdvantageGroup, RewardGroup, TurnGroup } from '../core/algorithm/advantage.ts';
 import type { CorrectionTokens } from '../core/algorithm/correction.ts';
 import type { Selection, SelectionGroup } from '../core/algorithm/selection.ts';
 import type { PolicyLossSpec } from '../core/services/learner.ts';
@@ -27,7 +27,7 @@ export interface AlgorithmParts {
     /** For messages. */
     name: string;
     /** Of all groups of a collection together. */
-    of: (groups: readonly RewardGroup[]) => readonly RewardGroup[];
+    of: (groups: readonly RewardGroup[], turns: readonly TurnGroup[]) => readonly AdvantageGroup[];
   };
   loss: Pick<PolicyLossSpec, 'type' | 'settings' | 'module'>;
   selection: { name: string; of: (group: SelectionGroup) => Selection };

@@ -2,14 +2,20 @@ import { describe, expect, test } from '@jest/globals';
 
 import type { Turn } from '../../agent_rl/core/plugins/environment.ts';
 import { isSystemFailure, outcomes } from '../../agent_rl/core/outcome.ts';
-import { blindView, type EpisodeView, rewards } from '../../agent_rl/core/plugins/reward.ts';
+import {
+  blindView,
+  type EpisodeView,
+  type RewardFunction,
+  rewards,
+  scoreOf,
+} from '../../agent_rl/core/plugins/reward.ts';
 import { expectSpec, frozen, snakeCase } from './contract-parts.ts';
 
 export interface RewardContract {
   /** The function or class that carries the mark. */
   plugin: unknown;
   /** Scores as a run would: the function, or the `score` of a new instance, with its settings. */
-  score: (episode: EpisodeView) => number | undefined | Promise<number | undefined>;
+  score: (episode: EpisodeView) => ReturnType<RewardFunction>;
   /** An episode that must score more than `worse`. */
   better: EpisodeView;
   worse: EpisodeView;
@@ -55,7 +61,7 @@ export function describeRewardContract(name: string, contract: RewardContract): 
     });
 
     test('prefers the better episode, by a finite number', async () => {
-      const scores = [await score(better), await score(worse)];
+      const scores = [scoreOf(await score(better)), scoreOf(await score(worse))];
       expect(scores.map(Number.isFinite)).toEqual([true, true]);
       expect(scores[0]).toBeGreaterThan(scores[1] ?? Number.NaN);
     });
@@ -67,21 +73,25 @@ export function describeRewardContract(name: string, contract: RewardContract): 
     test('is a finite number or undefined for any episode', async () => {
       for (const episode of endings) {
         const value = await score(episode);
-        expect(value === undefined || Number.isFinite(value)).toBe(true);
+        expect(value === undefined || Number.isFinite(scoreOf(value))).toBe(true);
+        // One for each turn, if it gives several.
+        expect(typeof value === 'object' ? value.length : episode.turns.length).toBe(
+          episode.turns.length,
+        );
       }
     });
 
     test('judges only the conversation if its spec says that it is blind', async () => {
       if (rewards.specOf(plugin)?.blind !== true) return;
       for (const episode of [better, worse, ...notApplicable, ...endings])
-        expect(await score(blindView(episode))).toBe(await score(episode));
+        expect(await score(blindView(episode))).toEqual(await score(episode));
     });
 
     test('depends only on the episode and leaves it unchanged', async () => {
       for (const episode of [better, worse, ...notApplicable, ...endings]) {
         const given = frozen(structuredClone(episode));
         const value = await score(given);
-        expect(await score(given)).toBe(value);
+        expect(await score(given)).toEqual(value);
       }
     });
   });

@@ -34,15 +34,19 @@ export function algorithmParts({
   };
 }
 
-/** A part that is a function, called with its settings. */
+/** A part that is a function, called with its settings after what it is for. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- its kind says what a part is
-function partOf<Given, Made>(
+function partOf<Given, Made, More extends readonly unknown[] = []>(
   kind: string,
   { entry: { spec, plugin }, settings }: Chosen<{ name: string }>,
-): { name: string; of: (given: Given) => Made } {
-  const of = (given: Given): Made => {
+): { name: string; of: (given: Given, ...more: More) => Made } {
+  const of = (given: Given, ...more: More): Made => {
     enterPlugin(`${kind} "${spec.name}"`);
-    return (plugin as (given: Given, settings: unknown) => Made)(given, settings);
+    return (plugin as (given: Given, settings: unknown, ...more: More) => Made)(
+      given,
+      settings,
+      ...more,
+    );
   };
   return { name: spec.name, of };
 }

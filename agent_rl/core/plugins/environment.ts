@@ -68,6 +68,13 @@ export interface Verdict {
    * vote by it, see `answers` of the spec.
    */
   readonly answer?: string | undefined;
+  /** One for each turn that `step` received: how much of the reward it earned. The last turn earned the rest. */
+  readonly turnRewards?: readonly number[] | undefined;
+  /**
+   * One for each of these turns: a name of the state in which it was made, and of the state after them, if known, for a
+   * turn that was cut off. Equal states of a task have equal names in all of its episodes.
+   */
+  readonly turnStates?: readonly string[] | undefined;
   /** Lets the rewards decide whether the task was solved: it was if their weighted sum reaches this. */
   readonly solvedAt?: number | undefined;
 }

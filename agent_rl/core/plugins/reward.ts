@@ -21,11 +21,17 @@ export interface EpisodeView {
   readonly verdict: Verdict;
 }
 
-/** A number for an episode, or `undefined` when it does not apply. */
+/** A number for an episode, one for each of its turns, whose sum is the score, or `undefined` when it does not apply. */
+export type RewardScore = number | readonly number[] | undefined;
+
+/** The score of an episode; the sum where its turns have one each. */
+export const scoreOf = (given: RewardScore): number | undefined =>
+  typeof given === 'object' ? given.reduce((sum, one) => sum + one, 0) : given;
+
 export type RewardFunction<Settings = unknown> = (
   episode: EpisodeView,
   settings: Settings,
-) => number | undefined | Promise<number | undefined>;
+) => RewardScore | Promise<RewardScore>;
 
 export interface RewardSpec {
   readonly name: string;

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 import { isRecord } from '../../core/is-record.ts';
 import { append } from '../../core/long-lists.ts';
 import { type Message, system, type ToolCall, user } from '../../core/message.ts';
@@ -25,6 +27,12 @@ const toolName = 'code_exec';
 
 /** What the final message may open with. */
 const openings = ['it is', 'the answer is'];
+
+const isRun = ({ status }: ExecutedCall): boolean => status === 'ok' || status === 'error';
+const isError = ({ status }: ExecutedCall): boolean => status === 'error';
+
+const digest = (values: unknown): string =>
+  createHash('sha256').update(JSON.stringify(values)).digest('hex').slice(0, 12);
 
 interface World {
   /** Python code that creates it, run before the agent's programs. */
@@ -70,6 +78,9 @@ export class WorkspaceEnv implements Environment {
   readonly #task: QuestionTask;
   readonly #settings: WorkspaceSettings;
   readonly #calls: ExecutedCall[] = [];
+  readonly #turnRewards: number[] = [];
+  /** What was seen before each turn, and after the last: programs run each on their own and leave nothing else behind. */
+  readonly #states = [''];
   #answer: string | undefined;
 
   constructor({ task, settings }: { task: QuestionTask; settings: WorkspaceSettings }) {
@@ -91,6 +102,11 @@ export class WorkspaceEnv implements Environment {
   async step({ message, calls }: Turn): Promise<EnvironmentStep> {
     const own = calls.filter(({ call }) => call.name === toolName);
     append(this.#calls, own);
+    const costs = this.#costsOf(own);
+    this.#turnRewards.push(costs.calls + costs.errors);
+    const seen = calls.map(({ result }) => result.content);
+    const unread = (message.malformedCalls ?? []).map(({ problem }) => problem);
+    this.#states.push(digest([this.#states.at(-1), seen, unread]));
     if (calls.length > 0 || (message.malformedCalls ?? []).length > 0) return { done: false };
     const said = message.content.trim();
     if (said !== '') this.#answer = said;
@@ -98,8 +114,8 @@ export class WorkspaceEnv implements Environment {
   }
 
   async finish(end: EpisodeEnd): Promise<Verdict> {
-    const ran = this.#calls.filter(({ status }) => status === 'ok' || status === 'error');
-    const errors = ran.filter(({ status }) => status === 'error').length;
+    const ran = this.#calls.filter(isRun);
+    const errors = ran.filter(isError).length;
     const others = [worldsOf(this.#task)?.other.answer ?? ''];
     const metrics = {
       programs: ran.length,
@@ -107,12 +123,11 @@ export class WorkspaceEnv implements Environment {
       noAnswer: this.#answer === undefined ? 1 : 0,
       saidOther: this.#says(others) ? 1 : 0,
     };
-    const { successReward, callPenalty, errorPenalty, turnLimitPenalty } = this.#settings;
+    const { successReward, turnLimitPenalty } = this.#settings;
     const right = this.#says(acceptedAnswers(this.#task));
     const components = {
       success: right ? successReward : 0,
-      calls: -callPenalty * ran.length,
-      errors: -errorPenalty * errors,
+      ...this.#costsOf(ran),
       turnLimit: end === 'turn-limit' ? -turnLimitPenalty : 0,
     };
     const key = answerKeyAfter(openings, this.#answer ?? '');
@@ -121,7 +136,16 @@ export class WorkspaceEnv implements Environment {
       components,
       metrics,
       answer: key === '' ? undefined : key,
+      turnRewards: this.#turnRewards,
+      turnStates: this.#states,
     });
+  }
+
+  #costsOf(calls: readonly ExecutedCall[]): { calls: number; errors: number } {
+    const ran = calls.filter(isRun);
+    const { callPenalty, errorPenalty } = this.#settings;
+    const errors = ran.filter(isError).length;
+    return { calls: -callPenalty * ran.length, errors: -errorPenalty * errors };
   }
 
   #says(answers: readonly string[]): boolean {

@@ -6,7 +6,7 @@ import type { Scoring } from '../../compose/episode-maker.ts';
 import { construct, runContainer } from '../../compose/plugins/container.ts';
 import { AgentRlError, messageOf, runEndingError } from '../../core/errors.ts';
 import { PluginError } from '../../core/failure.ts';
-import type { EpisodeView, RewardFunction } from '../../core/plugins/reward.ts';
+import { type EpisodeView, type RewardFunction, scoreOf } from '../../core/plugins/reward.ts';
 import { runningPlugin } from '../../core/plugins/plugin-failure.ts';
 import { abortableStart, inTime } from '../../core/stopping/abort.ts';
 import { redactor, visibleControls } from '../../telemetry/index.ts';
@@ -120,7 +120,7 @@ async function scoredLines(
     try {
       const work = async () => runningPlugin('Reward', () => score(episode));
       const given = await inTime(work, { seconds, signal, late });
-      return { line, label, score: given };
+      return { line, label, score: scoreOf(given) };
     } catch (thrown) {
       const ending = runEndingError(thrown);
       if (ending !== undefined) throw ending;

@@ -3,8 +3,8 @@ import { openAgent } from '../../compose/open-agent.ts';
 import { resolveRun } from '../../compose/resolve-run.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import type { Verdict } from '../../core/plugins/environment.ts';
-import { keyText, type Part, type Rollout, sampledTokens } from '../../core/rollout.ts';
-import { keepLedger } from '../../rollout/tokens/ledger.ts';
+import { keyText, type Part, type Rollout } from '../../core/rollout.ts';
+import { keepLedger, usedTokens } from '../../rollout/tokens/ledger.ts';
 import { Unreadable } from '../../runs/episodes/read-lines.ts';
 import { readRollouts, type RecordedRollout } from '../../runs/journal/read-journal.ts';
 import { runFolderAt } from '../../runs/run-folder.ts';
@@ -117,15 +117,16 @@ async function withRewards(
   return { ...rollout, parts };
 }
 
-/** Sampled tokens of the parts that the update trained. */
-const trainedIn = (rollouts: readonly RecordedRollout[]): number =>
-  sum(
-    rollouts.flatMap(({ rollout, learned }) =>
-      rollout.parts
-        .filter(({ agent }) => learned.get(agent)?.use === 'trained')
-        .map((part) => sampledTokens(part)),
-    ),
+/** Sampled tokens that the update trained. */
+function trainedIn(rollouts: readonly RecordedRollout[]): number {
+  const used = rollouts.flatMap(({ rollout, learned }) =>
+    rollout.parts.flatMap((part) => {
+      const { use, turnAdvantages } = learned.get(part.agent) ?? {};
+      return use === undefined ? [] : usedTokens({ part, use, advantage: turnAdvantages });
+    }),
   );
+  return sum(used.map(([use, tokens]) => (use === 'trained' ? tokens : 0)));
+}
 
 function meanOf(rewards: readonly (number | undefined)[]): number | null {
   const given = rewards.filter((reward) => reward !== undefined);

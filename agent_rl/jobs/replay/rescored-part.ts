@@ -1,5 +1,5 @@
 import type { ExecutedCall, Turn, Verdict } from '../../core/plugins/environment.ts';
-import type { Part } from '../../core/rollout.ts';
+import { type Part, sampledTurns } from '../../core/rollout.ts';
 import { isSystemFailure } from '../../core/outcome.ts';
 import type { Task } from '../../core/tasks/task.ts';
 import { combineRewards, solvedBy } from '../../rollout/combine-rewards.ts';
@@ -22,6 +22,10 @@ export async function rescored(
       environmentWeight: parts.environmentWeight ?? 1,
       invalidCallPenalty: parts.invalidCallPenalty,
       invalidCalls: malformedCalls + rejected,
+      turns: {
+        stepped: turns.length,
+        sampled: part.requests === undefined ? sampledTurns(part).length : undefined,
+      },
     },
   );
   const { outcome, success } = verdict;

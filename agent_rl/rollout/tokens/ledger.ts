@@ -1,9 +1,10 @@
 import type { Outcome } from '../../core/outcome.ts';
-import { drawnTokens, type Part, sampledTokens } from '../../core/rollout.ts';
+import type { Advantage } from '../../core/algorithm/advantage.ts';
+import { drawnTokens, type Part, sampledTurns } from '../../core/rollout.ts';
 
 /**
- * How the tokens of a part were used. `trained`: they changed the weights. `zero-advantage`: the episode was exactly as
- * good as its group. `masked`: left out by `rollout.outcomes`, after the mean of its group, or by the reward manager.
+ * How the tokens of a part were used. `trained`: they changed the weights. `zero-advantage`: the episode, or
+ * this turn of it, was exactly as good as its group. `masked`: left out by `rollout.outcomes`, after the mean of its group, or by the reward manager.
  * `resampled`: its group was drawn again. `untrained`: of an agent that does not learn. `not-selected`: left out by
  * `algorithm.selection`. `undelivered`: never reached an agent with a loop of its own, whatever became of the rest of
  * its part. The others say which part of the system failed.
@@ -40,20 +41,31 @@ export interface Ledger {
   sampled: number;
 }
 
+/** A part and how it was used, as a whole. */
+export interface Booked {
+  part: Pick<Part, 'sequences' | 'undelivered'>;
+  use: TokenUse;
+  advantage?: Advantage | undefined;
+}
+
+/** The sampled tokens of a part by use: of a trained one, turns whose advantage is 0 teach nothing. */
+export function usedTokens({ part, use, advantage }: Booked): [TokenUse, number][] {
+  const isIdle = (turn: number): boolean =>
+    use === 'trained' && typeof advantage === 'object' && advantage[turn] === 0;
+  return sampledTurns(part).map((tokens, turn) => [isIdle(turn) ? 'zero-advantage' : use, tokens]);
+}
+
 /**
  * Assigns every sampled token of a step to exactly one bucket, which explains why a gradient is zero.
  *
  * @throws Error when a part is booked twice or `trainedTokens`, counted where the loss weights were made, is not what
  *   the ledger says: a bug.
  */
-export function keepLedger(
-  entries: readonly { part: Pick<Part, 'sequences' | 'undelivered'>; use: TokenUse }[],
-  trainedTokens: number,
-): Ledger {
+export function keepLedger(entries: readonly Booked[], trainedTokens: number): Ledger {
   const tokens = Object.fromEntries(tokenUses.map((use) => [use, 0])) as Record<TokenUse, number>;
-  for (const { part, use } of entries) {
-    tokens[use] += sampledTokens(part);
-    tokens.undelivered += part.undelivered;
+  for (const entry of entries) {
+    for (const [use, count] of usedTokens(entry)) tokens[use] += count;
+    tokens.undelivered += entry.part.undelivered;
   }
   const distinct = new Set(entries.map(({ part }) => part));
   const sampled = [...distinct].reduce((sum, part) => sum + drawnTokens(part), 0);

@@ -27,6 +27,8 @@ export interface EpisodeRecord
       | 'turns'
       | 'components'
       | 'scores'
+      | 'turnRewards'
+      | 'turnStates'
       | 'metrics'
       | 'malformedCalls'
       | 'retries'
@@ -92,6 +94,8 @@ export const episodeRecord = ({ rollout, part }: Member): EpisodeRecord => ({
   reward: part.reward ?? null,
   components: part.components,
   scores: part.scores,
+  turnRewards: part.turnRewards,
+  turnStates: part.turnStates,
   unpaid: part.unpaid ?? null,
   answer: part.answer ?? null,
   judgedBy: rollout.judgedBy ?? null,

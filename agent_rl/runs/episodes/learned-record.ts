@@ -1,3 +1,4 @@
+import { mean } from '../../algorithms/statistics.ts';
 import type { RolloutKey } from '../../core/rollout.ts';
 import type { LearnedPart, SentSequence } from '../../trainer/learned-parts.ts';
 
@@ -13,6 +14,8 @@ export interface LearnedRecord extends RolloutKey {
   use: LearnedPart['use'];
   /** Before a correction; null where it was not compared with a group. */
   advantage: number | null;
+  /** Where each turn has its own: these, whose mean `advantage` is. */
+  turnAdvantages?: readonly number[] | undefined;
   /** One for each sequence of the part; null where it was not sent to the learner. */
   sent: readonly (SentColumns | null)[];
 }
@@ -39,7 +42,9 @@ export function learnedRecord({ rollout, part, use, advantage, sent }: LearnedPa
     agent: part.agent,
     taskId: rollout.taskId,
     use,
-    advantage: advantage ?? null,
+    ...(typeof advantage === 'object'
+      ? { advantage: mean(advantage), turnAdvantages: advantage }
+      : { advantage: advantage ?? null }),
     sent: part.sequences.map(({ logProbs }, index) => {
       const own = sent[index];
       return own === undefined ? null : columns(own, logProbs);

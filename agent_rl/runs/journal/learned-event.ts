@@ -31,12 +31,13 @@ interface WrittenSent {
   readonly counts: Partial<Record<keyof typeof columnNames, number>>;
 }
 
-type WrittenLearned = Pick<LearnedRecord, 'taskId' | 'use' | 'advantage'> &
+type WrittenLearned = Pick<LearnedRecord, 'taskId' | 'use' | 'advantage' | 'turnAdvantages'> &
   Regrouped & { readonly run: string; readonly sent: readonly (WrittenSent | null)[] };
 
 /** What an update made of a part, as an event. */
 export function learnedEvent(learned: LearnedPart): JournalEvent {
-  const { sent, run, agent, taskId, use, advantage, ...place } = learnedRecord(learned);
+  const { sent, run, agent, taskId, use, advantage, turnAdvantages, ...place } =
+    learnedRecord(learned);
   const { groupReward, unjudged } = learned.part;
   const numbers = new Map<JournalColumn, number[]>();
   const written = (of: SentColumns): WrittenSent => {
@@ -60,6 +61,7 @@ export function learnedEvent(learned: LearnedPart): JournalEvent {
     taskId,
     use,
     advantage,
+    turnAdvantages,
     groupReward,
     unjudged,
     sent: sent.map((one) => one && written(one)),

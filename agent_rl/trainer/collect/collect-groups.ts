@@ -1,6 +1,11 @@
 import { overlongPenalty } from '../../algorithms/overlong-penalty.ts';
 import { hasNoSpread, sum } from '../../algorithms/statistics.ts';
-import type { RewardGroup } from '../../core/algorithm/advantage.ts';
+import type {
+  Advantage,
+  EpisodeTurns,
+  RewardGroup,
+  AdvantageGroup,
+} from '../../core/algorithm/advantage.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import { showValue } from '../../core/show-value.ts';
 import { KeyedRng } from '../../core/keyed-rng.ts';
@@ -11,6 +16,7 @@ import {
   type Part,
   type Rollout,
   sampledTokens,
+  sampledTurns,
 } from '../../core/rollout.ts';
 import { noVerdict } from '../../rollout/judged.ts';
 import type { EpisodeRequest } from '../../rollout/episode-parts.ts';
@@ -122,29 +128,48 @@ export function withAdvantages(
   { name, of }: AlgorithmOptions['advantage'],
 ): Group[][] {
   const learners = groups.flat().filter(({ learns }) => learns);
-  const advantages = new Map<PlayedGroup, RewardGroup | undefined>();
+  const advantages = new Map<PlayedGroup, AdvantageGroup | undefined>();
   for (const agent of new Set(learners.map((group) => group.agent))) {
     const own = learners.filter((group) => group.agent === agent);
-    const made = of(own.map(({ rewards }) => rewards));
+    const turns = own.map(turnsOf);
+    const made = of(
+      own.map(({ rewards }) => rewards),
+      turns,
+    );
     for (const [at, group] of own.entries()) advantages.set(group, made[at]);
   }
   const compared = (group: PlayedGroup): Group => {
-    const { learns, rewards } = group;
+    const { learns, rewards, turns = [] } = group;
     if (!learns) return { ...group, advantages: rewards.map(() => undefined) };
     const own = advantages.get(group);
     const fits =
       own?.length === rewards.length &&
       rewards.every((reward, i) =>
-        reward === undefined ? own[i] === undefined : Number.isFinite(own[i]),
+        reward === undefined ? own[i] === undefined : isAdvantage(own[i], turns[i]),
       );
     if (fits) return { ...group, advantages: own };
     throw new AgentRlError(
       'PLUGIN_LOAD_FAILED',
-      `The advantage "${name}" returned ${showValue(own)} for the rewards ${showValue(rewards)}; allowed: a finite number for each reward, and undefined for a missing reward.`,
+      `The advantage "${name}" returned ${showValue(own)} for the rewards ${showValue(rewards)}; allowed: a finite number for each reward, or one for each turn where turns are given, and undefined for a missing reward.`,
     );
   };
   return groups.map((agents) => agents.map(compared));
 }
+
+const isAdvantage = (value: Advantage | undefined, turns: EpisodeTurns | undefined): boolean =>
+  typeof value === 'object'
+    ? value.length === turns?.rewards.length && value.every(Number.isFinite)
+    : Number.isFinite(value);
+
+/** The turns of a group's members; what they did not earn of a reward came with the last of them. */
+const turnsOf = ({ rewards, turns = [] }: PlayedGroup) =>
+  rewards.map((reward, member): EpisodeTurns | undefined => {
+    const own = turns[member];
+    if (reward === undefined || own === undefined) return undefined;
+    const [last = 0, ...before] = own.rewards.toReversed();
+    const rest = reward - sum(own.rewards);
+    return { ...own, rewards: [...before.toReversed(), last + rest] };
+  });
 
 /** Plays the attempts at some tasks. @returns for each task a group per agent */
 async function playTasks(
@@ -234,6 +259,9 @@ async function comparedGroup(
   const unrewarded = rewardable.filter(
     ({ reward }, at) => reward !== undefined && rewards[at] === undefined,
   );
+  const turns = members.map(({ part }, at) =>
+    earnedByTurn(part, judged[at] === part && isPenalised[at] !== true),
+  );
   return {
     task,
     agent,
@@ -241,6 +269,7 @@ async function comparedGroup(
     members: left,
     replaced,
     rewards,
+    turns,
     ...(learns
       ? selectedOf(rewards, round, algorithm.selection)
       : { again: false, selected: undefined }),
@@ -252,6 +281,15 @@ async function comparedGroup(
     leftOut: rewarded.failed ? 0 : unrewarded.length,
     zeroVariance: hasNoSpread(rewards.filter((reward) => reward !== undefined)),
   };
+}
+
+/** What the turns of a part earned, if they are distinguished; nothing if another reward replaced the part's own. */
+function earnedByTurn(part: Part, isOwn: boolean): EpisodeTurns | undefined {
+  const { turnRewards, turnStates } = part;
+  const turns = sampledTurns(part);
+  if (turns.length === 0 || (turnRewards ?? turnStates) === undefined) return undefined;
+  const rewards = turns.map((_, turn) => (isOwn ? (turnRewards?.[turn] ?? 0) : 0));
+  return { rewards, states: turnStates && turns.map((_, turn) => turnStates[turn]) };
 }
 
 function overlongPenalties(

@@ -1,4 +1,4 @@
-import type { RewardGroup } from '../../core/algorithm/advantage.ts';
+import type { AdvantageGroup, RewardGroup, TurnGroup } from '../../core/algorithm/advantage.ts';
 import type { Member, Part, Rollout } from '../../core/rollout.ts';
 import type { Task } from '../../core/tasks/task.ts';
 import type { RewardedGroup } from './group-rewards.ts';
@@ -12,6 +12,8 @@ export interface PlayedGroup {
   members: readonly Member[];
   /** One per member; `undefined` where the system failed. */
   rewards: RewardGroup;
+  /** What the turns of members earned, without the rest of their rewards; where turns are distinguished. */
+  turns?: TurnGroup | undefined;
   /** Nothing to compare: all rewards are equal, or fewer than two exist. */
   zeroVariance: boolean;
   /** The selection resamples it: another task replaces it, unless another agent's group is kept. */
@@ -36,8 +38,8 @@ export interface PlayedGroup {
 
 /** A group to train on. */
 export interface Group extends PlayedGroup {
-  /** One per member, where it has a reward. */
-  advantages: RewardGroup;
+  /** One per member, or one per turn of it, where it has a reward. */
+  advantages: AdvantageGroup;
 }
 
 /** Groups by task and, within a task, by agent. */

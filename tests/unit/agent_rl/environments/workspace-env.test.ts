@@ -82,6 +82,38 @@ describe('A question about a workspace', () => {
     expect((await played([saying('It is Kalpeno.')])).metrics?.['saidOther']).toBe(0);
   });
 
+  test('says what each turn cost, and leaves the rest to the last', async () => {
+    const turns = [running('ok'), running('error'), running('rejected'), saying('Kalpeno')];
+    const settings = { callPenalty: 0.1, errorPenalty: 0.25 };
+    const { turnRewards } = await played(turns, settings);
+    expect(turnRewards).toEqual([-0.1, -0.35, 0, 0].map((value) => expect.closeTo(value, 12)));
+  });
+
+  test('names the state of a turn by all that was seen before it', async () => {
+    const seeing = (content: string, problem?: string): Turn => ({
+      ...running('ok'),
+      message: {
+        ...message('whatever it says'),
+        ...(problem !== undefined && { malformedCalls: [{ id: 'm', text: '{', problem }] }),
+      },
+      calls: running('ok').calls.map((one) => Object.assign({}, one, { result: { content } })),
+    });
+    const states = async (...turns: readonly Turn[]) => (await played(turns)).turnStates ?? [];
+    const [first, , second] = await states(seeing('a'), seeing('b'));
+    expect(first).toBe('');
+    // The same results in the same order, whatever was said; one more state than turns.
+    const again = await states(seeing('a'), { ...seeing('b'), message: message('other') });
+    expect(again).toHaveLength(3);
+    expect(again[2]).toBe(second);
+    const others = [
+      [seeing('b'), seeing('a')],
+      [seeing('a'), seeing('c')],
+      [seeing('a'), seeing('b', 'not JSON')],
+      [seeing('b')],
+    ];
+    for (const turns of others) expect((await states(...turns)).at(-1)).not.toBe(second);
+  });
+
   test('charges for programs, for failed ones and for reaching the turn limit', async () => {
     const turns = [running('ok'), running('error'), running('rejected'), saying('Kalpeno')];
     const settings = { callPenalty: 0.1, errorPenalty: 0.25, turnLimitPenalty: 0.5 };

@@ -10,7 +10,12 @@ const judged = (reward: number | undefined, view = episodeOf({}, [])): EpisodeVi
   ...view,
   verdict: { ...view.verdict, reward, components: { success: 1, timeout: -0.5 } },
 });
-const plain = { environmentWeight: 1, invalidCalls: 0, invalidCallPenalty: 0.2 };
+const plain = {
+  environmentWeight: 1,
+  invalidCalls: 0,
+  invalidCallPenalty: 0.2,
+  turns: { stepped: 2, sampled: 3 },
+};
 const gives = (name: string, weight: number, value: number | undefined): WeightedReward => ({
   name,
   weight,

@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { failureUse, keepLedger } from '#agent_rl/rollout/tokens/ledger.ts';
+import type { Advantage } from '#agent_rl/core/algorithm/advantage.ts';
+import { Transcript } from '#agent_rl/core/transcript.ts';
+import { failureUse, keepLedger, usedTokens } from '#agent_rl/rollout/tokens/ledger.ts';
 import { episodeRecord } from '#agent_rl/runs/episodes/episode-record.ts';
 import { member, part } from '#tests/support/rollouts.ts';
 
@@ -24,6 +26,27 @@ describe('keepLedger', () => {
     expect(tokens).toMatchObject({ ...booked, infrastructure: 2 });
     const others = Object.values(tokens).filter((count) => count > 0);
     expect(others).toHaveLength(5);
+  });
+
+  test('books the turns of a trained part whose advantage is 0 as such, and no turns of others', () => {
+    const transcript = new Transcript();
+    for (const length of [2, 5]) {
+      transcript.appendSampled(Array(length).fill(1), Array(length).fill(-1), 0);
+      transcript.append('tool', [3]);
+    }
+    const own = part({ sequences: [transcript.record()] });
+    const used = (use: 'trained' | 'masked', advantage: Advantage) =>
+      usedTokens({ part: own, use, advantage });
+    const ofTurns = [
+      ['zero-advantage', 2],
+      ['trained', 5],
+    ];
+    expect(used('trained', [0, 3])).toEqual(ofTurns);
+    expect(used('masked', [0, 3]).map(([use]) => use)).toEqual(['masked', 'masked']);
+    expect(used('trained', 1).map(([use]) => use)).toEqual(['trained', 'trained']);
+    const entry = { part: own, use: 'trained', advantage: [0, 3] } as const;
+    expect(keepLedger([entry], 5).tokens).toMatchObject({ trained: 5, 'zero-advantage': 2 });
+    expect(() => keepLedger([entry], 7)).toThrow('5 booked as trained, 7 with a weight');
   });
 
   test('does not balance when a part is booked twice or other tokens were trained', () => {
