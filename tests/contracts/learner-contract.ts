@@ -92,6 +92,27 @@ export function describeLearnerContract(name: string, contract: LearnerContract)
       closeTo(some, expected);
     });
 
+    inTime('lists the likeliest tokens in each place, where it can', async () => {
+      const topK = 3;
+      const scored = await learner.forwardTop?.(tokens, { ...asPolicy, topK });
+      if (scored === undefined) return;
+      closeTo(
+        scored.map(({ logProbs }) => logProbs),
+        atStart,
+      );
+      for (const [i, { top }] of scored.entries())
+        for (const place of tokens[i]!.keys()) {
+          const listed = top.logProbs.subarray(place * topK, (place + 1) * topK);
+          const ids = top.ids.subarray(place * topK, (place + 1) * topK);
+          if (place === 0) expect([...ids, ...listed]).toEqual([0, 0, 0, 0, 0, 0]);
+          else expect([...listed]).toEqual([...listed].toSorted((a, b) => b - a));
+          const own = ids.indexOf(tokens[i]![place]!);
+          if (place > 0 && own >= 0)
+            closeTo([listed.subarray(own, own + 1)], [atStart[i]!.subarray(place, place + 1)]);
+          else if (place > 0) expect(atStart[i]![place]).toBeLessThan(listed[2]! + tolerance);
+        }
+    });
+
     inTime('returns the log-probabilities of the data it learns, and raises them', async () => {
       let told: readonly Float32Array[] = [];
       const learned = await after(async (one) => {

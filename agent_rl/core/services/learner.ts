@@ -1,4 +1,4 @@
-import type { Batch } from './batch.ts';
+import type { Batch, TopTokens } from './batch.ts';
 import type { WeightKind, WeightRef, WeightTarget } from './weights.ts';
 
 export type KlKind = 'none' | 'k1' | 'k2' | 'k3';
@@ -18,6 +18,8 @@ export interface PolicyLossSpec {
   readonly kl: { readonly kind: KlKind; readonly weight: number };
   /** Weight of the entropy bonus. */
   readonly entropyBonus?: number | undefined;
+  /** Pulls towards a teacher over its `topK` likeliest tokens (`TrainDatum.teacherTop`); see `distillKl`. */
+  readonly distill?: { readonly topK: number; readonly weight: number } | undefined;
   /** Logits are divided by this before log-probabilities are computed. */
   readonly temperature: number;
 }
@@ -26,7 +28,7 @@ export interface PolicyLossSpec {
 export interface LossMetrics {
   /** Sum over tokens of weight times token loss. */
   readonly loss: number;
-  /** Sums over trained tokens, each weighted as the loss is, by name: kl, clipFraction, ratio, entropy. */
+  /** Sums over trained tokens, each weighted as the loss is, by name: kl, clipFraction, ratio, entropy, distillKl. */
   readonly sums: Readonly<Record<string, number>>;
   /** Per datum, log-probability of each trained token as the learner computes it; 0 elsewhere. */
   readonly logProbs: readonly Float32Array[];
@@ -68,6 +70,12 @@ export interface ForwardOptions {
   readonly wanted?: readonly ArrayLike<number>[];
 }
 
+/** Log-probabilities of the tokens of a sequence, as `forward` gives them, with the likeliest in each place. */
+export interface TopScores {
+  readonly logProbs: Float32Array;
+  readonly top: TopTokens;
+}
+
 /** A learner's description of itself, once it is open. */
 export interface LearnerInfo {
   /** What computes, for the record. */
@@ -87,6 +95,11 @@ export interface Learner {
   describe(): Promise<LearnerInfo>;
   /** Log-probability of each token given the tokens before it; 0 where it is not requested, and for the first token. */
   forward(tokens: readonly Int32Array[], options: ForwardOptions): Promise<readonly Float32Array[]>;
+  /** The same with the likeliest tokens. Absent if it does not list them. */
+  forwardTop?(
+    tokens: readonly Int32Array[],
+    options: ForwardOptions & { readonly topK: number },
+  ): Promise<readonly TopScores[]>;
   /**
    * Adds the gradient of a batch to what is accumulated. The learner decides how to split the batch into passes, which
    * only changes rounding.
