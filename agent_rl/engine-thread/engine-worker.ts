@@ -26,6 +26,7 @@ const methodsOf = (service: EngineService) => {
     use: ([weights]: [WeightRef]) => service.use(weights),
     share: () => service.share(),
     forward: (args: Args<'forward'>) => learner.forward(...args),
+    forwardTop: (args: Args<'forwardTop'>) => learner.forwardTop(...args),
     forwardBackward: (args: Args<'forwardBackward'>) => learner.forwardBackward(...args),
     discardGradients: () => learner.discardGradients(),
     optimStep: (args: Args<'optimStep'>) => learner.optimStep(...args),

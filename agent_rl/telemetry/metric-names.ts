@@ -123,6 +123,14 @@ export const metricNames = {
   ),
   'train/loss': metric('1', 'Loss of the step'),
   'sent/kl': metric('nats', 'Mean estimate of the KL divergence from the initial weights'),
+  'sent/distillKl': metric(
+    'nats',
+    "Mean KL divergence from the teacher over the teacher's likeliest tokens and all others as one",
+  ),
+  'sent/distillTailFloored': metric(
+    '1',
+    'Share of tokens where the likeliest tokens had all of the probability: the rest was taken for 1e-6',
+  ),
   'sent/entropy': metric('nats', 'Mean entropy of the policy at the trained tokens'),
   'sent/ratio': metric('1', 'Mean ratio of new to old probability'),
   'sent/ratioTail': metric(

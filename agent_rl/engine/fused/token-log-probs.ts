@@ -58,6 +58,26 @@ export function tokenDistribution(
   return { logProbs, entropy: tf.neg(tf.sum(tf.mul(tf.exp(logs), logs), -1)) };
 }
 
+export interface TopTokensOptions extends Pick<TokenLogProbsOptions, 'temperature' | 'pieces'> {
+  k: number;
+}
+
+/** The k likeliest tokens of each row, the likeliest first, and their log-probabilities. No gradient. [rows, k] each */
+export function topTokens(
+  hidden: Tensor,
+  head: Tensor,
+  { temperature, pieces = 1, k }: TopTokensOptions,
+): { ids: Tensor; logProbs: Tensor } {
+  const parts = split(hidden, evenParts(hidden.shape[0], pieces)).map((rows) =>
+    tf.topk(tf.logSoftmax(tf.matMul(tf.div(rows, temperature), head, false, true)), k),
+  );
+  const whole = (all: Tensor[]): Tensor => (all.length === 1 ? all[0]! : tf.concat(all, 0));
+  return {
+    ids: whole(parts.map(({ indices }) => indices)),
+    logProbs: whole(parts.map(({ values }) => values)),
+  };
+}
+
 const split = (x: Tensor, sizes: readonly number[]): Tensor[] =>
   sizes.length === 1 ? [x] : tf.split(x, [...sizes]);
 
