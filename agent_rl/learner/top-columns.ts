@@ -23,7 +23,7 @@ export function topScores(
   { data, topK }: { data: readonly TrainDatum[]; topK: number },
 ): TopScores[] {
   const own = byDatum(logProbs as Float32Array, batch, data);
-  const scores = own.map((row) => ({ ...noScores(row.length, topK), logProbs: row }));
+  const scores = own.map((row) => ({ logProbs: row, top: noScores(row.length, topK).top }));
   if (topK > 0)
     for (const [i, { datum, place }] of batch.origins.entries()) {
       const { ids, logProbs: likely } = scores[datum]!.top;

@@ -39,7 +39,7 @@ export function tokenLogProbs(
   const picked = split(targets, sizes);
   const parts = rows.map((piece, i) => columns({ ...inputs, hidden: piece, targets: picked[i]! }));
   // Both results leave the function together; the entropy's column has no gradient.
-  const [logProbs, entropy] = tf.split(parts.length === 1 ? parts[0]! : tf.concat(parts, 0), 2, 1);
+  const [logProbs, entropy] = tf.split(together(parts), 2, 1);
   return { logProbs: tf.reshape(logProbs!, [-1]), entropy: tf.reshape(entropy!, [-1]) };
 }
 
@@ -71,12 +71,14 @@ export function topTokens(
   const parts = split(hidden, evenParts(hidden.shape[0], pieces)).map((rows) =>
     tf.topk(tf.logSoftmax(tf.matMul(tf.div(rows, temperature), head, false, true)), k),
   );
-  const whole = (all: Tensor[]): Tensor => (all.length === 1 ? all[0]! : tf.concat(all, 0));
   return {
-    ids: whole(parts.map(({ indices }) => indices)),
-    logProbs: whole(parts.map(({ values }) => values)),
+    ids: together(parts.map(({ indices }) => indices)),
+    logProbs: together(parts.map(({ values }) => values)),
   };
 }
+
+const together = (parts: Tensor[]): Tensor =>
+  parts.length === 1 ? parts[0]! : tf.concat(parts, 0);
 
 const split = (x: Tensor, sizes: readonly number[]): Tensor[] =>
   sizes.length === 1 ? [x] : tf.split(x, [...sizes]);

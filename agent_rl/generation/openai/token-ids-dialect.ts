@@ -3,7 +3,7 @@ import { showValue } from '../../core/show-value.ts';
 import { UnusableAnswer } from '../remote/server-failures.ts';
 import { tokensIn } from '../remote/opening/served-models.ts';
 import { choiceOf, finishReason, promptPlaces, samplingFields } from '../remote/vllm-fields.ts';
-import type { Drawn, Scored, ScoringWay } from '../remote/server-protocol.ts';
+import type { Drawn, ScoringWay } from '../remote/server-protocol.ts';
 import { type Dialect, upToTheStop } from './dialect.ts';
 
 export const completionsPath = '/v1/completions';
@@ -22,7 +22,7 @@ const byPromptLogProbs: ScoringWay = {
 };
 
 /** As OpenAI had it: the prompt comes back as if it had been drawn. Tokens may be written as texts, of which only the prompt's are known. */
-export const byEcho: ScoringWay = {
+const byEcho: ScoringWay = {
   path: completionsPath,
   body: (prompt, { model, topK }) => {
     const fields = { max_tokens: 0, echo: true, logprobs: topK };

@@ -185,8 +185,10 @@ describe('A generator on servers', () => {
   test('ends when it is cancelled', async () => {
     const { double, generator } = await vllm();
     const stop = new AbortController();
-    double.instead = (asked) =>
-      isScoring(asked) ? void stop.abort(new Error('enough')) : undefined;
+    double.instead = (asked) => {
+      if (isScoring(asked)) stop.abort(new Error('enough'));
+      return undefined;
+    };
     await expect(generator.score!(sequences, plain, stop.signal)).rejects.toThrow('enough');
   });
 });
