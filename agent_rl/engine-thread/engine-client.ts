@@ -1,6 +1,6 @@
 import { AgentRlError, messageOf } from '../core/errors.ts';
 import type { Generator } from '../core/services/generator.ts';
-import type { Learner } from '../core/services/learner.ts';
+import type { ListingLearner } from '../core/services/learner.ts';
 import type { Scorer } from '../core/services/scorer.ts';
 import { sum } from '../algorithms/statistics.ts';
 import { keepFullFloat32 } from '../engine/full-float32.ts';
@@ -24,7 +24,7 @@ type EngineGenerator = Required<Omit<Generator, keyof Scorer>>;
  */
 export class EngineClient {
   readonly generator: EngineGenerator;
-  readonly learner: Learner;
+  readonly learner: ListingLearner;
 
   private constructor(
     private readonly thread: EngineThread,
@@ -131,7 +131,7 @@ const generatorOf = (thread: EngineThread): Omit<EngineGenerator, 'totals'> => (
   close: async () => undefined,
 });
 
-const learnerOf = (thread: EngineThread): Learner => ({
+const learnerOf = (thread: EngineThread): ListingLearner => ({
   describe: () => thread.call('describeLearner', []),
   forward: (...args) => thread.call('forward', args),
   forwardTop: (...args) => thread.call('forwardTop', args),

@@ -5,8 +5,8 @@ import { AgentRlError } from '../core/errors.ts';
 import { type Batch, requireSchema, type TrainDatum } from '../core/services/batch.ts';
 import type {
   ForwardOptions,
-  Learner,
   LearnerInfo,
+  ListingLearner,
   LossMetrics,
   LossSpec,
   OptimStepMetrics,
@@ -91,7 +91,7 @@ type Scored = Omit<ForwardOptions, 'wanted'> & { topK?: number };
  * last adapter, under which the frozen rest is the reference and needs no copy. Where runs copy their inputs, programs hold that
  * rest.
  */
-export class LocalLearner implements Learner {
+export class LocalLearner implements ListingLearner {
   readonly #programs: ProgramCache<SizedProgram>;
   readonly #optimizer: AdamwState;
   readonly #trained: Parameters;

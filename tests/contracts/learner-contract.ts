@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 
 import { batchOf, batchSchema, type TrainDatum } from '../../agent_rl/core/services/batch.ts';
-import type { Learner, LossSpec } from '../../agent_rl/core/services/learner.ts';
+import type { Learner, ListingLearner, LossSpec } from '../../agent_rl/core/services/learner.ts';
 import { testsWithin } from './contract-parts.ts';
 
 export interface LearnerContract {
@@ -94,7 +94,8 @@ export function describeLearnerContract(name: string, contract: LearnerContract)
 
     inTime('lists the likeliest tokens in each place, where it can', async () => {
       const topK = 3;
-      const scored = await learner.forwardTop?.(tokens, { ...asPolicy, topK });
+      const listing: Learner & Partial<ListingLearner> = learner;
+      const scored = await listing.forwardTop?.(tokens, { ...asPolicy, topK });
       if (scored === undefined) return;
       closeTo(
         scored.map(({ logProbs }) => logProbs),

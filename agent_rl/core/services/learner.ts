@@ -95,11 +95,6 @@ export interface Learner {
   describe(): Promise<LearnerInfo>;
   /** Log-probability of each token given the tokens before it; 0 where it is not requested, and for the first token. */
   forward(tokens: readonly Int32Array[], options: ForwardOptions): Promise<readonly Float32Array[]>;
-  /** The same with the likeliest tokens. Absent if it does not list them. */
-  forwardTop?(
-    tokens: readonly Int32Array[],
-    options: ForwardOptions & { readonly topK: number },
-  ): Promise<readonly TopScores[]>;
   /**
    * Adds the gradient of a batch to what is accumulated. The learner decides how to split the batch into passes, which
    * only changes rounding.
@@ -119,4 +114,13 @@ export interface Learner {
   /** Publishes the current weights for generators. */
   exportWeights(target: WeightTarget): Promise<WeightRef>;
   close(): Promise<void>;
+}
+
+/** A learner that lists the likeliest tokens too, as the engine does. */
+export interface ListingLearner extends Learner {
+  /** As `forward`, with the likeliest tokens. */
+  forwardTop(
+    tokens: readonly Int32Array[],
+    options: ForwardOptions & { readonly topK: number },
+  ): Promise<readonly TopScores[]>;
 }

@@ -1,4 +1,4 @@
-import type { ForwardOptions, Learner, TopScores } from './learner.ts';
+import type { ForwardOptions, Learner, ListingLearner, TopScores } from './learner.ts';
 
 /** As a learner's `ForwardOptions`, of the weights that a scorer has. */
 export type ScoreOptions = Omit<ForwardOptions, 'which'>;
@@ -29,7 +29,7 @@ export function noScores(length: number, topK: number): TopScores {
   return { logProbs: new Float32Array(length), top };
 }
 
-type Forwards = Pick<Learner, 'forward' | 'forwardTop'>;
+type Forwards = Pick<Learner, 'forward'> & Partial<Pick<ListingLearner, 'forwardTop'>>;
 
 /** The frozen reference that a learner keeps beside the trained weights. */
 export const referenceOf = (learner: Forwards): Scorer => scoring(learner, { which: 'reference' });
