@@ -2,6 +2,7 @@ import type { LossFunction } from '../core/algorithm/loss.ts';
 import { AgentRlError } from '../core/errors.ts';
 import type { PolicyLossSpec } from '../core/services/learner.ts';
 import { tf, type Tensor } from '../engine/ops.ts';
+import { distillKl } from './distill-kl.ts';
 import { klPenalty } from './kl-penalty.ts';
 import { logRatioBound } from './losses/log-ratio-bound.ts';
 import { lossOps } from './losses/loss-ops.ts';
@@ -21,6 +22,8 @@ export interface PolicyLossBatch {
   entropy?: Tensor | undefined;
   /** [B, N], 1 where a token is of a sequence; needed only by a loss per sequence. */
   membership?: Tensor | undefined;
+  /** Of the teacher's likeliest tokens under the policy and the teacher, [N, k] each, nats; needed only to distil. */
+  top?: { logProbs: Tensor; teacher: Tensor } | undefined;
 }
 
 export interface PolicyLoss {
@@ -28,13 +31,13 @@ export interface PolicyLoss {
   loss: Tensor;
   /**
    * Sums over tokens of weight times: `ratio` policy / old policy, what the loss itself measures, `oldPolicyKl` log old - log policy, `guarded` 1 where a difference of log-probabilities was cut (see
-   * `logRatioBound`), and with a KL term `kl`, its estimate. Each [].
+   * `logRatioBound`), with a KL term `kl`, its estimate, and with a teacher `distillKl` and `distillTailFloored` (see `distillKl`). Each [].
    */
   sums: Readonly<Record<string, Tensor>>;
 }
 
 /**
- * A policy-gradient loss and the terms that stand beside it, `Σ weight (loss + klWeight kl - entropyBonus entropy)`.
+ * A policy-gradient loss and the terms that stand beside it, `Σ weight (loss + klWeight kl + distillWeight distillKl - entropyBonus entropy)`.
  *
  * - KL in the loss: GRPO, Shao et al. 2024, eq. 3, https://arxiv.org/abs/2402.03300
  * - the entropy bonus: Mnih et al. 2016, section 4, https://arxiv.org/abs/1602.01783
@@ -73,13 +76,19 @@ export function policyLoss(
   );
   refuseOurNames(Object.keys(metrics));
   const own = Object.entries(metrics).map(([name, values]) => [name, weighted(values as Tensor)]);
-  const sums = {
+  const sums: Record<string, Tensor> = {
     ratio: weighted(ratio),
     ...(Object.fromEntries(own) as Record<string, Tensor>),
     oldPolicyKl: weighted(tf.neg(logRatio)),
   };
   const terms = [weighted(losses as Tensor)];
-  const { kl, entropyBonus = 0 } = spec;
+  const { kl, entropyBonus = 0, distill } = spec;
+  if (distill !== undefined) {
+    const taught = distillKl(...keptRows(batch.top!, weights));
+    sums['distillKl'] = weighted(taught.kl);
+    sums['distillTailFloored'] = weighted(taught.floored);
+    terms.push(tf.mul(sums['distillKl'], distill.weight));
+  }
   if (entropyBonus !== 0 && batch.entropy !== undefined)
     terms.push(tf.mul(weighted(keep(batch.entropy)), -entropyBonus));
   if (kl.kind === 'none' || batch.refLogProbs === undefined) {
@@ -98,6 +107,8 @@ const ourSums: ReadonlySet<string> = new Set([
   'oldPolicyKl',
   'guarded',
   'kl',
+  'distillKl',
+  'distillTailFloored',
   'advantageMean',
   'advantageStd',
 ]);
@@ -110,6 +121,17 @@ function refuseOurNames(names: readonly string[]): void {
     'PLUGIN_LOAD_FAILED',
     `A loss reports a metric named "${taken}", but every loss already has a metric of that name. Use another name.`,
   );
+}
+
+/** What is not trained may hold anything: there both agree, that each token is as likely as all others together. */
+function keptRows(
+  { logProbs, teacher }: NonNullable<PolicyLossBatch['top']>,
+  weights: Tensor,
+): [student: Tensor, teacher: Tensor] {
+  const ones = tf.onesLike(teacher);
+  const trained = tf.notEqual(tf.mul(ones, tf.expandDims(weights, 1)), 0); // [N, k]
+  const even = tf.mul(ones, -Math.log(1 + teacher.shape[1]!));
+  return [tf.where(trained, logProbs, even), tf.where(trained, teacher, even)];
 }
 
 const total = ([first, ...others]: readonly Tensor[]): Tensor =>
@@ -142,6 +164,11 @@ function checkShapes(batch: PolicyLossBatch, spec: PolicyLossSpec): void {
       `A "${spec.kl.kind}" KL term needs log-probabilities of the reference model, but the batch does not contain them.`,
     );
   }
+  if (spec.distill !== undefined && batch.top === undefined)
+    throw new AgentRlError(
+      'SHAPE_MISMATCH',
+      'A loss that distils needs the likeliest tokens of the teacher, but the batch does not contain them.',
+    );
   const expected = batch.logProbs.shape.join(', ');
   for (const name of ['oldLogProbs', 'refLogProbs', 'advantages', 'weights'] as const) {
     const tensor = batch[name];

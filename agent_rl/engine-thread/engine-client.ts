@@ -1,6 +1,7 @@
 import { AgentRlError, messageOf } from '../core/errors.ts';
 import type { Generator } from '../core/services/generator.ts';
-import type { Learner } from '../core/services/learner.ts';
+import type { ListingLearner } from '../core/services/learner.ts';
+import type { Scorer } from '../core/services/scorer.ts';
 import { sum } from '../algorithms/statistics.ts';
 import { keepFullFloat32 } from '../engine/full-float32.ts';
 import { publishedWhileDrawing } from '../generation/published-while-drawing.ts';
@@ -12,6 +13,8 @@ import { memorySettings, type EngineInfo, type EngineServiceOptions } from './en
 import type { EngineMethods } from './engine-worker.ts';
 
 type EngineThread = RpcClient<EngineMethods>;
+/** What is drawn from is scored by the learner. */
+type EngineGenerator = Required<Omit<Generator, keyof Scorer>>;
 
 /**
  * The engine thread seen from the main thread: a `Learner` and a `Generator`, which share its weights. They end with it.
@@ -20,8 +23,8 @@ type EngineThread = RpcClient<EngineMethods>;
  * stay here.
  */
 export class EngineClient {
-  readonly generator: Required<Generator>;
-  readonly learner: Learner;
+  readonly generator: EngineGenerator;
+  readonly learner: ListingLearner;
 
   private constructor(
     private readonly thread: EngineThread,
@@ -97,14 +100,14 @@ async function openBeside(
 
 /** The engine's own generator and the threads beside it as one. */
 function spreadOver(
-  own: Required<Generator>,
+  own: EngineGenerator,
   {
     beside,
     thread,
     rows,
     overlaps,
   }: { beside: DecoderThreads; thread: EngineThread; rows: number; overlaps: boolean },
-): Required<Generator> {
+): EngineGenerator {
   // A thread that learns would let its rows wait.
   const sampler = new SpreadSampler([...(overlaps ? [] : [own]), ...beside.samplers], rows);
   return {
@@ -120,7 +123,7 @@ function spreadOver(
   };
 }
 
-const generatorOf = (thread: EngineThread): Omit<Required<Generator>, 'totals'> => ({
+const generatorOf = (thread: EngineThread): Omit<EngineGenerator, 'totals'> => ({
   describe: () => thread.call('describeGenerator', []),
   generate: (request, signal) => thread.call('generate', [request], signal),
   release: (episode) => thread.release(episode),
@@ -128,9 +131,10 @@ const generatorOf = (thread: EngineThread): Omit<Required<Generator>, 'totals'> 
   close: async () => undefined,
 });
 
-const learnerOf = (thread: EngineThread): Learner => ({
+const learnerOf = (thread: EngineThread): ListingLearner => ({
   describe: () => thread.call('describeLearner', []),
   forward: (...args) => thread.call('forward', args),
+  forwardTop: (...args) => thread.call('forwardTop', args),
   forwardBackward: (...args) => thread.call('forwardBackward', args),
   discardGradients: () => thread.call('discardGradients', []),
   optimStep: (...args) => thread.call('optimStep', args),

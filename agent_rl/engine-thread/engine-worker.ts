@@ -1,7 +1,7 @@
 import { register } from 'node:module';
 
 import type { GenerationRequest } from '../core/services/generator.ts';
-import type { Learner } from '../core/services/learner.ts';
+import type { ListingLearner } from '../core/services/learner.ts';
 import type { WeightRef } from '../core/services/weights.ts';
 import { serveRpc } from '../threads/rpc.ts';
 import type { EngineServiceOptions } from './engine-options.ts';
@@ -13,7 +13,7 @@ import { EngineService } from './engine-service.ts';
 
 export type EngineMethods = ReturnType<typeof methodsOf>;
 
-type Args<Name extends keyof Learner> = Parameters<Required<Learner>[Name]>;
+type Args<Name extends keyof ListingLearner> = Parameters<Required<ListingLearner>[Name]>;
 
 const methodsOf = (service: EngineService) => {
   const { generator, learner } = service;
@@ -26,6 +26,7 @@ const methodsOf = (service: EngineService) => {
     use: ([weights]: [WeightRef]) => service.use(weights),
     share: () => service.share(),
     forward: (args: Args<'forward'>) => learner.forward(...args),
+    forwardTop: (args: Args<'forwardTop'>) => learner.forwardTop(...args),
     forwardBackward: (args: Args<'forwardBackward'>) => learner.forwardBackward(...args),
     discardGradients: () => learner.discardGradients(),
     optimStep: (args: Args<'optimStep'>) => learner.optimStep(...args),

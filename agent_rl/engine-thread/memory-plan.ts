@@ -33,7 +33,7 @@ export interface MemoryRequest {
   /** Bytes that other engines of this process are expected to hold. 0 by default. */
   beside?: number;
   /** Absent where it trains, and where it gives no log-probabilities of given tokens. */
-  scores?: Sizes | undefined;
+  scores?: (Sizes & { topK?: number }) | undefined;
   /** Absent where nothing is trained. */
   training?: (Sizes & { loss: LossSpec; reference: boolean; overlaps?: boolean }) | undefined;
 }
@@ -138,7 +138,7 @@ function scoringBytes(
 ): number {
   const { memory } = request;
   const bytesAt = (shape: BatchShape): number =>
-    plannedBytes(scoreBody(config, { shape, temperature: 1, memory }));
+    plannedBytes(scoreBody(config, { shape, temperature: 1, memory, topK: scores.topK }));
   return largest(shapesOf(config, request, scores).map(bytesAt));
 }
 

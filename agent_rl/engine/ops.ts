@@ -14,7 +14,7 @@ export { rmsNorm } from './fused/rms-norm.ts';
 export { ropeRotate } from './fused/rope-rotate.ts';
 export { swiglu } from './fused/swiglu.ts';
 export { tokensOfBlock, treeAttention, type TreeLayoutInputs } from './fused/tree-attention.ts';
-export { tokenDistribution, tokenLogProbs } from './fused/token-log-probs.ts';
+export { tokenDistribution, tokenLogProbs, topTokens } from './fused/token-log-probs.ts';
 
 const drawsRandomNumbers = [
   'dropout',

@@ -12,7 +12,7 @@ import type {
 import type { Scorer } from '../core/services/scorer.ts';
 import type { WeightRef } from '../core/services/weights.ts';
 import { showValue } from '../core/show-value.ts';
-import { generationProblem } from './generation-problem.ts';
+import { generationProblem, numbersProblem } from './generation-problem.ts';
 
 export interface CheckedGeneratorOptions {
   /** For messages, such as `Generator "mine"`. */
@@ -27,6 +27,9 @@ export interface CheckedGeneratorOptions {
 export class CheckedGenerator implements Generator {
   /** Absent where the other does not count. */
   readonly totals?: () => Promise<GenerationTotals>;
+  /** Absent where the other does not score. */
+  readonly score?: Scorer['score'];
+  readonly scoreTop?: NonNullable<Scorer['scoreTop']>;
   #version: number | undefined;
 
   private constructor(
@@ -35,6 +38,25 @@ export class CheckedGenerator implements Generator {
   ) {
     if (inner.totals !== undefined)
       this.totals = () => this.#in('totals', async () => inner.totals!());
+    if (inner.score !== undefined)
+      this.score = (tokens, ...asked) =>
+        this.#scores(
+          'score',
+          async () => inner.score!(tokens, ...asked),
+          (rows) => tokens.map(({ length }, i) => [rows[i], length]),
+        );
+    if (inner.scoreTop !== undefined)
+      this.scoreTop = (tokens, { topK, ...asked }, signal) =>
+        this.#scores(
+          'scoreTop',
+          async () => inner.scoreTop!(tokens, { topK, ...asked }, signal),
+          (rows) =>
+            tokens.flatMap(({ length }, i) => [
+              [rows[i]?.logProbs, length],
+              [rows[i]?.top.logProbs, length * topK],
+              [rows[i]?.top.ids, length * topK],
+            ]),
+        );
   }
 
   /** @throws AgentRlError `GENERATION_FAILED` when it cannot be opened, `PLUGIN_LOAD_FAILED` for a value that lacks a generator's methods */
@@ -85,6 +107,17 @@ export class CheckedGenerator implements Generator {
 
   async close(): Promise<void> {
     await this.#in('close', async () => this.inner.close());
+  }
+
+  async #scores<Rows>(
+    method: string,
+    work: () => Promise<Rows>,
+    listsIn: (rows: Rows) => Parameters<typeof numbersProblem>[0],
+  ): Promise<Rows> {
+    const rows = await this.#in(method, work);
+    const problem = numbersProblem(listsIn(rows));
+    if (problem === undefined) return rows;
+    throw new AgentRlError('GENERATION_FAILED', `${this.options.plugin}, ${method}(): ${problem}.`);
   }
 
   #in<Value>(method: string, work: () => Promise<Value>): Promise<Value> {

@@ -75,3 +75,16 @@ function versionProblem(drawnBy: unknown, { version }: AskedOf): string | undefi
     ? undefined
     : `version is ${drawnBy}; expected ${version}, the version of the weights that it received last`;
 }
+
+/** The first of some lists that is not as long as it should be, or has something else than finite numbers. */
+export function numbersProblem(
+  lists: readonly [numbers: Float32Array | Int32Array | undefined, length: number][],
+): string | undefined {
+  for (const [index, [numbers, length]] of lists.entries()) {
+    const got = numbers?.length ?? 'no';
+    if (got !== length) return `list ${index} has ${got} numbers; expected ${length}`;
+    const at = numbers!.findIndex((value) => !Number.isFinite(value));
+    if (at >= 0) return `list ${index} has ${numbers![at]} at ${at}; expected a finite number`;
+  }
+  return undefined;
+}

@@ -2,19 +2,19 @@ import { mkdir } from 'node:fs/promises';
 
 import { findLoss } from '../algorithms/losses/find-loss.ts';
 import { AgentRlError } from '../core/errors.ts';
-import { KeyedRng } from '../core/keyed-rng.ts';
 import { type Batch, requireSchema, type TrainDatum } from '../core/services/batch.ts';
 import type {
   ForwardOptions,
-  Learner,
   LearnerInfo,
+  ListingLearner,
   LossMetrics,
   LossSpec,
   OptimStepMetrics,
   OptimStepOptions,
+  TopScores,
 } from '../core/services/learner.ts';
 import type { WeightRef, WeightTarget } from '../core/services/weights.ts';
-import type { Engine, SizedProgram, TensorData, TensorSpec } from '../engine/engine.ts';
+import type { Engine, SizedProgram, TensorData } from '../engine/engine.ts';
 import { ProgramCache } from '../engine/program-cache.ts';
 import { seenByAllBehind } from '../../model/decoder/decoder.ts';
 import type { ModelConfig } from '../../model/config/architecture.ts';
@@ -34,7 +34,6 @@ import { kindOf, sizesOf } from './batch-shape.ts';
 import {
   scoredDatum,
   byDatum,
-  dropoutFactors,
   membershipOf,
   trainBatch,
   type ProgramMemory,
@@ -47,7 +46,7 @@ import { readLearnerState, readTrained, writeLearnerState, writeTrained } from '
 import {
   compileScoreProgram,
   compileTrainProgram,
-  dropoutSpecs,
+  distilled,
   gradientPrefix,
   lossInputs,
   membershipInput,
@@ -55,6 +54,8 @@ import {
   rowsAtOnce,
   sumPrefix,
 } from './train-program.ts';
+import { dropoutInputs } from './dropout-inputs.ts';
+import { requireTop, teacherColumns, topScores } from './top-columns.ts';
 import { largest } from '../core/long-lists.ts';
 
 export interface LocalLearnerOptions {
@@ -80,7 +81,7 @@ const programsHeld = 8;
 
 type Feeds = Readonly<Record<string, Float32Array | Uint8Array>>;
 
-type Scored = Pick<ForwardOptions, 'which' | 'version'>;
+type Scored = Omit<ForwardOptions, 'wanted'> & { topK?: number };
 
 /**
  * Learning on the local engine.
@@ -90,7 +91,7 @@ type Scored = Pick<ForwardOptions, 'which' | 'version'>;
  * last adapter, under which the frozen rest is the reference and needs no copy. Where runs copy their inputs, programs hold that
  * rest.
  */
-export class LocalLearner implements Learner {
+export class LocalLearner implements ListingLearner {
   readonly #programs: ProgramCache<SizedProgram>;
   readonly #optimizer: AdamwState;
   readonly #trained: Parameters;
@@ -142,18 +143,28 @@ export class LocalLearner implements Learner {
 
   async forward(
     tokens: readonly Int32Array[],
-    { temperature, which, version, wanted }: ForwardOptions,
+    options: ForwardOptions,
   ): Promise<readonly Float32Array[]> {
+    const scores = await this.forwardTop(tokens, { ...options, topK: 0 });
+    return scores.map(({ logProbs }) => logProbs);
+  }
+
+  /** @throws AgentRlError `CONFIG_INVALID` for more likeliest tokens than there are */
+  async forwardTop(
+    tokens: readonly Int32Array[],
+    { wanted, ...options }: ForwardOptions & { topK: number },
+  ): Promise<readonly TopScores[]> {
+    const { topK } = options;
+    requireTop(topK, this.config);
     const data = tokens.map((sequence, index) => scoredDatum(sequence, wanted?.[index]));
-    const result: Float32Array[] = data.map(() => new Float32Array());
+    const result: TopScores[] = [];
     for (const pack of this.#pack(data)) {
       const { indices } = pack;
       const part = indices.map((index) => data[index] as TrainDatum);
       const batch = this.#batchOf(pack);
-      const logProbs = await this.#score(batch, temperature, { which, version });
-      for (const [i, values] of byDatum(logProbs, batch, part).entries()) {
-        result[indices[i] as number] = values;
-      }
+      const outputs = await this.#score(batch, options);
+      for (const [i, scores] of topScores(outputs, batch, { data: part, topK }).entries())
+        result[indices[i] as number] = scores;
     }
     return result;
   }
@@ -182,7 +193,11 @@ export class LocalLearner implements Learner {
       const packed = this.#batchOf(pack);
       computed += packed.tokens.length;
       if (packed.origins.length === 0) continue;
-      const dropout = this.#dropout(packed, part);
+      const dropout = dropoutInputs(packed, part, {
+        config: this.config,
+        seed: this.#adapted?.seed ?? 0,
+        steps: this.#optimizer.steps,
+      });
       const memory = this.#memory;
       const kind = kindOf(packed.shape, rowsAtOnce(memory, this.config, loss));
       const program = await this.#programs.get(`train ${JSON.stringify([kind, loss])}`, () =>
@@ -194,16 +209,16 @@ export class LocalLearner implements Learner {
         ...this.#inputs(packed),
         ...pick(packed, lossInputs(loss)),
         ...(perSequence ? { [membershipInput]: membershipOf(packed) } : {}),
+        ...teacherColumns(packed, part, distilled(loss)),
       };
       const outputs = await program.run(inputs, { sizes: sizesOf(packed.shape, kind) });
       // What was dropped is not part of the policy: its own log-probabilities are computed separately.
+      const temperature = loss.name === 'policy' ? loss.temperature : 1;
       const own =
         Object.keys(dropout).length === 0
-          ? (outputs['logProbs'] as Float32Array)
-          : await this.#score(packed, loss.name === 'policy' ? loss.temperature : 1, {
-              which: 'policy',
-            });
-      for (const [i, values] of byDatum(own, packed, part).entries()) {
+          ? outputs
+          : await this.#score(packed, { temperature, which: 'policy' });
+      for (const [i, values] of byDatum(own['logProbs'] as Float32Array, packed, part).entries()) {
         logProbs[indices[i] as number] = values;
       }
       total += outputs['loss']?.[0] ?? Number.NaN;
@@ -331,9 +346,8 @@ export class LocalLearner implements Learner {
 
   async #score(
     batch: TrainBatch,
-    temperature: number,
-    { which, version = Number.NaN }: Scored,
-  ): Promise<Float32Array> {
+    { temperature, which, version = Number.NaN, topK = 0 }: Scored,
+  ): Promise<Record<string, TensorData>> {
     const model = which === 'published' ? this.#published.get(version) : this.#models[which];
     if (model === undefined) {
       throw new AgentRlError(
@@ -341,32 +355,16 @@ export class LocalLearner implements Learner {
         `Log-probabilities of the ${which} weights were requested, but none were kept. Keep them before training.`,
       );
     }
-    const options = { temperature, memory: this.#memory, held: this.#held };
+    const options = { temperature, topK, memory: this.#memory, held: this.#held };
     const kind = kindOf(batch.shape, rowsAtOnce(this.#memory, this.config));
     // A reference of the same layout runs the same program.
     const layout = model.config === this.config ? 'whole' : 'under';
-    const key = `score ${layout} ${JSON.stringify(kind)} ${temperature}`;
+    const key = `score ${layout} ${JSON.stringify(kind)} ${temperature} ${topK}`;
     const program = await this.#programs.get(key, () =>
       compileScoreProgram(this.engine, model.config, { ...options, kind }),
     );
     const inputs = { ...model.given, ...this.#inputs(batch) };
-    const { logProbs } = await program.run(inputs, { sizes: sizesOf(batch.shape, kind) });
-    return logProbs as Float32Array;
-  }
-
-  /** What is dropped of each sequence, a function of the sequence, the step and the seed alone. */
-  #dropout(
-    { shape: { sequences, length } }: TrainBatch,
-    data: readonly TrainDatum[],
-  ): Record<string, Float32Array> {
-    if (this.#adapted === undefined) return {};
-    const { adapter, seed } = this.#adapted;
-    const rng = new KeyedRng(seed, 'dropout', this.#optimizer.steps);
-    const factorsOf = ({ name, shape }: TensorSpec): [string, Float32Array] => {
-      const options = { rate: adapter.dropout, length, shape, rng: rng.child(name) };
-      return [name, dropoutFactors(data, options)];
-    };
-    return Object.fromEntries(dropoutSpecs(this.config, { sequences, length }).map(factorsOf));
+    return program.run(inputs, { sizes: sizesOf(batch.shape, kind) });
   }
 
   #ropeUpTo(length: number): RopeTables {

@@ -9,7 +9,14 @@ import {
   type TensorData,
   type TensorSpec,
 } from '../engine/engine.ts';
-import { tf, tokenDistribution, tokenLogProbs, tokensOfBlock, type Tensor } from '../engine/ops.ts';
+import {
+  tf,
+  tokenDistribution,
+  tokenLogProbs,
+  tokensOfBlock,
+  topTokens,
+  type Tensor,
+} from '../engine/ops.ts';
 import { decoderHidden, sequenceInputs } from '../../model/decoder/decoder.ts';
 import type { ModelConfig } from '../../model/config/architecture.ts';
 import {
@@ -47,6 +54,8 @@ interface Prediction {
   memory: ProgramMemory;
   kind: BatchKind;
   entropyGradient?: boolean;
+  /** How many of the likeliest tokens are wanted in each place; none by default. */
+  topK?: number;
 }
 
 /** Log-probabilities and entropies of the trained tokens only: the head is never applied to the rest. */
@@ -54,7 +63,7 @@ function trainedLogProbs(
   config: ModelConfig,
   parameters: Tensors,
   inputs: Tensors,
-  { temperature, memory, kind, entropyGradient = false }: Prediction,
+  { temperature, memory, kind, entropyGradient = false, topK = 0 }: Prediction,
 ) {
   const trained = trainedSpecs(config).map(({ name }) => name);
   const recompute = memory.recompute === 'blocks' ? new Set(trained) : undefined;
@@ -71,9 +80,34 @@ function trainedLogProbs(
         frozenHead: trainedAdapter(config) !== undefined,
       });
   const predictions = inputs['predictions'];
-  if (predictions === undefined) return predicted;
-  const { logProbs, entropy } = predicted;
-  return { logProbs: tf.gather(logProbs, predictions), entropy: tf.gather(entropy, predictions) };
+  const entries = (made: Tensor): Tensor =>
+    predictions === undefined ? made : tf.gather(made, predictions);
+  const logProbs = entries(predicted.logProbs);
+  const top = topK > 0 && topTokens(rows, head, { temperature, pieces: kind.pieces, k: topK });
+  const ids = inputs[teacherInputs.ids];
+  return {
+    logProbs,
+    entropy: entries(predicted.entropy),
+    ...(top && { top: { topIds: entries(top.ids), topLogProbs: entries(top.logProbs) } }),
+    ofTeacher:
+      ids &&
+      tf.add(
+        tf.expandDims(logProbs, 1),
+        logitsAbove(entries(targets), ids, { rows: tf.div(entries(rows), temperature), head }),
+      ),
+  };
+}
+
+/** The logits of tokens [N, k] less the logit of the target [N] in the same place. [N, k] */
+function logitsAbove(
+  targets: Tensor,
+  tokens: Tensor,
+  { rows, head }: { rows: Tensor; head: Tensor },
+): Tensor {
+  const states = tf.expandDims(rows, 1); // [N, 1, D]
+  const logits = (of: Tensor): Tensor => tf.matMul(states, tf.gather(head, of), false, true);
+  const above = tf.sub(logits(tokens), logits(tf.expandDims(targets, 1))); // [N, 1, k]
+  return tf.reshape(above, [-1, tokens.shape[1]!]);
 }
 
 /** Inputs besides the weights. */
@@ -182,6 +216,7 @@ function trainingBody(
     ...(isPerSequence(own)
       ? [float(membershipInput, [sequences.sequences, sequences.trained])]
       : []),
+    ...teacherSpecs(sequences.trained, loss),
   ];
   const body = (inputs: Record<string, Tensor>): Record<string, Tensor> => {
     const outputs: Record<string, Tensor> = {};
@@ -219,6 +254,18 @@ export const lossInputs = (loss: LossSpec) => {
   return names.slice(0, loss.name === 'cross_entropy' ? 1 : usesReference(loss) ? 4 : 3);
 };
 
+/** What the teacher thinks likeliest where each trained token is, [N, k] each, for a loss that distils. */
+export const teacherInputs = { ids: 'teacherIds', logProbs: 'teacherLogProbs' } as const;
+
+export const distilled = (loss: LossSpec): number =>
+  loss.name === 'policy' ? (loss.distill?.topK ?? 0) : 0;
+
+function teacherSpecs(trained: number, loss: LossSpec): TensorSpec[] {
+  const shape = [trained, distilled(loss)];
+  if (distilled(loss) === 0) return [];
+  return [{ name: teacherInputs.ids, shape, dtype: 'int32' }, float(teacherInputs.logProbs, shape)];
+}
+
 interface OwnLoss {
   spec: PolicyLossSpec;
   found: FoundLoss;
@@ -237,7 +284,7 @@ function tokenLoss(
 ) {
   const { temperature = 1, entropyBonus = 0 } = own?.spec ?? {};
   const options = { temperature, memory, kind, entropyGradient: hasEntropyGradient(own?.spec) };
-  const { logProbs, entropy } = trainedLogProbs(config, parameters, inputs, options);
+  const { logProbs, entropy, ofTeacher } = trainedLogProbs(config, parameters, inputs, options);
   const weights = inputs['weights'] as Tensor;
   const sums: Record<string, Tensor> = { entropy: tf.sum(tf.mul(entropy, weights)) };
   if (own === undefined) return { total: crossEntropyLoss(logProbs, weights), logProbs, sums };
@@ -252,6 +299,7 @@ function tokenLoss(
       refLogProbs: usesReference(spec) ? inputs['refLogProbs'] : undefined,
       entropy: entropyBonus === 0 ? undefined : entropy,
       membership,
+      top: ofTeacher && { logProbs: ofTeacher, teacher: inputs[teacherInputs.logProbs]! },
     },
     spec,
     found.loss,
@@ -262,6 +310,8 @@ function tokenLoss(
 export interface ScoreProgramOptions {
   temperature: number;
   memory: ProgramMemory;
+  /** How many of the likeliest tokens are listed in each place; none by default. */
+  topK?: number | undefined;
 }
 
 /** Log-probabilities of given tokens, no gradient, of micro-batches of one kind. */
@@ -297,14 +347,15 @@ function scoringBody(
     shape,
     temperature,
     memory,
+    topK = 0,
   }: ScoreProgramOptions & { kind: BatchKind; shape: BatchShape },
 ): SizedBody {
-  const forward = { temperature, kind, memory: { ...memory, recompute: 'none' as const } };
+  const forward = { temperature, kind, topK, memory: { ...memory, recompute: 'none' as const } };
   return {
     specs: [...weightSpecs(config), ...batchSpecs(config, shape)],
     body: (inputs) => {
-      const { logProbs } = trainedLogProbs(config, inputs, inputs, forward);
-      return { logProbs };
+      const { logProbs, top } = trainedLogProbs(config, inputs, inputs, forward);
+      return { logProbs, ...top };
     },
   };
 }

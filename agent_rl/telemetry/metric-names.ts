@@ -126,6 +126,14 @@ export const metricNames = {
   'policyGradNorm/*': metric('1', 'Gradient norm of each named policy that is trained'),
   'policyKl/*': metric('nats', 'As sent/kl, of each named policy that is trained'),
   'sent/kl': metric('nats', 'Mean estimate of the KL divergence from the initial weights'),
+  'sent/distillKl': metric(
+    'nats',
+    "Mean KL divergence from the teacher over the teacher's likeliest tokens and all others as one",
+  ),
+  'sent/distillTailFloored': metric(
+    '1',
+    'Share of tokens where the likeliest tokens had all of the probability: the rest was taken for 1e-6',
+  ),
   'sent/entropy': metric('nats', 'Mean entropy of the policy at the trained tokens'),
   'sent/ratio': metric('1', 'Mean ratio of new to old probability'),
   'sent/ratioTail': metric(

@@ -24,6 +24,8 @@ export interface GeneratorContract {
    * a learner publishes them. Without it other weights are not tested.
    */
   weights?: readonly [string, string];
+  /** Whether it scores given tokens; by default where it has the method. */
+  scores?: boolean;
   /** Of each test; 60 by default. */
   timeoutS?: number;
 }
@@ -130,6 +132,23 @@ export function describeGeneratorContract(name: string, contract: GeneratorContr
       const fresh = await generator.generate(request('fresh', { tokens, key, sampling: greedy }));
       expect(second.tokens).toEqual(fresh.tokens);
       for (const episode of ['turns', 'fresh']) generator.release(episode);
+    });
+
+    inTime('scores given tokens as it draws them, or says that it cannot', async () => {
+      const { tokens, logProbs } = await generator.generate(request('scored'));
+      generator.release('scored');
+      const sequence = Int32Array.from([1, 2, 3, ...tokens]);
+      const asked = generator.score?.([sequence, sequence], {
+        temperature: 1,
+        wanted: [sequence, Int32Array.from(sequence, (_, place) => Number(place === 4))],
+      });
+      if (contract.scores === false)
+        return expect(asked).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
+      if (asked === undefined) return expect(contract.scores ?? false).toBe(false);
+      const [all, one] = await asked;
+      expect([all!.length, one!.length, all![0]]).toEqual([sequence.length, sequence.length, 0]);
+      for (const [i, logProb] of logProbs.entries()) expect(all![3 + i]).toBeCloseTo(logProb, 4);
+      expect(one).toEqual(all!.map((value, place) => (place === 4 ? value : 0)));
     });
 
     inTime('ends a turn where the context is full', async () => {

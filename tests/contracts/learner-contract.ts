@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 
 import { batchOf, batchSchema, type TrainDatum } from '../../agent_rl/core/services/batch.ts';
-import type { Learner, LossSpec } from '../../agent_rl/core/services/learner.ts';
+import type { Learner, ListingLearner, LossSpec } from '../../agent_rl/core/services/learner.ts';
 import { testsWithin } from './contract-parts.ts';
 
 export interface LearnerContract {
@@ -90,6 +90,28 @@ export function describeLearnerContract(name: string, contract: LearnerContract)
       const some = await learner.forward(tokens, { ...asPolicy, wanted });
       const expected = atStart.map((row) => row.map((value, i) => (i === 4 ? value : 0)));
       closeTo(some, expected);
+    });
+
+    inTime('lists the likeliest tokens in each place, where it can', async () => {
+      const topK = 3;
+      const listing: Learner & Partial<ListingLearner> = learner;
+      const scored = await listing.forwardTop?.(tokens, { ...asPolicy, topK });
+      if (scored === undefined) return;
+      closeTo(
+        scored.map(({ logProbs }) => logProbs),
+        atStart,
+      );
+      for (const [i, { top }] of scored.entries())
+        for (const place of tokens[i]!.keys()) {
+          const listed = top.logProbs.subarray(place * topK, (place + 1) * topK);
+          const ids = top.ids.subarray(place * topK, (place + 1) * topK);
+          if (place === 0) expect([...ids, ...listed]).toEqual([0, 0, 0, 0, 0, 0]);
+          else expect([...listed]).toEqual([...listed].toSorted((a, b) => b - a));
+          const own = ids.indexOf(tokens[i]![place]!);
+          if (place > 0 && own >= 0)
+            closeTo([listed.subarray(own, own + 1)], [atStart[i]!.subarray(place, place + 1)]);
+          else if (place > 0) expect(atStart[i]![place]).toBeLessThan(listed[2]! + tolerance);
+        }
     });
 
     inTime('returns the log-probabilities of the data it learns, and raises them', async () => {

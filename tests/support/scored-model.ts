@@ -71,6 +71,23 @@ export function drawnBy(
   return drawn;
 }
 
+/** What vLLM says of a prompt: in each place its token and the likeliest ones; null where it is not asked. */
+export const promptLogProbs = (model: ScoredModel, prompt: readonly number[], count?: number) =>
+  count === undefined
+    ? null
+    : prompt.map((token, place) => {
+        if (place === 0) return null;
+        const all = model.logProbs(prompt.slice(0, place), 1);
+        const listed = [token, ...likeliest(all, count)];
+        const rank = (logprob: number) => 1 + all.filter((other) => other > logprob).length;
+        return Object.fromEntries(
+          listed.map((id) => {
+            const logprob = all[id]!;
+            return [id, { logprob, rank: rank(logprob), decoded_token: `t${id}` }];
+          }),
+        );
+      });
+
 export const likeliest = (logProbs: readonly number[], count: number): number[] =>
   [...logProbs.keys()].toSorted((a, b) => logProbs[b]! - logProbs[a]!).slice(0, count);
 

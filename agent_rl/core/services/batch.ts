@@ -12,6 +12,14 @@ export interface SequenceOfRow {
   readonly step: number;
 }
 
+/** The likeliest tokens in each place of a sequence of T tokens, [T x topK]: the likeliest first; zeros where they are not requested. */
+export interface TopTokens {
+  readonly topK: number;
+  readonly ids: Int32Array;
+  /** Nats. */
+  readonly logProbs: Float32Array;
+}
+
 /** One sequence to learn from. Arrays have one entry per token; entry t is about token t as predicted from those before it. */
 export interface TrainDatum {
   /**
@@ -27,6 +35,8 @@ export interface TrainDatum {
   readonly oldLogProbs: Float32Array;
   /** Under the frozen reference, nats; needed only with a KL term. */
   readonly refLogProbs?: Float32Array | undefined;
+  /** The teacher's likeliest tokens in each place, at the temperature of the loss; needed only where the loss distils. */
+  readonly teacherTop?: TopTokens | undefined;
 }
 
 /**

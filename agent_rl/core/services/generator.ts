@@ -66,8 +66,11 @@ export interface GeneratorInfo {
   readonly service?: string;
 }
 
-/** Tokens in, tokens and log-probabilities out; many requests in flight. */
-export interface Generator {
+/**
+ * Tokens in, tokens and log-probabilities out; many requests in flight. One that can score given tokens is a `Scorer` too, of
+ * the weights it draws from.
+ */
+export interface Generator extends Partial<Scorer> {
   describe(): Promise<GeneratorInfo>;
   /**
    * A turn that does not fit ends when the context is full. A request cancelled by `signal` is not an error: the answer

@@ -1,4 +1,4 @@
-import type { Batch } from './batch.ts';
+import type { Batch, TopTokens } from './batch.ts';
 import type { WeightKind, WeightRef, WeightTarget } from './weights.ts';
 
 export type KlKind = 'none' | 'k1' | 'k2' | 'k3';
@@ -18,6 +18,8 @@ export interface PolicyLossSpec {
   readonly kl: { readonly kind: KlKind; readonly weight: number };
   /** Weight of the entropy bonus. */
   readonly entropyBonus?: number | undefined;
+  /** Pulls towards a teacher over its `topK` likeliest tokens (`TrainDatum.teacherTop`); see `distillKl`. */
+  readonly distill?: { readonly topK: number; readonly weight: number } | undefined;
   /** Logits are divided by this before log-probabilities are computed. */
   readonly temperature: number;
 }
@@ -26,7 +28,7 @@ export interface PolicyLossSpec {
 export interface LossMetrics {
   /** Sum over tokens of weight times token loss. */
   readonly loss: number;
-  /** Sums over trained tokens, each weighted as the loss is, by name: kl, clipFraction, ratio, entropy. */
+  /** Sums over trained tokens, each weighted as the loss is, by name: kl, clipFraction, ratio, entropy, distillKl. */
   readonly sums: Readonly<Record<string, number>>;
   /** Per datum, log-probability of each trained token as the learner computes it; 0 elsewhere. */
   readonly logProbs: readonly Float32Array[];
@@ -68,6 +70,12 @@ export interface ForwardOptions {
   readonly wanted?: readonly ArrayLike<number>[];
 }
 
+/** Log-probabilities of the tokens of a sequence, as `forward` gives them, with the likeliest in each place. */
+export interface TopScores {
+  readonly logProbs: Float32Array;
+  readonly top: TopTokens;
+}
+
 /** A learner's description of itself, once it is open. */
 export interface LearnerInfo {
   /** What computes, for the record. */
@@ -106,4 +114,13 @@ export interface Learner {
   /** Publishes the current weights for generators. */
   exportWeights(target: WeightTarget): Promise<WeightRef>;
   close(): Promise<void>;
+}
+
+/** A learner that lists the likeliest tokens too, as the engine does. */
+export interface ListingLearner extends Learner {
+  /** As `forward`, with the likeliest tokens. */
+  forwardTop(
+    tokens: readonly Int32Array[],
+    options: ForwardOptions & { readonly topK: number },
+  ): Promise<readonly TopScores[]>;
 }

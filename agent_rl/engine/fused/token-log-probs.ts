@@ -39,7 +39,7 @@ export function tokenLogProbs(
   const picked = split(targets, sizes);
   const parts = rows.map((piece, i) => columns({ ...inputs, hidden: piece, targets: picked[i]! }));
   // Both results leave the function together; the entropy's column has no gradient.
-  const [logProbs, entropy] = tf.split(parts.length === 1 ? parts[0]! : tf.concat(parts, 0), 2, 1);
+  const [logProbs, entropy] = tf.split(together(parts), 2, 1);
   return { logProbs: tf.reshape(logProbs!, [-1]), entropy: tf.reshape(entropy!, [-1]) };
 }
 
@@ -57,6 +57,28 @@ export function tokenDistribution(
   const logProbs = tf.sum(tf.mul(logs, tf.cast(picked, 'float32')), -1);
   return { logProbs, entropy: tf.neg(tf.sum(tf.mul(tf.exp(logs), logs), -1)) };
 }
+
+export interface TopTokensOptions extends Pick<TokenLogProbsOptions, 'temperature' | 'pieces'> {
+  k: number;
+}
+
+/** The k likeliest tokens of each row, the likeliest first, and their log-probabilities. No gradient. [rows, k] each */
+export function topTokens(
+  hidden: Tensor,
+  head: Tensor,
+  { temperature, pieces = 1, k }: TopTokensOptions,
+): { ids: Tensor; logProbs: Tensor } {
+  const parts = split(hidden, evenParts(hidden.shape[0], pieces)).map((rows) =>
+    tf.topk(tf.logSoftmax(tf.matMul(tf.div(rows, temperature), head, false, true)), k),
+  );
+  return {
+    ids: together(parts.map(({ indices }) => indices)),
+    logProbs: together(parts.map(({ values }) => values)),
+  };
+}
+
+const together = (parts: Tensor[]): Tensor =>
+  parts.length === 1 ? parts[0]! : tf.concat(parts, 0);
 
 const split = (x: Tensor, sizes: readonly number[]): Tensor[] =>
   sizes.length === 1 ? [x] : tf.split(x, [...sizes]);

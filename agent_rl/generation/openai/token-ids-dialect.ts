@@ -2,7 +2,8 @@ import { isRecord } from '../../core/is-record.ts';
 import { showValue } from '../../core/show-value.ts';
 import { UnusableAnswer } from '../remote/server-failures.ts';
 import { tokensIn } from '../remote/opening/served-models.ts';
-import { choiceOf, finishReason, samplingFields } from '../remote/vllm-fields.ts';
+import { choiceOf, finishReason, promptPlaces, samplingFields } from '../remote/vllm-fields.ts';
+import type { Drawn, ScoringWay } from '../remote/server-protocol.ts';
 import { type Dialect, upToTheStop } from './dialect.ts';
 
 export const completionsPath = '/v1/completions';
@@ -10,11 +11,46 @@ export const completionsPath = '/v1/completions';
 /** What stands before the id of a token that is asked for as a text. */
 const idPrefix = 'token_id:';
 
+/** Of vLLM. */
+const byPromptLogProbs: ScoringWay = {
+  path: completionsPath,
+  body: (prompt, { model, topK }) => ({ model, prompt, max_tokens: 1, prompt_logprobs: topK }),
+  scored(answer) {
+    const places = promptPlaces(choiceOf(answer)?.['prompt_logprobs']);
+    return places && { ...saidIn(answer), places };
+  },
+};
+
+/** As OpenAI had it: the prompt comes back as if it had been drawn. Tokens may be written as texts, of which only the prompt's are known. */
+const byEcho: ScoringWay = {
+  path: completionsPath,
+  body: (prompt, { model, topK }) => {
+    const fields = { max_tokens: 0, echo: true, logprobs: topK };
+    return { model, prompt, ...fields, return_tokens_as_token_ids: true };
+  },
+  scored(answer, prompt) {
+    const choice = choiceOf(answer) ?? {};
+    const [own, names, top] = ['token_logprobs', 'tokens', 'top_logprobs'].map((name) =>
+      inLogProbs(choice, name),
+    ) as [unknown, unknown[] | undefined, object[] | null | undefined];
+    if (!Array.isArray(own) || own.length < prompt.length) return undefined;
+    const places = own.map((logProb: unknown, place) => {
+      const listed = Object.entries(top?.[place] ?? {}).map(
+        ([name, value]) => [idOf(name), value] as const,
+      );
+      const known = listed.filter(([id]) => id !== undefined) as [number, unknown][];
+      return new Map([...known, [idOf(names?.[place]) ?? prompt[place]!, logProb]]);
+    });
+    return { ...saidIn(answer), places };
+  },
+};
+
 /** As vLLM has it: `token_ids` beside the log-probabilities of `/v1/completions`. */
 export const tokenIdsDialect: Dialect = {
   name: 'vLLM',
   shows: (choice) => Array.isArray(choice['token_ids']) && Array.isArray(logProbsOf(choice)),
   protocol: ({ onPassed }) => ({
+    scoring: [byPromptLogProbs, byEcho],
     path: completionsPath,
     // What any server of the API has.
     healthPath: '/v1/models',
@@ -36,15 +72,13 @@ export const tokenIdsDialect: Dialect = {
           `token_ids is ${showValue(tokens)} and logprobs is ${showValue(choice['logprobs'])}`,
         );
       requirePairs(tokens, logProbs, choice);
-      const { model, usage } = answer as Readonly<Record<string, unknown>>;
       return {
         ...upToTheStop(
           { tokens, logProbs, ended: finishReason(reason, unusable) },
           request,
           onPassed,
         ),
-        model: typeof model === 'string' ? model : undefined,
-        contextTokens: isRecord(usage) ? Number(usage['prompt_tokens']) : undefined,
+        ...saidIn(answer),
       };
     },
   }),
@@ -62,6 +96,21 @@ export const tokenIdsDialect: Dialect = {
   },
 };
 
+/** The model that answered, and to how many tokens, as far as it says so. */
+function saidIn(answer: unknown): Pick<Drawn, 'model' | 'contextTokens'> {
+  const { model, usage } = answer as Readonly<Record<string, unknown>>;
+  return {
+    model: typeof model === 'string' ? model : undefined,
+    contextTokens: isRecord(usage) ? Number(usage['prompt_tokens']) : undefined,
+  };
+}
+
+/** The token that a server names by its id; undefined for other names. */
+const idOf = (name: unknown): number | undefined =>
+  typeof name === 'string' && name.startsWith(idPrefix)
+    ? Number(name.slice(idPrefix.length))
+    : undefined;
+
 const inLogProbs = ({ logprobs }: Readonly<Record<string, unknown>>, name: string): unknown =>
   isRecord(logprobs) ? logprobs[name] : undefined;
 const logProbsOf = (choice: Readonly<Record<string, unknown>>): unknown =>
@@ -78,11 +127,7 @@ function requirePairs(
   const given = inLogProbs(choice, 'tokens');
   const names: readonly unknown[] = Array.isArray(given) ? given : [];
   for (const [place, name] of names.entries())
-    if (
-      typeof name === 'string' &&
-      name.startsWith(idPrefix) &&
-      Number(name.slice(idPrefix.length)) !== tokens[place]
-    )
+    if ((idOf(name) ?? tokens[place]) !== tokens[place])
       throw unusable(
         `the log-probability at position ${place} belongs to ${showValue(name)}, but the token there is ${showValue(tokens[place])}`,
       );

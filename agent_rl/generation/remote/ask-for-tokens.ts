@@ -75,14 +75,23 @@ function checkDrawn(
   { asked, server, vocabSize }: { asked: Asked; server: RemoteServer; vocabSize: number },
 ): void {
   if (drawn.ended === 'abort') throw new AskAgain(`${server.url} cancelled the request.`);
-  const problem =
-    shapeProblem(drawn, stopTokens, { ...asked, vocabSize }) ?? contextProblem(drawn, tokens);
+  const problem = shapeProblem(drawn, stopTokens, { ...asked, vocabSize });
   if (problem !== undefined) throw new UnusableAnswer(`${server.url}: ${problem}.`);
-  const { model = asked.model, weights = [] } = drawn;
-  if (model !== asked.model)
-    throw new OtherWeights(
-      `${server.url} answered as model ${model}, but ${asked.model} was requested.`,
+  requireAsked(drawn, tokens, { model: asked.model, server });
+}
+
+/** @throws UnusableAnswer for another context; OtherWeights */
+export function requireAsked(
+  { model, weights = [], contextTokens }: Pick<Drawn, 'model' | 'weights' | 'contextTokens'>,
+  { length }: readonly number[],
+  { model: asked, server }: { model: string; server: RemoteServer },
+): void {
+  if (contextTokens !== undefined && contextTokens !== length)
+    throw new UnusableAnswer(
+      `${server.url}: it counts ${contextTokens} tokens of context, but ${length} were sent.`,
     );
+  if (model !== undefined && model !== asked)
+    throw new OtherWeights(`${server.url} answered as model ${model}, but ${asked} was requested.`);
   const other = weights.find((name) => name !== server.weights);
   if (other !== undefined)
     throw new OtherWeights(
@@ -105,11 +114,3 @@ function shapeProblem(
   const passed = tokens.slice(0, -1).find((token) => stopTokens.includes(token));
   return passed === undefined ? undefined : `it continues after stop token ${passed}`;
 }
-
-const contextProblem = (
-  { contextTokens }: Drawn,
-  { length }: readonly number[],
-): string | undefined =>
-  contextTokens === undefined || contextTokens === length
-    ? undefined
-    : `it counts ${contextTokens} tokens of context, but ${length} were sent`;

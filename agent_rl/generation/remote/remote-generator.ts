@@ -6,9 +6,12 @@ import type {
   GeneratorInfo,
   Sampling,
 } from '../../core/services/generator.ts';
-import type { Scorer } from '../../core/services/scorer.ts';
+import type { TopScores } from '../../core/services/learner.ts';
+import { noScores, type Scorer, type ScoreOptions } from '../../core/services/scorer.ts';
 import type { WeightRef } from '../../core/services/weights.ts';
+import { underSignals } from '../../core/stopping/abort.ts';
 import { drawnInParts, mostAtOnce, tokensAtOnce } from './drawn-in-parts.ts';
+import { askedOf, askForScores } from './ask-for-scores.ts';
 import { askForTokens } from './ask-for-tokens.ts';
 import { AskingAgain } from './asking-again.ts';
 import type { RemoteServer } from './remote-server.ts';
@@ -45,6 +48,7 @@ export class RemoteGenerator implements Generator {
   /** Servers that are back and do not score as the learner does. */
   readonly #doubted = new Set<RemoteServer>();
   #version = 0;
+  #scored = 0;
 
   constructor(private readonly options: RemoteGeneratorOptions) {
     const { servers, protocol, patienceS, warn } = options;
@@ -90,6 +94,50 @@ export class RemoteGenerator implements Generator {
       if (signal?.aborted !== true) throw thrown;
       return { tokens: [], logProbs: [], stop: 'aborted', version };
     }
+  }
+
+  /** @throws as `scoreTop` */
+  async score(...[tokens, options, signal]: Parameters<Scorer['score']>) {
+    const scores = await this.scoreTop(tokens, { ...options, topK: 0 }, signal);
+    return scores.map(({ logProbs }) => logProbs);
+  }
+
+  /**
+   * All sequences at once, as many as the servers are asked for at a time; the first that fails ends the others.
+   *
+   * @throws AgentRlError `GENERATION_FAILED`; `CONFIG_INVALID` at another temperature than 1, and where servers cannot score
+   */
+  async scoreTop(
+    tokens: readonly Int32Array[],
+    { temperature, wanted, version, topK }: ScoreOptions & { topK: number },
+    signal?: AbortSignal,
+  ): Promise<readonly TopScores[]> {
+    if (temperature !== 1)
+      throw new AgentRlError(
+        'CONFIG_INVALID',
+        `Servers score given tokens at temperature 1, but ${temperature} was requested. Sample at temperature 1 (policy.sampling.temperature), or score with a model in a folder.`,
+      );
+    const { protocol, deadlineS } = this.options;
+    const options = { ways: protocol.scoring ?? [], topK, version, deadlineS };
+    const failed = new AbortController();
+    const score = async (all: Int32Array, index: number, either: AbortSignal) => {
+      const asked = askedOf(all, wanted?.[index]);
+      if (asked.tokens.length === 0) return noScores(all.length, topK);
+      const episode = `scored ${this.#scored++}`;
+      try {
+        return await this.#asked(episode, either, (server) =>
+          askForScores(server, asked, options, either),
+        );
+      } catch (thrown) {
+        failed.abort(thrown);
+        throw thrown;
+      } finally {
+        this.release(episode);
+      }
+    };
+    return underSignals([signal, failed.signal], (either) =>
+      Promise.all(tokens.map((all, index) => score(all, index, either))),
+    );
   }
 
   release(episode: string): void {
@@ -147,16 +195,25 @@ export class RemoteGenerator implements Generator {
     return new Map(this.options.servers.map((server) => [server.url, this.#drawFrom(server)]));
   }
 
-  async #draw(request: GenerationRequest, signal: AbortSignal | undefined): Promise<Drawn> {
+  #draw(request: GenerationRequest, signal: AbortSignal | undefined): Promise<Drawn> {
+    return this.#asked(request.episode, signal, (server) =>
+      askForTokens(server, request, this.options, signal),
+    );
+  }
+
+  /** Asks the server of an episode, and again where that may help. */
+  async #asked<Answer>(
+    episode: string,
+    signal: AbortSignal | undefined,
+    ask: (server: RemoteServer) => Promise<Answer>,
+  ): Promise<Answer> {
     const { patienceS, shipping, warn } = this.options;
     const pool = this.#pool;
     const again = new AskingAgain({ pool, patienceS, loads: shipping !== undefined, warn });
     for (;;) {
-      const server = await pool.serverOf(request.episode, signal);
+      const server = await pool.serverOf(episode, signal);
       try {
-        return await server.inTurn(signal, () =>
-          askForTokens(server, request, this.options, signal),
-        );
+        return await server.inTurn(signal, () => ask(server));
       } catch (thrown) {
         await again.after(thrown, server, signal);
       }

@@ -2,7 +2,7 @@ import type { GenerationRequest } from '../../core/services/generator.ts';
 import { isRecord } from '../../core/is-record.ts';
 import { showValue } from '../../core/show-value.ts';
 import type { UnusableAnswer } from './server-failures.ts';
-import type { Asked } from './server-protocol.ts';
+import type { Asked, Scored } from './server-protocol.ts';
 
 /** How tokens are to be drawn, in the words that vLLM has on all of its routes. */
 export const samplingFields = (
@@ -30,6 +30,21 @@ export function choiceOf(answer: unknown): Readonly<Record<string, unknown>> | u
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
   return isRecord(choice) ? choice : undefined;
 }
+
+/** vLLM's `prompt_logprobs`: in each place the token there and the likeliest ones, by their ids; undefined without it. */
+export const promptPlaces = (given: unknown): Scored['places'] | undefined =>
+  Array.isArray(given)
+    ? given.map((listed: unknown) =>
+        isRecord(listed)
+          ? new Map(
+              Object.entries(listed).map(([token, said]) => [
+                Number(token),
+                isRecord(said) ? said['logprob'] : undefined,
+              ]),
+            )
+          : undefined,
+      )
+    : undefined;
 
 const ends = ['stop', 'length', 'abort'] as const;
 

@@ -1,14 +1,29 @@
 import { isRecord } from '../../core/is-record.ts';
 import { showValue } from '../../core/show-value.ts';
 import { UnusableAnswer } from '../remote/server-failures.ts';
-import type { ServerProtocol } from '../remote/server-protocol.ts';
-import { choiceOf, finishReason, samplingFields } from '../remote/vllm-fields.ts';
+import type { Drawn, ScoringWay, ServerProtocol } from '../remote/server-protocol.ts';
+import { choiceOf, finishReason, promptPlaces, samplingFields } from '../remote/vllm-fields.ts';
 
 /** The way in which vLLM takes token ids and gives token ids. */
 export const generatePath = '/inference/v1/generate';
 
 /** vLLM puts this before the name that a request was given. */
 const idPrefix = 'generate-tokens-';
+
+/** `prompt_logprobs` are of the model itself, whatever the temperature and `--logprobs-mode` are. */
+const scoring: ScoringWay = {
+  path: generatePath,
+  body: (tokens, { model, id, topK }) => ({
+    model,
+    request_id: id,
+    token_ids: tokens,
+    sampling_params: { max_tokens: 1, prompt_logprobs: topK, detokenize: false },
+  }),
+  scored(answer) {
+    const places = promptPlaces(isRecord(answer) ? answer['prompt_logprobs'] : undefined);
+    return places && { ...saidIn(answer), places };
+  },
+};
 
 export const generateProtocol: ServerProtocol = {
   path: generatePath,
@@ -25,18 +40,17 @@ export const generateProtocol: ServerProtocol = {
   }),
   drawn(answer) {
     if (!isRecord(answer)) throw unusable(`the answer is ${showValue(answer)}`);
-    const { model, usage, choices } = answer;
+    const { choices } = answer;
     const choice = choiceOf(answer);
     if (choice === undefined) throw unusable(`choices is ${showValue(choices)}`);
     return {
       tokens: choice['token_ids'] as number[],
       logProbs: logProbsOf(choice),
       ended: finishReason(choice['finish_reason'], unusable),
-      model: String(model),
-      weights: weightsOf(choice['weight_versions']),
-      contextTokens: isRecord(usage) ? Number(usage['prompt_tokens']) : undefined,
+      ...saidIn(answer),
     };
   },
+  scoring: [scoring],
   abort: (id) => ({
     path: '/inference/v1/abort_requests',
     body: { request_ids: [`${idPrefix}${id}`] },
@@ -55,6 +69,16 @@ function logProbsOf({ token_ids: tokens, logprobs }: Readonly<Record<string, unk
       );
     return entry['logprob'] as number;
   });
+}
+
+/** Which model and weights answered, and to how many tokens. @throws UnusableAnswer */
+function saidIn(answer: unknown): Pick<Drawn, 'model' | 'weights' | 'contextTokens'> {
+  const { model, usage } = answer as Readonly<Record<string, unknown>>;
+  return {
+    model: String(model),
+    weights: weightsOf(choiceOf(answer)?.['weight_versions']),
+    contextTokens: isRecord(usage) ? Number(usage['prompt_tokens']) : undefined,
+  };
 }
 
 /** @throws UnusableAnswer: without them it is unknown which weights drew the tokens */

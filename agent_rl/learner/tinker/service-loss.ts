@@ -52,7 +52,7 @@ export function serviceLoss(loss: LossSpec): ServiceLoss {
   );
 }
 
-function refuseTerms({ kl, entropyBonus = 0, temperature }: PolicyLossSpec): void {
+function refuseTerms({ kl, entropyBonus = 0, distill, temperature }: PolicyLossSpec): void {
   if (kl.kind !== 'none')
     throw refused(
       `algorithm.kl ${kl.kind} in the loss`,
@@ -62,6 +62,11 @@ function refuseTerms({ kl, entropyBonus = 0, temperature }: PolicyLossSpec): voi
     throw refused(
       'algorithm.entropyBonus',
       'the losses of the service have no entropy term. Set algorithm.entropyBonus to 0',
+    );
+  if (distill !== undefined)
+    throw refused(
+      `Distillation over the ${distill.topK} likeliest tokens of a teacher`,
+      'its losses know one token in each place. Distil by the sampled token alone',
     );
   if (temperature !== 1)
     throw refused(

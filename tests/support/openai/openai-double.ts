@@ -1,12 +1,16 @@
 import { CapturedDouble, type Instead, notFound } from '../captured-double.ts';
 import type { DoubleAnswer, GotRequest } from '../http-double.ts';
-import { drawnBy, likeliest, ScoredModel } from '../scored-model.ts';
+import { drawnBy, likeliest, promptLogProbs, ScoredModel } from '../scored-model.ts';
 import { capturedOpenai, type ServerKind } from './openai-exchanges.ts';
 
 export interface OpenaiDoubleOptions {
   vocabSize?: number;
   /** Whether log-probabilities match the distribution that is sampled from; true by default. */
   processed?: boolean;
+  /** Whether vLLM scores prompts, and how servers of its dialect do it: all by default. */
+  scores?: readonly ('prompt_logprobs' | 'echo')[];
+  /** Whether tokens are named by their ids where that is asked for; true by default. */
+  namesIds?: boolean;
   /** Tokens that end a text for llama.cpp. */
   endsOfText?: readonly number[];
   /** Tokens that are half a character for llama.cpp. */
@@ -68,15 +72,17 @@ export class OpenaiDouble extends CapturedDouble {
     const context = body['prompt'] as number[];
     const temperature = Number(body['temperature']);
     const ends = (body['stop_token_ids'] as number[] | undefined) ?? [];
+    const { scores = ['prompt_logprobs', 'echo'], namesIds = true } = this.options;
+    const name = (token: number) => (namesIds ? `token_id:${token}` : `text ${token}`);
+    if (body['echo'] === true && scores.includes('echo')) return this.#echo(body, name);
     const most = Math.min(Number(body['max_tokens']), mostTokens - context.length);
     if (most < 1) return this.as('too long');
-    const seed = Number(body['seed']);
+    const seed = Number(body['seed'] ?? 0);
     const drawn = drawnBy(this.#model, context, { temperature, most, ends, seed });
     const told = this.options.processed === false || temperature === 0 ? 1 : temperature;
     const count = Number(body['logprobs']);
     const ids = drawn.map(({ token }) => token);
     const all = drawn.map(({ logProbs }) => logProbs(told));
-    const name = (token: number) => `token_id:${token}`;
     const logprobs = {
       text_offset: ids.map((_, i) => i),
       token_logprobs: ids.map((token, i) => all[i]![token]),
@@ -86,10 +92,36 @@ export class OpenaiDouble extends CapturedDouble {
       ),
     };
     const both = { token_ids: ids, prompt_token_ids: context };
+    const asked = body['prompt_logprobs'] as number | undefined;
+    const prompt_logprobs = scores.includes('prompt_logprobs')
+      ? promptLogProbs(this.#model, context, asked)
+      : null;
     const counts = { prompt_tokens: context.length, completion_tokens: ids.length };
     return this.as(ends.includes(ids.at(-1)!) ? 'stop token' : 'tokens', ({ choices, usage }) => ({
       usage: { ...(usage as object), ...counts },
-      choices: [{ ...(choices as object[])[0], ...both, logprobs }],
+      choices: [{ ...(choices as object[])[0], ...both, logprobs, prompt_logprobs }],
+    }));
+  }
+
+  #echo(body: GotRequest['body'], name: (token: number) => string): DoubleAnswer {
+    const prompt = body['prompt'] as number[];
+    const all = prompt.map((_, place) =>
+      place === 0 ? undefined : this.#model.logProbs(prompt.slice(0, place), 1),
+    );
+    const logprobs = {
+      tokens: prompt.map(name),
+      token_logprobs: all.map((each, place) => each?.[prompt[place]!] ?? null),
+      top_logprobs: all.map(
+        (each) =>
+          each &&
+          Object.fromEntries(
+            likeliest(each, Number(body['logprobs'])).map((token) => [name(token), each[token]]),
+          ),
+      ),
+    };
+    return this.as('tokens', ({ choices, usage }) => ({
+      usage: { ...(usage as object), prompt_tokens: prompt.length },
+      choices: [{ ...(choices as object[])[0], logprobs }],
     }));
   }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { CapturedDouble, type Instead, notFound } from '../captured-double.ts';
 import type { DoubleAnswer, GotRequest } from '../http-double.ts';
-import { drawnBy, likeliest, ScoredModel } from '../scored-model.ts';
+import { drawnBy, likeliest, promptLogProbs, ScoredModel } from '../scored-model.ts';
 import { breaking, capturedVllm } from './vllm-exchanges.ts';
 
 export interface VllmDoubleOptions {
@@ -128,7 +128,8 @@ export class VllmDouble extends CapturedDouble {
     const biased = Object.keys(logit_bias).map(Number);
     if (biased.some((token) => token >= vocabSize)) return this.noSuchToken(vocabSize);
     if (context.length + 1 > 1024) return this.as('too long');
-    const drawn = drawnBy(new ScoredModel(weights, vocabSize), context, {
+    const scored = new ScoredModel(weights, vocabSize);
+    const drawn = drawnBy(scored, context, {
       temperature,
       seed,
       most: Math.min(max_tokens, 1024 - context.length),
@@ -140,6 +141,7 @@ export class VllmDouble extends CapturedDouble {
     const last = tokens.at(-1)!;
     const stopped = asked.stop_token_ids?.includes(last) === true ? last : null;
     return this.as('tokens', ({ usage }) => ({
+      prompt_logprobs: promptLogProbs(scored, context, asked.prompt_logprobs),
       request_id: `generate-tokens-${id ?? 'none'}`,
       model,
       usage: { ...(usage as object), prompt_tokens: context.length },
@@ -165,7 +167,9 @@ interface Generate {
   model: string;
   token_ids: number[];
   request_id?: string;
-  sampling_params: Partial<Record<'temperature' | 'max_tokens' | 'logprobs' | 'seed', number>> & {
+  sampling_params: Partial<
+    Record<'temperature' | 'max_tokens' | 'logprobs' | 'prompt_logprobs' | 'seed', number>
+  > & {
     stop_token_ids?: number[];
     logit_bias?: Record<string, number>;
   };

@@ -54,6 +54,44 @@ describe('A checked generator', () => {
     expect(await answering(answer)).toMatchObject(errorOf('GENERATION_FAILED', message));
   });
 
+  const sequences = [Int32Array.of(1, 2), Int32Array.of(3)];
+  const scoring = { temperature: 1 };
+  const row = (...values: number[]) => Float32Array.from(values);
+  const likeliest = (length: number, size: number) => ({
+    logProbs: row(...Array.from({ length }, () => -1)),
+    top: { topK: 2, ids: new Int32Array(size), logProbs: new Float32Array(size) },
+  });
+
+  test('passes scores on, and has no method that the generator lacks', async () => {
+    const rows = [row(0, -1), row(0)];
+    const tops = [likeliest(2, 4), likeliest(1, 2)];
+    const inner = { score: async () => rows, scoreTop: async () => tops };
+    const checked = await open(generator(inner));
+    expect(await checked.score!(sequences, scoring)).toBe(rows);
+    expect(await checked.scoreTop!(sequences, { ...scoring, topK: 2 })).toBe(tops);
+    const without = await open(generator());
+    expect([without.score, without.scoreTop]).toEqual([undefined, undefined]);
+  });
+
+  test.each([
+    [[row(0, -1)], 'score(): list 1 has no numbers; expected 1'],
+    [[row(0), row(0)], 'score(): list 0 has 1 numbers; expected 2'],
+    [[row(0, Number.NaN), row(0)], 'score(): list 0 has NaN at 1; expected a finite number'],
+    [[row(0, -Infinity), row(0)], 'score(): list 0 has -Infinity at 1'],
+  ])('refuses the scores %p', async (rows, problem) => {
+    const checked = await open(generator({ score: async () => rows }));
+    const asked = checked.score!(sequences, scoring);
+    await expectRejection(asked, 'GENERATION_FAILED', `Generator "mine", ${problem}`);
+  });
+
+  test('refuses fewer likeliest tokens than requested', async () => {
+    const tops = [likeliest(2, 4), likeliest(1, 1)];
+    const checked = await open(generator({ scoreTop: async () => tops }));
+    const asked = checked.scoreTop!(sequences, { ...scoring, topK: 2 });
+    const problem = 'scoreTop(): list 4 has 1 numbers; expected 2';
+    await expectRejection(asked, 'GENERATION_FAILED', problem);
+  });
+
   test('requires the version of the weights it was last given', async () => {
     const checked = await open(generator());
     await checked.use({ version: 3, kind: 'folder', location: 'x' });

@@ -43,6 +43,7 @@ const losses: Readonly<Record<string, LossSpec>> = {
   'a clipped loss with a KL term': policy({}),
   'an entropy bonus': policy({ entropyBonus: 0.1, kl: { kind: 'none', weight: 0 } }),
   'a loss per sequence': policy({ type: 'gspo', kl: { kind: 'none', weight: 0 } }),
+  distillation: policy({ distill: { topK: 2, weight: 0.4 } }),
   'no clipping': policy({ type: 'reinforce', settings: {}, kl: { kind: 'k2', weight: 0.3 } }),
 };
 
@@ -74,6 +75,11 @@ const datumOf = (tokens: readonly number[], rng: KeyedRng): TrainDatum => ({
   advantages: new Float32Array(tokens.length).fill(rng.normal()),
   oldLogProbs: Float32Array.from(tokens, () => -3 + 0.2 * rng.normal()),
   refLogProbs: Float32Array.from(tokens, () => -3.1 + 0.2 * rng.normal()),
+  teacherTop: {
+    topK: 2,
+    ids: Int32Array.from({ length: 2 * tokens.length }, (_, i) => 3 + ((7 * i) % 21)),
+    logProbs: Float32Array.from({ length: 2 * tokens.length }, (_, i) => -1 - 0.1 * (i % 5)),
+  },
 });
 
 const adapted = (model: TinyModel): TinyModel => tiny.withTinyAdapter(model, adapter);

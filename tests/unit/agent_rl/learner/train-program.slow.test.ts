@@ -27,6 +27,7 @@ const losses = {
   'a KL term': policyLossSpec({ temperature: 0.9, kl: { kind: 'k3', weight: 0.1 } }),
   'a loss per sequence': policyLossSpec({ type: 'gspo' }),
   'an entropy bonus': policyLossSpec({ entropyBonus: 0.1 }),
+  distillation: policyLossSpec({ temperature: 0.9, distill: { topK: 3, weight: 0.5 } }),
 } as const satisfies Record<string, LossSpec>;
 
 const adapter: Adapter = { ...tinyAdapter, dropout: 0.25 };
@@ -41,6 +42,8 @@ describe('A program for all sizes', () => {
     ['a loss per sequence', whole, 'none', ofSixteen],
     ['an entropy bonus', whole, 'none', all],
     ['a KL term', dropping, 'none', all],
+    ['distillation', whole, 'none', all],
+    ['distillation', dropping, 'blocks', ofSixteen],
   ] as const)(
     'equals, bit for bit, a program of their sizes: %s',
     async (name, { config, weights }, recompute, logitBytes) => {
@@ -90,6 +93,7 @@ describe('A program for all sizes', () => {
 const limits: Readonly<Record<string, (shape: BatchShape) => number>> = {
   tokens: () => tinyModelConfig.vocabSize,
   targets: () => tinyModelConfig.vocabSize,
+  teacherIds: () => tinyModelConfig.vocabSize,
   rows: ({ sequences, length }) => sequences * length,
   predictions: ({ trained }) => trained,
 };

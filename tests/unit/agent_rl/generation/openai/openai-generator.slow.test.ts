@@ -23,6 +23,7 @@ for (const kind of kinds)
   describeGeneratorContract(`openai on ${kind}`, {
     open: async () => (await openedOpenai([contracts.get(kind)!.url])).generator,
     vocabSize: 1024,
+    scores: kind === 'vllm',
   });
 
 const open = closedAfterEach();

@@ -27,6 +27,7 @@ describeGeneratorContract('vllm', {
   open: async () => (await openedVllm([contract.url], { weightsFolder: folder })).generator,
   vocabSize: 1024,
   weights,
+  scores: true,
 });
 
 const open = closedAfterEach();

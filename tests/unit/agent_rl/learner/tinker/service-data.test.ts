@@ -94,6 +94,7 @@ describe('The loss for a Tinker service', () => {
   test.each([
     [{ kl: { kind: 'k3', weight: 0.1 } }, 'Set algorithm.kl.in to reward'],
     [{ entropyBonus: 0.01 }, 'algorithm.entropyBonus'],
+    [{ distill: { topK: 4, weight: 1 } }, 'over the 4 likeliest tokens of a teacher'],
     [{ temperature: 0.7 }, 'policy.sampling.temperature 0.7'],
     [{ settings: { clipLow: 0.2, clipHigh: 0.2, dualClip: 3 } }, 'algorithm.loss.dualClip'],
     [{ type: 'gspo' }, 'Use clipped, cispo or reinforce'],
