@@ -222,7 +222,10 @@ async function resolvePolicy(
     const { config, folder = modelFolder(config) }: { config: Config; folder?: string } = isSaved
       ? fromCheckpoint(at.config, policyFolder(checkpoint, name))
       : { config: await withModel(at, request) };
-    const ownGenerator = policy.entry.spec.openGenerator !== undefined;
+    // A policy whose weights stay on a server needs a tokenizer and a config here, and no weights.
+    const ownGenerator =
+      policy.entry.spec.openGenerator !== undefined ||
+      (!learns && generator.entry.spec.engine !== true);
     const model = await resolveModel(config, folder, { ...request, trains, ownGenerator });
     await requireSameTokens(model, own);
     const format = needs({ policy }, 'format')

@@ -81,6 +81,15 @@ export const algorithmPresets = {
       'Duplicate episodes are not removed.',
     ],
   },
+  distill: {
+    title: 'On-policy distillation: a teacher judges each token that the policy sampled',
+    paper: 'Lu and Thinking Machines 2025, https://thinkingmachines.ai/blog/on-policy-distillation',
+    settings: { distill: { weight: 1, advantageWeight: 0 } },
+    departures: [
+      'The loss is clipped as in GRPO, which acts only if a collection has several optimiser steps.',
+      'A token answers for its own divergence from the teacher; rewards can be mixed in (distill: {advantageWeight: 1}).',
+    ],
+  },
   gspo: {
     title: 'GRPO with one clipped ratio per sequence',
     paper: 'Zheng et al. 2025, https://arxiv.org/abs/2507.18071',

@@ -5,14 +5,15 @@ import type { Config } from './config-schema.ts';
 export const isTrained = ({ policies }: Pick<Config, 'policies'>, name: string): boolean =>
   name === onlyAgent || policies[name]?.learner !== undefined;
 
-/** The named policies that a job opens: those that play agents, and the reference of a KL term in training. */
+/** The named policies that a job opens: for agents, and in training for the reference of a KL term and the teacher. */
 export function openedPolicies(
   { policies, agents, algorithm, train }: Config,
   { plays, trains }: { plays: boolean; trains: boolean },
 ): readonly string[] {
   const playing = plays ? agents.map(({ policy }) => policy) : [];
-  const reference = trains && train.mode === 'rl' ? algorithm.kl.reference : undefined;
-  return Object.keys(policies).filter((name) => [...playing, reference].includes(name));
+  const { kl, distill } = algorithm;
+  const scoring = trains && train.mode === 'rl' ? [kl.reference, distill.teacher] : [];
+  return Object.keys(policies).filter((name) => [...playing, ...scoring].includes(name));
 }
 
 /** The config of a run in which the policy of this name stands at the top level. */

@@ -36,7 +36,7 @@ export interface EngineServiceOptions {
   /** Keep a frozen copy of the weights as reference of KL terms. */
   reference: boolean;
   /** What it only computes log-probabilities of; absent where it trains, which takes more, and where it only samples. */
-  scores?: { longestTokens: number };
+  scores?: { longestTokens: number; topK?: number };
   /** Bytes that other engines of this process are expected to hold. 0 by default. */
   beside?: number;
   /** Whether its weights will change, here or elsewhere, by default; else programs may hold them. */

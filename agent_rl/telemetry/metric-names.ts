@@ -126,6 +126,10 @@ export const metricNames = {
   'policyGradNorm/*': metric('1', 'Gradient norm of each named policy that is trained'),
   'policyKl/*': metric('nats', 'As sent/kl, of each named policy that is trained'),
   'sent/kl': metric('nats', 'Mean estimate of the KL divergence from the initial weights'),
+  'sent/teacherKl': metric(
+    'nats',
+    'Mean of log policy minus log teacher over the tokens sent to the learner: an estimate of the KL divergence from the teacher',
+  ),
   'sent/distillKl': metric(
     'nats',
     "Mean KL divergence from the teacher over the teacher's likeliest tokens and all others as one",

@@ -35,12 +35,15 @@ export interface TrainingData {
  * part or turn and its weight in the step's loss. A token shared by several sequences of a part is trained in the first of
  * them.
  *
- * Parts without advantage count in the weights' denominators. Without a KL term and an entropy bonus their gradient is
- * 0, so they are not sent.
+ * Parts without advantage count in the weights' denominators. Without a KL term, an entropy bonus and a teacher their
+ * gradient is 0, so they are not sent.
  */
 export function buildData(
   { groups, discarded }: Collection,
-  algorithm: Pick<AlgorithmOptions, 'aggregation' | 'kl' | 'entropyBonus' | 'updatesPerBatch'>,
+  algorithm: Pick<
+    AlgorithmOptions,
+    'aggregation' | 'kl' | 'distill' | 'entropyBonus' | 'updatesPerBatch'
+  >,
   rollout: Pick<RolloutOptions, 'maxTurns' | 'maxTurnTokens' | 'maxEpisodeTokens' | 'outcomes'>,
 ): TrainingData {
   const replaced = [...groups, ...discarded].flat().flatMap((group) => group.replaced);
@@ -51,7 +54,7 @@ export function buildData(
     },
   );
   const played = groups.map((agents) =>
-    agents.flatMap((group) => bookedIn(group, rollout.outcomes)),
+    agents.flatMap((group) => bookedIn(group, rollout.outcomes, algorithm.distill)),
   );
   // By task: the agents of a task are trained in the same step.
   const { updatesPerBatch } = algorithm;
@@ -69,19 +72,31 @@ export function buildData(
 }
 
 /** Uses whose tokens are trained on. */
-const learned: ReadonlySet<TokenUse> = new Set(['trained', 'zero-advantage']);
+const learned: ReadonlySet<TokenUse> = new Set(['trained', 'zero-advantage', 'distilled']);
 
 interface Played extends BookedPart {
   group: Group;
 }
 
-const bookedIn = (group: Group, outcomes: RolloutOptions['outcomes']): Played[] =>
+const bookedIn = (
+  group: Group,
+  outcomes: RolloutOptions['outcomes'],
+  distill: AlgorithmOptions['distill'],
+): Played[] =>
   group.members.map(({ rollout, part }, index) => {
-    const advantage = group.advantages[index];
-    const booked = useOf(part, advantage, outcomes);
+    const isTaught = distill !== undefined;
+    const advantage = weighed(group.advantages[index], distill?.advantageWeight);
+    const own = useOf(part, advantage, outcomes);
+    const booked = isTaught && own === 'zero-advantage' ? 'distilled' : own;
     const isLeftOut = learned.has(booked) && group.selected?.[index] === false;
-    return { rollout, part, use: isLeftOut ? 'not-selected' : booked, advantage, group };
+    const use = isLeftOut ? 'not-selected' : booked;
+    return { rollout, part, use, advantage, isTaught, group };
   });
+
+const weighed = (advantage: Advantage | undefined, weight = 1): Advantage | undefined =>
+  typeof advantage === 'object'
+    ? advantage.map((one) => weight * one)
+    : advantage && weight * advantage;
 
 /** Each policy takes a step of its own, whose weights add up without the others. */
 const byPolicy = (played: readonly Played[]): Played[][] =>
@@ -92,7 +107,7 @@ const byPolicy = (played: readonly Played[]): Played[][] =>
 /** The data of one optimiser step of a policy: weights are per step, and all sequences of a part count as one. */
 function stepData(
   played: readonly Played[],
-  algorithm: Pick<AlgorithmOptions, 'aggregation' | 'kl' | 'entropyBonus'>,
+  algorithm: Pick<AlgorithmOptions, 'aggregation' | 'kl' | 'distill' | 'entropyBonus'>,
   rollout: Pick<RolloutOptions, 'maxTurns' | 'maxTurnTokens' | 'maxEpisodeTokens'>,
 ): TracedDatum[] {
   const members = played.filter(({ use }) => learned.has(use));
@@ -105,7 +120,8 @@ function stepData(
       groups: members.map(({ group }) => groups.indexOf(group)),
     },
   );
-  const pulls = algorithm.kl.kind !== 'none' || algorithm.entropyBonus !== 0;
+  const { kl, entropyBonus, distill } = algorithm;
+  const pulls = kl.kind !== 'none' || entropyBonus !== 0 || distill !== undefined;
   return members.flatMap((member, index) => {
     const { advantage = 0 } = member;
     const own = weights[index];

@@ -28,6 +28,8 @@ export interface IterationReport {
   staleness?: number | undefined;
   /** Metrics of the correction; absent without a correction or data to learn from. */
   correction?: Pick<CorrectedData, 'factorMean' | 'maskedShare'> | undefined;
+  /** Of the policy at the top level; absent without a teacher. */
+  teacherKl?: number | undefined;
   /** The learner's data and results; absent without data to learn from. */
   sent?: Iterable<SentSequence> | undefined;
   learningRate: number;
@@ -55,6 +57,7 @@ export function iterationMetrics(report: IterationReport): Metrics {
     'train/gradNorm': last?.gradNorm,
     'train/parameterNorm': last?.parameterNorm,
     ...inFamily('sent', last?.means ?? {}),
+    'sent/teacherKl': report.teacherKl,
     'sent/ratioTail': ratioTail(report.sent ?? []),
     ...inFamily(
       'policyLoss',

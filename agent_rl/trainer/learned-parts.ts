@@ -22,6 +22,8 @@ export interface BookedPart extends Member {
   use: TokenUse;
   /** Its advantage over its group, or that of each of its turns; absent if it was not compared. */
   advantage: Advantage | undefined;
+  /** A teacher judged its tokens. */
+  isTaught?: boolean | undefined;
 }
 
 export interface LearnedPart extends BookedPart {

@@ -167,9 +167,9 @@ async function update(at: GrpoStanding, { updates }: TrainingData): Promise<Step
 }
 
 /** What scores and learns the tokens of a policy. */
-function scoring({ policies, reference }: GrpoRun, name: string) {
+function scoring({ policies, reference, teacher }: GrpoRun, name: string) {
   const { learner } = policies.get(name)!;
-  return { learner, reference: reference ?? referenceOf(learner) };
+  return { learner, reference: reference ?? referenceOf(learner), teacher };
 }
 
 /** Positions in the schedule are planned: an iteration without data still uses its steps. */
@@ -233,6 +233,7 @@ function reportOf(
     steps,
     correction,
     sent,
+    teacherKl: own![1].teacherKl,
     others: new Map(others.map(([name, one]) => [name, one.steps])),
     gap: lag === 0 && isComparable(at.run) ? gapOfAll(taken) : gap,
     staleness:

@@ -97,6 +97,8 @@ export interface GrpoRun extends TrainingOutput<TrainerState> {
   policies: ReadonlyMap<string, TrainedPolicy>;
   /** The reference of the KL term; by default each learner's own. */
   reference?: Scorer | undefined;
+  /** With `algorithm.distill`. */
+  teacher?: Scorer | undefined;
   rollouts: Rollouts;
   tasks: TaskPlan;
   evalTasks: readonly Task[];

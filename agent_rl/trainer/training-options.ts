@@ -44,11 +44,13 @@ export interface AlgorithmParts {
 /** From rewards to a loss. */
 export type AlgorithmOptions = Omit<
   Config['algorithm'],
-  'name' | 'environmentWeight' | 'kl' | keyof AlgorithmParts
+  'name' | 'environmentWeight' | 'kl' | 'distill' | keyof AlgorithmParts
 > &
   AlgorithmParts & {
     /** In the loss. */
     kl: PolicyLossSpec['kl'];
+    /** Absent without a teacher. */
+    distill?: Omit<Config['algorithm']['distill'], 'teacher'> | undefined;
     /** Taken off rewards. */
     klInReward?: KlInReward | undefined;
   };

@@ -6,7 +6,8 @@ import type { ModelConfig } from '../../../model/config/architecture.ts';
 import { isCopiedForThreads } from '../../engine-thread/decoding-threads.ts';
 import { EngineClient } from '../../engine-thread/engine-client.ts';
 import type { EngineServiceOptions } from '../../engine-thread/engine-options.ts';
-import { klParts, lossPart } from '../plugins/algorithm-parts.ts';
+import { listedBy } from '../../trainer/steps/take-steps.ts';
+import { distillParts, klParts, lossPart } from '../plugins/algorithm-parts.ts';
 import type { ChosenPlugins } from '../plugins/choose-plugins.ts';
 import { pluginHooks } from '../../threads/plugin-hooks.ts';
 import type { ResolvedModel } from './resolve-model.ts';
@@ -123,7 +124,7 @@ export function trainingLoss(
 ): { loss: LossSpec; longestTokens: number; reference: boolean } {
   if (imitates !== undefined)
     return { ...imitates, loss: { name: 'cross_entropy' }, reference: false };
-  const { kl, entropyBonus } = config.algorithm;
+  const { kl, entropyBonus, distill } = config.algorithm;
   const { temperature } = config.policy.sampling;
   return {
     loss: {
@@ -131,6 +132,7 @@ export function trainingLoss(
       ...lossPart(chosen),
       kl: klParts(kl).kl,
       ...(entropyBonus !== 0 && { entropyBonus }),
+      distill: listedBy(distillParts(distill)),
       temperature,
     },
     longestTokens: longestTokens(config),

@@ -35,7 +35,7 @@ import type { ResolvedRun } from '../resolve-run.ts';
 /** What samples and learns the tokens of one policy. */
 export interface PolicyServices {
   generator: Generator;
-  /** Log-probabilities of its weights, which never change; only of the reference of a KL term. */
+  /** Log-probabilities of its weights, which never change; only of a reference or a teacher. */
   scorer?: Scorer | undefined;
   /** Only of a policy that is trained. */
   training?: { learner: Learner; weights: WeightPublisher } | undefined;
@@ -67,14 +67,15 @@ export async function openModelServices(
 ): Promise<ModelServices> {
   const engines: EngineClient[] = [];
   const { incidents } = request;
-  const top = { ...run, learns: true, plays: true, scores: false };
+  const top = { ...run, learns: true, plays: true };
   const own = await openPolicy(top, request, opened, engines);
   const others = new Map<string, PolicyServices>();
-  const { reference } = run.config.algorithm.kl;
+  const { kl, distill } = run.config.algorithm;
   for (const [name, policy] of run.policies) {
     const plays = run.config.agents.some((agent) => agent.policy === name);
-    const scores = request.trains && name === reference;
-    const opening = () => openPolicy({ ...policy, plays, scores }, request, opened, engines);
+    const scores = request.trains && [kl.reference, distill.teacher].includes(name);
+    const lists = !scores ? undefined : name === distill.teacher ? distill.topK : 0;
+    const opening = () => openPolicy({ ...policy, plays, lists }, request, opened, engines);
     others.set(name, await withSetting(`policies.${name}`, opening));
   }
   const generators = [own, ...others.values()].map(({ generator }) => generator);
@@ -88,7 +89,7 @@ async function openPolicy(
   opened: Cleanup,
   all: EngineClient[],
 ): Promise<PolicyServices> {
-  const { config, scores, learns } = policy;
+  const { config, lists, learns } = policy;
   const { incidents } = asked;
   const trains = asked.trains && learns;
   const request = { ...asked, trains };
@@ -100,7 +101,7 @@ async function openPolicy(
     incidents.add(
       `Generator ${info.name} is not reproducible: the same seed may give different results.${trains ? ' A resumed run takes earlier samples from its journal.' : ''}`,
     );
-  const scorer = scores ? scorerOf((await engines.shared()).learner) : undefined;
+  const scorer = lists === undefined ? undefined : await scorerOfPolicy(policy, drawing, engines);
   const generator = asked.trains ? new RecordingGenerator(drawing) : drawing;
   if (!trains) return { generator, scorer };
   const learner = opened.add(await openLearner(policy, request, { engines, incidents }));
@@ -114,6 +115,27 @@ async function openPolicy(
   const bus = { learner, generators: [generator], folder, overlaps };
   const weights = opened.add(await WeightBus.connect(bus));
   return { generator, scorer, training: { learner, weights } };
+}
+
+/** @throws AgentRlError `CONFIG_INVALID` for a generator elsewhere that cannot score as the run needs it */
+async function scorerOfPolicy(
+  { config, chosen, lists = 0 }: PolicyOf,
+  generator: Generator,
+  engines: PolicyEngines,
+): Promise<Scorer> {
+  const { spec } = chosen.generator.entry;
+  if (spec.engine === true) return scorerOf((await engines.shared()).learner);
+  const { score, scoreTop } = generator;
+  const { temperature } = config.policy.sampling;
+  const lacks =
+    score === undefined || (lists > 0 && scoreTop === undefined)
+      ? `cannot ${lists > 0 ? 'list the likeliest tokens of' : 'score'} given tokens. Use vllm, openai or engine`
+      : temperature !== 1
+        ? `scores given tokens at temperature 1, but policy.sampling.temperature is ${temperature}. Use 1, or a model in a folder`
+        : undefined;
+  if (lacks !== undefined)
+    throw new AgentRlError('CONFIG_INVALID', `generator "${spec.name}" ${lacks}.`);
+  return generator as Generator & Scorer;
 }
 
 /** The totals of all generators of a run; null if no generator counts. */

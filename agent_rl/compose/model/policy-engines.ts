@@ -26,8 +26,8 @@ export interface PolicyOf extends Pick<ResolvedRun, 'config' | 'chosen' | 'model
   learns: boolean;
   /** Whether it samples, for episodes or, of the policy at the top level, for requests. */
   plays: boolean;
-  /** Whether its log-probabilities are asked for while its weights stay as they are. */
-  scores: boolean;
+  /** How many of its likeliest tokens are asked for where it scores tokens; absent where it does not. */
+  lists?: number | undefined;
 }
 
 /** The engines of a policy: the one that generator and learner share, and engines that only learn. */
@@ -56,7 +56,7 @@ export class PolicyEngines {
 
   /** In the memory that the engines opened before leave. */
   async #openShared(): Promise<EngineClient> {
-    const { config, model, chosen, plays, scores } = this.policy;
+    const { config, model, chosen, plays, lists } = this.policy;
     const { workers, trains, imitates, packs = false, signal } = this.request;
     const samples = plays && chosen.generator.entry.spec.engine === true;
     const learns = trains && chosen.learner.entry.spec.engine === true;
@@ -67,9 +67,9 @@ export class PolicyEngines {
         // With few positions, a sequence that is longer than what it may score would be refused.
         ...(samples
           ? collecting(config, model, workers)
-          : { rows: 1, maxContextTokens: scores ? longest : 16 }),
+          : { rows: 1, maxContextTokens: lists === undefined ? 16 : longest }),
         ...(learns && learning(config, chosen.loss, imitates)),
-        ...(scores && { scores: { longestTokens: longest } }),
+        ...(lists !== undefined && { scores: { longestTokens: longest, topK: lists } }),
         ...(plans.length > 0 && { beside: sumOfPlans(plans).total }),
         trains,
         packs,

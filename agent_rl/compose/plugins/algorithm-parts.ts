@@ -17,6 +17,14 @@ export function klParts({
   return { kl: { kind: 'none', weight: 0 }, klInReward: { kind, weight } };
 }
 
+/** What a teacher does, where there is one. */
+export function distillParts({
+  teacher,
+  ...distill
+}: Config['algorithm']['distill']): Pick<AlgorithmOptions, 'distill'> {
+  return teacher === undefined ? {} : { distill };
+}
+
 /** The parts of the algorithm that a run uses, each with its settings. */
 export function algorithmParts({
   advantage,

@@ -25,6 +25,25 @@ const KlBlock = block(
   'Penalty for moving away from a frozen reference model',
 );
 
+const DistillBlock = block(
+  {
+    teacher: optionalText('Name of the teacher, a policy without a learner, from policies'),
+    weight: number(
+      'How much the advantage of a sampled token grows for each nat by which the teacher finds it likelier than the policy; with topK, weight of the divergence in the loss',
+      within(0, 100, 1),
+    ),
+    advantageWeight: number(
+      'Weight of the advantage that follows from rewards; 0 learns from the teacher alone',
+      within(0, 100, 1),
+    ),
+    topK: integer(
+      "Compare the policy with the teacher over the teacher's k likeliest tokens in each place; 0 compares the sampled token only",
+      within(0, 1024, 0),
+    ),
+  },
+  'Learning from a teacher that judges the tokens which the policy sampled',
+);
+
 const OverlongBlock = block(
   {
     share: number(
@@ -53,6 +72,7 @@ export const AlgorithmBlock = block(
       within(0, mostReward, 1),
     ),
     kl: KlBlock,
+    distill: DistillBlock,
     correction: partBlock(
       'a correction',
       'none',

@@ -31,7 +31,10 @@ const ofRollouts = ({ algorithm, policy, rollout, train }: Config, places: Place
   return [
     [
       'rollout.groupSize',
-      isRl && groupSize < 2 && comparesWithinGroups.has(algorithm.advantage.type),
+      isRl &&
+        groupSize < 2 &&
+        comparesWithinGroups.has(algorithm.advantage.type) &&
+        algorithm.distill.teacher === undefined,
       `in a group of ${groupSize}, an episode is compared with no other, so every advantage is 0. Use at least 2.`,
     ],
     [
@@ -88,7 +91,10 @@ const ofRewardsAndLoss = ({ algorithm, rewards, train }: Config): Check[] => {
     ],
     [
       'algorithm.environmentWeight',
-      train.mode === 'rl' && environmentWeight === 0 && weights.every((weight) => weight === 0),
+      train.mode === 'rl' &&
+        environmentWeight === 0 &&
+        weights.every((weight) => weight === 0) &&
+        algorithm.distill.teacher === undefined,
       'with a weight of 0 and no other reward that counts, there is nothing to learn from. List a reward with a weight under rewards, or set algorithm.environmentWeight to 1.',
     ],
   ];
@@ -190,8 +196,8 @@ function ofSource(
 
 const ofPolicies = ({ agents, algorithm, policies }: Config): Check[] => {
   const names = [onlyAgent, ...Object.keys(policies)];
-  const { reference } = algorithm.kl;
-  const used = [...agents.map(({ policy }) => policy), reference];
+  const { kl, distill, name: preset } = algorithm;
+  const used = [...agents.map(({ policy }) => policy), kl.reference, distill.teacher];
   const unknown = (name: string | undefined) => name !== undefined && !names.includes(name);
   const allowed = `${names.join(', ')}. Name one of them, or add it under policies`;
   return [
@@ -200,21 +206,36 @@ const ofPolicies = ({ agents, algorithm, policies }: Config): Check[] => {
       unknown(policy),
       `no policy is named ${showValue(policy)}. Policies: ${allowed}.`,
     ]),
+    ...[
+      { path: 'algorithm.kl.reference', named: kl.reference, what: 'a reference' },
+      { path: 'algorithm.distill.teacher', named: distill.teacher, what: 'a teacher' },
+    ].flatMap(({ path, named, what }): Check[] => [
+      [
+        path,
+        unknown(named),
+        `no policy is named ${showValue(named)}. Policies: ${allowed}: policies: {NAME: {model: {path: FOLDER}}}.`,
+      ],
+      [
+        path,
+        named !== undefined && !unknown(named) && isTrained({ policies }, named),
+        `${showValue(named)} is trained, but ${what} must not change. Name a policy without a learner.`,
+      ],
+    ]),
     [
-      'algorithm.kl.reference',
-      unknown(reference),
-      `no policy is named ${showValue(reference)}. Policies: ${allowed}: policies: {NAME: {model: {path: FOLDER}}}.`,
+      'algorithm.distill.teacher',
+      preset === 'distill' && distill.teacher === undefined,
+      'is missing: the algorithm distill needs a teacher. Add it under policies, and name it here.',
     ],
     [
-      'algorithm.kl.reference',
-      reference !== undefined && !unknown(reference) && isTrained({ policies }, reference),
-      `${showValue(reference)} is trained, but a reference must not change. Name a policy without a learner.`,
+      'algorithm.distill.weight',
+      distill.teacher !== undefined && distill.weight === 0,
+      'is 0, so the teacher has no effect. Use a weight above 0, or remove the teacher.',
     ],
     ...Object.entries(policies).flatMap(([name, { model, learner }]): Check[] => [
       [
         `policies.${name}`,
         !used.includes(name),
-        `nothing uses this policy. Name it in agents[].policy or algorithm.kl.reference, or remove it.`,
+        `nothing uses this policy. Name it in agents[].policy, algorithm.kl.reference or algorithm.distill.teacher, or remove it.`,
       ],
       [
         `policies.${name}.model.lora`,

@@ -1,4 +1,9 @@
-import { algorithmParts, klParts, type PartName } from '../../compose/plugins/algorithm-parts.ts';
+import {
+  algorithmParts,
+  distillParts,
+  klParts,
+  type PartName,
+} from '../../compose/plugins/algorithm-parts.ts';
 import type { ChosenPlugins } from '../../compose/plugins/choose-plugins.ts';
 import { taskReadings } from '../../compose/task-sources.ts';
 import { engineThreads } from '../../compose/model/open-engine.ts';
@@ -20,13 +25,19 @@ export function trainerOptions(
   chosen: Pick<ChosenPlugins, PartName>,
   run: string,
 ): GrpoOptions {
-  const { policy, rollout, algorithm, checkpoint } = config;
+  const { policy, rollout, checkpoint } = config;
+  const { distill, ...algorithm } = config.algorithm;
   return {
     run,
     seed: config.run.seed,
     lag: config.async.lag,
     rollout: { ...rollout, maxTurnTokens: policy.maxTurnTokens, sampling: samplingOf(config) },
-    algorithm: { ...algorithm, ...klParts(algorithm.kl), ...algorithmParts(chosen) },
+    algorithm: {
+      ...algorithm,
+      ...klParts(algorithm.kl),
+      ...distillParts(distill),
+      ...algorithmParts(chosen),
+    },
     train: trainOptions(config),
     eval: config.eval,
     checkpoint,

@@ -176,7 +176,10 @@ export class GrpoTraining implements ReadyTraining<TrainerState> {
     const { emit, save, usage, journal } = session;
     const { others, recordings } = agent.model;
     for (const one of recordings) one.recordIn(journal.run);
-    const reference = others.get(config.algorithm.kl.reference ?? '')?.scorer;
+    const { kl, distill } = config.algorithm;
+    const [reference, teacher] = [kl.reference, distill.teacher].map(
+      (name) => others.get(name ?? '')?.scorer,
+    );
     const result = await trainGrpo(
       {
         policies: new Map(
@@ -186,6 +189,7 @@ export class GrpoTraining implements ReadyTraining<TrainerState> {
           ]),
         ),
         reference,
+        teacher,
         options: trainerOptions(config, chosen, session.record.folder.name),
         from: withDrawnWeights(session),
         rollouts: journal.rollouts(agent.rollouts),

@@ -5,6 +5,7 @@ import { drawnTokens, type Part, sampledTurns } from '../../core/rollout.ts';
 /**
  * How the tokens of a part were used. `trained`: they changed the weights. `zero-advantage`: the episode, or
  * this turn of it, was exactly as good as its group. `masked`: left out by `rollout.outcomes`, after the mean of its group, or by the reward manager.
+ * `distilled`: their advantage is 0 or has no weight, and they were learned from as the teacher judged them.
  * `resampled`: its group was drawn again. `untrained`: of an agent that does not learn. `not-selected`: left out by
  * `algorithm.selection`. `undelivered`: never reached an agent with a loop of its own, whatever became of the rest of
  * its part. The others say which part of the system failed.
@@ -12,6 +13,7 @@ import { drawnTokens, type Part, sampledTurns } from '../../core/rollout.ts';
 export const tokenUses = [
   'trained',
   'zero-advantage',
+  'distilled',
   'masked',
   'not-selected',
   'untrained',
@@ -46,13 +48,16 @@ export interface Booked {
   part: Pick<Part, 'sequences' | 'undelivered'>;
   use: TokenUse;
   advantage?: Advantage | undefined;
+  /** A teacher judged its tokens. */
+  isTaught?: boolean | undefined;
 }
 
 /** The sampled tokens of a part by use: of a trained one, turns whose advantage is 0 teach nothing. */
-export function usedTokens({ part, use, advantage }: Booked): [TokenUse, number][] {
+export function usedTokens({ part, use, advantage, isTaught }: Booked): [TokenUse, number][] {
+  const idle = isTaught === true ? 'distilled' : 'zero-advantage';
   const isIdle = (turn: number): boolean =>
     use === 'trained' && typeof advantage === 'object' && advantage[turn] === 0;
-  return sampledTurns(part).map((tokens, turn) => [isIdle(turn) ? 'zero-advantage' : use, tokens]);
+  return sampledTurns(part).map((tokens, turn) => [isIdle(turn) ? idle : use, tokens]);
 }
 
 /**

@@ -2,6 +2,7 @@
 export const useMeanings = {
   trained: 'moved the weights',
   'zero-advantage': 'exactly as good as its group, so its advantage is 0',
+  distilled: 'learned from as the teacher judged it; its own advantage is 0 or has no weight',
   masked:
     'left out by rollout.outcomes or the reward manager; it still counts in the mean of its group',
   'not-selected': 'left out by algorithm.selection; it still counts in the mean of its group',

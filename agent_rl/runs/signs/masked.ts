@@ -19,7 +19,7 @@ export const masked: Check = {
     if (sampled === 0) return unknown('no ledger is recorded');
     const share = of('masked') / sampled;
     const verdict = verdictOf(share, bounds);
-    const trained = `${percentText(of('trained') / sampled)} of ${countText(sampled, 'sampled token')} moved the weights (ledger/trained)`;
+    const trained = `${percentText((of('trained') + of('distilled')) / sampled)} of ${countText(sampled, 'sampled token')} moved the weights (ledger/trained${of('distilled') > 0 ? ', ledger/distilled' : ''})`;
     if (verdict === 'ok')
       return ok(`${trained}, ${percentText(share)} were masked (ledger/masked)`);
     const reasons = maskReasons(evidence);

@@ -1,4 +1,9 @@
-import type { Learner, LossSpec, OptimStepOptions } from '../../core/services/learner.ts';
+import type {
+  Learner,
+  LossSpec,
+  OptimStepOptions,
+  PolicyLossSpec,
+} from '../../core/services/learner.ts';
 import type { Scorer } from '../../core/services/scorer.ts';
 import type { TranscriptRecord } from '../../core/transcript.ts';
 import type { TracedDatum } from '../build-data.ts';
@@ -6,6 +11,7 @@ import type { SentSequence } from '../learned-parts.ts';
 import { type CorrectedData, correctData } from './correct-data.ts';
 import { gapOf, noGap, type ParityGap, requireParity } from './parity.ts';
 import type { AlgorithmOptions } from '../training-options.ts';
+import { taughtBy } from './teach.ts';
 import { type StepResult, takeStep, withReference } from './optimizer-step.ts';
 
 /** An optimiser step, and how far generator and learner disagreed in it. */
@@ -16,6 +22,8 @@ export interface StepsTaken {
   /** Empty without data to learn from. */
   steps: readonly ComparedStep[];
   correction?: CorrectedData | undefined;
+  /** From the teacher, see `Taught`. */
+  teacherKl?: number | undefined;
   /** By what they were made from. */
   sent: ReadonlyMap<TranscriptRecord, SentSequence>;
 }
@@ -37,12 +45,18 @@ export interface TakeStepsOptions {
  * @throws AgentRlError `PARITY_BROKEN`, and what the learner and a correction throw
  */
 export async function takeSteps(
-  { learner, reference }: { learner: Learner; reference: Scorer },
-  updates: readonly (readonly TracedDatum[])[],
+  {
+    learner,
+    reference,
+    teacher,
+  }: { learner: Learner; reference: Scorer; teacher?: Scorer | undefined },
+  sampled: readonly (readonly TracedDatum[])[],
   { algorithm, temperature, parityBound, optimAt, onStep }: TakeStepsOptions,
 ): Promise<StepsTaken> {
-  if (updates.every((data) => data.length === 0)) return { steps: [], sent: new Map() };
-  const { kl, correction: kind } = algorithm;
+  if (sampled.every((data) => data.length === 0)) return { steps: [], sent: new Map() };
+  const { kl, distill, correction: kind } = algorithm;
+  const taught = teacher && distill && (await taughtBy(teacher, sampled, distill, temperature));
+  const { updates } = taught ?? { updates: sampled };
   const loss = lossOf(algorithm, temperature);
   const correction =
     kind && (await correctData(learner, updates, { correction: kind, temperature }));
@@ -80,13 +94,25 @@ export async function takeSteps(
     onStep();
     steps.push({ ...result, gap });
   }
-  return { steps, sent, correction };
+  return { steps, sent, correction, teacherKl: taught?.kl };
 }
 
-const lossOf = ({ loss, kl, entropyBonus }: AlgorithmOptions, temperature: number): LossSpec => ({
+/** The term of a loss that compares with a teacher over its likeliest tokens. */
+export const listedBy = ({
+  distill,
+}: Pick<AlgorithmOptions, 'distill'>): PolicyLossSpec['distill'] =>
+  distill === undefined || distill.topK === 0
+    ? undefined
+    : { topK: distill.topK, weight: distill.weight };
+
+const lossOf = (
+  { loss, kl, entropyBonus, distill }: AlgorithmOptions,
+  temperature: number,
+): LossSpec => ({
   name: 'policy',
   ...loss,
   kl,
   entropyBonus: entropyBonus === 0 ? undefined : entropyBonus,
+  distill: listedBy({ distill }),
   temperature,
 });
