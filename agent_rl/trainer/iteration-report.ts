@@ -71,7 +71,8 @@ export function iterationMetrics(report: IterationReport): Metrics {
       'policyKl',
       lastOf(others, ({ means }) => means['kl']),
     ),
-    ...advantageMetrics(training.data),
+    // What the teacher adds is not in the data as it was built.
+    ...advantageMetrics(report.teacherKl === undefined ? training.data : [...(report.sent ?? [])]),
     'correction/factorMean': report.correction?.factorMean,
     'correction/maskedShare': report.correction?.maskedShare,
     'parity/maxAbsLogProbGap': gap?.max,
@@ -109,7 +110,7 @@ export function computedPerToken(
 export const quotient = (part: number | undefined, whole: number): number | undefined =>
   part === undefined || whole <= 0 ? undefined : part / whole;
 
-function advantageMetrics(data: readonly TracedDatum[]): Metrics {
+function advantageMetrics(data: readonly Pick<TracedDatum, 'datum'>[]): Metrics {
   const advantages = data.flatMap(({ datum }) =>
     [...datum.advantages].filter((_, place) => datum.weights[place] !== 0),
   );
