@@ -1,4 +1,4 @@
-import { cpSync, rmSync } from 'node:fs';
+import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -238,5 +238,54 @@ describe('The reference of a KL term', () => {
     const policies = { far: { model: { path: other } } };
     const { sha256 } = await train('loss-far', { ...far, policies });
     expect(sha256).not.toBe(sha256Of('loss-own'));
+  });
+});
+
+describe('A teacher in a folder', () => {
+  const policies = { teacher: { model: { path: other } } };
+  const own = { policies, 'algorithm.distill.teacher': 'teacher' };
+  const bare = { ...own, 'algorithm.name': 'distill', 'train.iterations': 3 };
+  const metricsOf = (name: string) =>
+    readFileSync(join(folder, name, 'metrics.jsonl'), 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, number>);
+
+  test('pulls the policy towards itself, by sampled tokens and over its likeliest ones', async () => {
+    for (const [name, more] of [
+      ['by-token', {}],
+      ['by-list', { 'algorithm.distill.topK': 8 }],
+    ] as const) {
+      const quick = { 'train.learningRate': 0.01, 'train.iterations': 6 };
+      await train(name, { ...bare, ...quick, ...more });
+      const lines = metricsOf(name);
+      expect(lines.at(-1)!['sent/teacherKl']).toBeLessThan(0.98 * lines[0]!['sent/teacherKl']!);
+      expect(lines[0]).toMatchObject({ 'ledger/trained': 0, 'ledger/zero-advantage': 0 });
+      expect(lines[0]!['ledger/distilled']).toBeGreaterThan(0);
+    }
+    expect(metricsOf('by-list')[0]!['sent/distillKl']).toBeGreaterThan(0);
+  });
+
+  test('that is the policy itself teaches nothing', async () => {
+    const same = { policies: { teacher: { model: { path: start } } }, 'train.iterations': 1 };
+    await train('itself', { ...bare, ...same });
+    const [line] = metricsOf('itself');
+    expect(Math.abs(line!['sent/teacherKl']!)).toBeLessThan(1e-6);
+  });
+
+  test.each([
+    [{ 'algorithm.name': 'distill' }, 'algorithm.distill.teacher: is missing'],
+    [{ 'algorithm.distill.teacher': 'x' }, 'algorithm.distill.teacher: no policy is named "x"'],
+    [{ ...bare, 'algorithm.distill.weight': 0 }, 'the teacher has no effect'],
+    [
+      { ...bare, policies: { teacher: { learner: { type: 'engine' } } } },
+      '"teacher" is trained, but a teacher must not change',
+    ],
+    [
+      { ...bare, policies: { teacher: { model: { path: 'model/search-starter' } } } },
+      'different tokenizers',
+    ],
+  ])('is refused with the settings %j', async (overrides, message) => {
+    expect((await refusal(overrides)).message).toContain(message);
   });
 });
