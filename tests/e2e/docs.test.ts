@@ -89,7 +89,7 @@ test.each(shipped)('%s is shipped, and so is everything it links to', (file) => 
 const foreign = new Set(
   `
     --ctx-size --parallel --api-key --enable-lora --enable-scale-out --logprobs-mode --max-lora-rank
-    --max-loras --max-num-seqs --no-enable-chunked-prefill --chromium --logdir --no-deps --pack-destination
+    --max-loras --max-logprobs --max-num-seqs --no-enable-chunked-prefill --chromium --logdir --no-deps --pack-destination
     --no-project --active --base-model --database-url --checkpoints-base --backend-config
     --onnxruntime-node-install --experimental-vm-modules --peers --repeats --medquad --questions
     --sizes --ignore-scripts --os --cpu --only --hnsw --sft-config --gsm --gguf --runs --seeds

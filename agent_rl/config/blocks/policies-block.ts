@@ -25,7 +25,7 @@ const NamedPolicyBlock = Type.Object(
     policy: Type.Optional(
       Type.Object(policySettings, {
         description:
-          'As policy at the top level, which is used if this block is left out; sampling and maxTurnTokens of the top level always apply',
+          'As policy at the top level, which is used if this block is left out; without sampling and maxTurnTokens',
       }),
     ),
     generator: partBlock(
@@ -48,5 +48,5 @@ export const PoliciesBlock = Type.Record(Type.String({ pattern: namePattern }), 
   default: {},
   additionalProperties: false,
   description:
-    'More policies by name, each with its own weights: a second learner, an opponent, a reference. The top level describes the policy named "policy". A name has letters, digits, _ and -, and is neither policy nor drawn',
+    'More policies, each with its own weights, beside the one at the top level. Names have letters, digits, _ and -, except policy and drawn',
 });
