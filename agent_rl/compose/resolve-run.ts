@@ -293,7 +293,7 @@ function refuseLag(
   if (overlap.lag === 0 || train.mode === 'sft') return;
   const inProcess = [generator, learner].every(({ entry }) => entry.spec.engine === true);
   const { name, clips } = loss.entry.spec;
-  const others = Object.keys(config.policies).filter((name) => isTrained(config, name));
+  const others = Object.keys(config.policies).filter((other) => isTrained(config, other));
   const problem =
     others.length > 0
       ? `several policies are trained (${others.join(', ')}), which needs lag 0.`
@@ -356,6 +356,9 @@ function withAbsoluteConfig(
   }, ofRun);
 }
 
+const absoluteBlock = <Value>({ entry }: Chosen<PluginSpec>, value: Value): Value =>
+  value && withAbsolutePaths(entry.spec.settings, value);
+
 /** The blocks of the named policies, with the folders that were found for them and absolute paths. */
 const withFolders = (
   blocks: Config['policies'],
@@ -366,8 +369,6 @@ const withFolders = (
       const { chosen, model } = policies.get(name) ?? {};
       if (chosen === undefined || model === undefined) return [name, block];
       const { policy, generator, learner } = chosen;
-      const absolute = <Value>({ entry }: Chosen<PluginSpec>, value: Value): Value =>
-        value && withAbsolutePaths(entry.spec.settings, value);
       return [
         name,
         {
@@ -376,9 +377,9 @@ const withFolders = (
             path: model.folder,
             adapters: block.model.adapters.map((folder) => resolve(folder)),
           },
-          policy: absolute(policy, block.policy),
-          generator: absolute(generator, block.generator),
-          learner: absolute(learner, block.learner),
+          policy: absoluteBlock(policy, block.policy),
+          generator: absoluteBlock(generator, block.generator),
+          learner: absoluteBlock(learner, block.learner),
         },
       ];
     }),

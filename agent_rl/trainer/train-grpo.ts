@@ -2,6 +2,7 @@ import { drawsOf, stateAfter } from '../../dataset/tasks/plan/task-plan.ts';
 import type { DrawnBy } from '../core/services/weights.ts';
 import { referenceOf } from '../core/services/scorer.ts';
 import { doneUnlessAborted } from '../core/stopping/abort.ts';
+import type { TranscriptRecord } from '../core/transcript.ts';
 import { keepLedger, type Ledger } from '../rollout/tokens/ledger.ts';
 import { measured } from '../telemetry/metric-names.ts';
 import { Stopwatch } from '../telemetry/stopwatch.ts';
@@ -22,7 +23,7 @@ import {
   sinceBefore,
 } from './evaluations-due.ts';
 import { addToTotals, iterationMetrics, type IterationReport } from './iteration-report.ts';
-import { learnedParts } from './learned-parts.ts';
+import { learnedParts, type SentSequence } from './learned-parts.ts';
 import { optimOptionsAt, plannedIterations } from './optim-options.ts';
 import { beginning, checkpoint, enter, type GrpoStanding, keepingState } from './standing.ts';
 import { type ParityGap, widerGap } from './steps/parity.ts';
@@ -209,8 +210,7 @@ async function record(at: GrpoStanding, iterated: Iterated): Promise<void> {
     // The iteration is complete without them.
     const { iteration } = at.state;
     const metrics = { ...iterationMetrics(report), ...metricsOf(at, made), ...run.system?.() };
-    const sent = new Map([...taken.values()].flatMap((steps) => [...steps.sent]));
-    const learned = learnedParts(collected, batch, { sent });
+    const learned = learnedParts(collected, batch, { sent: sentOf(taken) });
     run.emit({ type: 'iteration', iteration, metrics: measured(metrics), learned });
     at.midway = false;
   }
@@ -223,7 +223,6 @@ function reportOf(
 ) {
   const [own, ...others] = taken;
   const [, { steps, correction }] = own!;
-  const sent = [...taken.values()].flatMap((one) => [...one.sent.values()]);
   const { algorithm, lag } = at.run.options;
   const { epochs: passes, updatesPerBatch } = algorithm;
   return {
@@ -232,7 +231,7 @@ function reportOf(
     ledger,
     steps,
     correction,
-    sent,
+    sent: sentOf(taken).values(),
     teacherKl: own![1].teacherKl,
     others: new Map(others.map(([name, one]) => [name, one.steps])),
     gap: lag === 0 && isComparable(at.run) ? gapOfAll(taken) : gap,
@@ -243,6 +242,12 @@ function reportOf(
     seconds: { total: watch.total, ...watch.seconds },
   };
 }
+
+const sentOf = (taken: StepsByPolicy): StepsTaken['sent'] => {
+  const all = new Map<TranscriptRecord, SentSequence>();
+  for (const { sent } of taken.values()) for (const [sequence, one] of sent) all.set(sequence, one);
+  return all;
+};
 
 /** Of the first step of each policy, when generator and learner hold the same weights; undefined without a step. */
 const gapOfAll = (taken: StepsByPolicy): ParityGap | undefined =>

@@ -77,6 +77,10 @@ export const yardstickJobs: readonly YardstickJob[] = [
     commands: [...wordGame, train('word_game_grpo', { 'model.path': 'runs/word_game_sft-seed1' })],
   },
   {
+    name: 'word_game_two',
+    commands: [...wordGame, train('word_game_two', { 'model.path': 'runs/word_game_sft-seed1' })],
+  },
+  {
     name: 'medquad_rag_grpo',
     missing:
       medquad === undefined ? 'AGENT_RL_MEDQUAD does not name a checkout of MedQuAD' : undefined,

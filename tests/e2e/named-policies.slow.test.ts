@@ -266,7 +266,7 @@ describe('A teacher in a folder', () => {
     expect(metricsOf('by-list')[0]!['sent/distillKl']).toBeGreaterThan(0);
   });
 
-  test('with the weights of the policy teaches nothing', async () => {
+  test('a teacher with the weights of the policy teaches nothing', async () => {
     const same = { policies: { teacher: { model: { path: start } } }, 'train.iterations': 1 };
     await train('itself', { ...bare, ...same });
     const [line] = metricsOf('itself');

@@ -90,7 +90,7 @@ export function decoders(
 }
 
 /** Engine options for a number of concurrent episodes. */
-export const sampling = ({ policy }: Config, rows: number) => ({
+const sampling = ({ policy }: Config, rows: number) => ({
   rows,
   maxContextTokens: policy.maxContextTokens,
 });

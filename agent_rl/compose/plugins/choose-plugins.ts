@@ -224,12 +224,12 @@ class Choice {
       const parts = policyKinds.flatMap((name) => {
         const at = `policies.${policy}.${kindOf(name).at}`;
         const [block] = blocksOf(config, { at });
-        const [inner] = at.split('.').slice(2);
-        const isOwn = isRecord(config.policies[policy]) && inner! in config.policies[policy];
+        const [, , inner = ''] = at.split('.');
+        const isOwn = isRecord(config.policies[policy]) && inner in config.policies[policy];
         if (!isOwn || block === undefined) return [];
         return [[kindOf(name).chosen, this.#more(name, block)] as const];
       });
-      return [policy, Object.fromEntries(parts) as Partial<ChosenPlugins>];
+      return [policy, Object.fromEntries(parts)];
     });
     return new Map(own);
   }

@@ -197,7 +197,7 @@ function ofSource(
 const ofPolicies = ({ agents, algorithm, policies }: Config): Check[] => {
   const names = [onlyAgent, ...Object.keys(policies)];
   const { kl, distill, name: preset } = algorithm;
-  const used = [...agents.map(({ policy }) => policy), kl.reference, distill.teacher];
+  const used = new Set([...agents.map(({ policy }) => policy), kl.reference, distill.teacher]);
   const unknown = (name: string | undefined) => name !== undefined && !names.includes(name);
   const allowed = `${names.join(', ')}. Name one of them, or add it under policies`;
   return [
@@ -234,7 +234,7 @@ const ofPolicies = ({ agents, algorithm, policies }: Config): Check[] => {
     ...Object.entries(policies).flatMap(([name, { model, learner }]): Check[] => [
       [
         `policies.${name}`,
-        !used.includes(name),
+        !used.has(name),
         `nothing uses this policy. Name it in agents[].policy, algorithm.kl.reference or algorithm.distill.teacher, or remove it.`,
       ],
       [

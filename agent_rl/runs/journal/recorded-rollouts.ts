@@ -49,7 +49,7 @@ export interface RecordedWork {
 
 /** The version of published weights, and the named policy that they are of. */
 export const publishedAs = ({ version, data }: Pick<NumberedEvent, 'version' | 'data'>): string =>
-  [version, data?.['policy']].filter((part) => part !== undefined).join(' ');
+  [version, ...(typeof data?.['policy'] === 'string' ? [data['policy']] : [])].join(' ');
 
 /**
  * Reads what was recorded after an iteration.

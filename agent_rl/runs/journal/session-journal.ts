@@ -95,8 +95,8 @@ export class SessionJournal {
       versionsAtOnce,
       publish: async (signal) => {
         const published = await weights.publish(signal);
-        const sha256 = (await learner.weightsSha256?.()) ?? null;
-        this.run.published(published.version, sha256, policy);
+        const hash = (await learner.weightsSha256?.()) ?? null;
+        this.run.published(published.version, hash, policy);
         return published;
       },
       use: async (kept, signal) => {

@@ -39,7 +39,8 @@ export async function taughtBy(
       gaps.push(gap);
       if (topK === 0) advantages[place] = (advantages[place] ?? 0) - weight * gap;
     }
-    return { ...one, datum: { ...datum, advantages, teacherTop: top } };
+    const judged = { ...datum, advantages, teacherTop: top };
+    return Object.assign({}, one, { datum: judged });
   });
   const rest = taught.values();
   return {

@@ -34,10 +34,7 @@ const trainedOnce = async (script: Script, changes: Changes = {}) => {
 };
 
 const weightOf = (learner: FakeLearner) =>
-  learner.batches
-    .flat()
-    .flatMap(({ weights }) => [...weights])
-    .reduce((sum, one) => sum + one, 0);
+  learner.batches.flat().reduce((sum, { weights }) => weights.reduce((a, b) => a + b, sum), 0);
 
 describe('A run with two policies that learn', () => {
   test('gives each learner the tokens that its policy sampled, with weights that add up to 1', async () => {
