@@ -231,7 +231,7 @@ function reportOf(
     ledger,
     steps,
     correction,
-    sent: sentOf(taken).values(),
+    sent: [...sentOf(taken).values()],
     teacherKl: own![1].teacherKl,
     others: new Map(others.map(([name, one]) => [name, one.steps])),
     gap: lag === 0 && isComparable(at.run) ? gapOfAll(taken) : gap,
