@@ -63,7 +63,7 @@ export function agentProblems(
     })),
     ...(idle.length > 0 ? [] : without).map((name) => ({
       path: name === onlyAgent ? 'agents' : `policies.${name}.learner`,
-      text: `policy ${name} plays no agent that learns, so there is nothing to train it on. ${name === onlyAgent ? 'Let the top level play at least one of them.' : 'Remove its learner, or name it in agents[].policy.'}`,
+      text: `${name === onlyAgent ? 'the policy at the top level' : `policy ${name}`} plays no agent that learns, so there is nothing to train it on. ${name === onlyAgent ? 'Let it play at least one of them.' : 'Remove its learner, or name it in agents[].policy.'}`,
     })),
   ];
 }

@@ -104,7 +104,7 @@ export async function resolveRun(given: PreparedRun, request: RunRequest): Promi
     request.checkpoint === undefined
       ? undefined
       : await checkpointAt(request.checkpoint, request.print);
-  const found: { config: Config; folder?: string } =
+  const found: Found =
     checkpoint === undefined
       ? { config: await withModel(loaded, request) }
       : fromCheckpoint(loaded.config, policyFolder(checkpoint, request.policy));
@@ -141,7 +141,7 @@ export async function resolveRun(given: PreparedRun, request: RunRequest): Promi
       name,
       await resolvePolicy(
         name,
-        { prepared, config: found.config, chosen, model, checkpoint },
+        { prepared, config: given.loaded.config, chosen, model, checkpoint },
         request,
       ),
     );
@@ -187,13 +187,21 @@ function withPolicyOnTop(prepared: PreparedRun, name: string | undefined): Prepa
 
 /** The folder of a policy's weights in a checkpoint. @throws AgentRlError `CHECKPOINT_INVALID` */
 function policyFolder(checkpoint: string, name: string = onlyAgent): string {
-  if (name === onlyAgent) return checkpoint;
-  const folder = join(checkpoint, name);
+  const folder = name === onlyAgent ? checkpoint : join(checkpoint, name);
   if (holdsModel(folder)) return folder;
   throw new AgentRlError(
     'CHECKPOINT_INVALID',
-    `${checkpoint} holds no weights of the policy ${JSON.stringify(name)}: only policies with a learner have weights in a checkpoint.`,
+    `${checkpoint} holds no weights of the policy ${JSON.stringify(name)}: it was not trained there. Leave out the checkpoint, or give its model with policies.${name}.model.path.`,
   );
+}
+
+/** Of a folder that holds a checkpoint of several policies, the folder of this one. */
+const ownFolder = (folder: string, name: string): string =>
+  holdsModel(join(folder, name)) ? join(folder, name) : folder;
+
+interface Found {
+  config: Config;
+  folder?: string;
 }
 
 interface PolicyOf extends Pick<ResolvedRun, 'config' | 'chosen' | 'model'> {
@@ -218,8 +226,12 @@ async function resolvePolicy(
     const at = { ...loaded, config: configOfPolicy(whole, name) };
     if (trains) requireTrainablePolicy(loaded, chosen);
     refuseIdleGenerator(loaded, chosen);
-    const isSaved = learns && checkpoint !== undefined;
-    const { config, folder = modelFolder(config) }: { config: Config; folder?: string } = isSaved
+    const isSaved = checkpoint !== undefined && learns && holdsModel(join(checkpoint, name));
+    if (checkpoint !== undefined && learns && !isSaved)
+      request.print(
+        `Note: ${checkpoint} has no weights of policy ${name}, which plays as it starts.`,
+      );
+    const { config, folder = ownFolder(modelFolder(config), name) }: Found = isSaved
       ? fromCheckpoint(at.config, policyFolder(checkpoint, name))
       : { config: await withModel(at, request) };
     // A policy whose weights stay on a server needs a tokenizer and a config here, and no weights.
@@ -227,7 +239,9 @@ async function resolvePolicy(
       policy.entry.spec.openGenerator !== undefined ||
       (!learns && generator.entry.spec.engine !== true);
     const model = await resolveModel(config, folder, { ...request, trains, ownGenerator });
-    await requireSameTokens(model, own);
+    const plays = whole.agents.some((agent) => agent.policy === name);
+    const lists = name === whole.algorithm.distill.teacher ? whole.algorithm.distill.topK : 0;
+    await requireSameTokens(model, own, plays || lists > 0);
     const format = needs({ policy }, 'format')
       ? openToolCallFormat({ chosen, plugins, model: model.text })
       : undefined;

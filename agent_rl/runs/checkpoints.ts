@@ -167,6 +167,12 @@ export async function newestCheckpoint(
   );
 }
 
+/** The named policies whose weights a checkpoint holds. */
+export function policiesIn(checkpoint: string): readonly string[] {
+  const manifest = JSON.parse(readFileSync(join(checkpoint, manifestFile), 'utf8')) as Manifest;
+  return Object.keys(manifest.policies ?? {});
+}
+
 /** What `TrainerState` the checkpoint holds, unchecked beyond its hash. */
 export function readTrainerState(checkpoint: string): unknown {
   return JSON.parse(readFileSync(join(checkpoint, stateFile), 'utf8'));

@@ -122,7 +122,7 @@ export const metricNames = {
     'Tokens of the sequences in the update, counted once per pass',
   ),
   'train/loss': metric('1', 'Loss of the step'),
-  'policyLoss/*': metric('1', 'The same of each named policy that is trained'),
+  'policyLoss/*': metric('1', 'Loss of the step of each named policy that is trained'),
   'policyGradNorm/*': metric('1', 'Gradient norm of each named policy that is trained'),
   'policyKl/*': metric('nats', 'As sent/kl, of each named policy that is trained'),
   'sent/kl': metric('nats', 'Mean estimate of the KL divergence from the initial weights'),

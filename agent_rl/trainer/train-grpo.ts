@@ -28,10 +28,11 @@ import { optimOptionsAt, plannedIterations } from './optim-options.ts';
 import { beginning, checkpoint, enter, type GrpoStanding, keepingState } from './standing.ts';
 import { type ParityGap, widerGap } from './steps/parity.ts';
 import { type StepsTaken, takeSteps } from './steps/take-steps.ts';
+import { type Taught, taughtBy } from './steps/teach.ts';
 import type { GrpoRun, TrainerState, TrainingResult } from './trainer-contracts.ts';
 
 /** By the policy's name; the first is the one whose steps the state counts. */
-type StepsByPolicy = ReadonlyMap<string, StepsTaken>;
+type StepsByPolicy = ReadonlyMap<string, StepsTaken & Pick<Taught, 'kl'>>;
 
 type Watch = Stopwatch<'collect' | 'update' | 'publish'>;
 
@@ -88,7 +89,10 @@ async function trainFrom(at: GrpoStanding, collections: Collections): Promise<Tr
     const collected = await watch.time('collect', () => compare(at, ended.played));
     const batch = buildData(collected, run.options.algorithm, run.options.rollout);
     const ledger = keepLedger(batch.uses, batch.trainedTokens);
-    const taken = await watch.time('update', () => update(at, batch));
+    const taught = await watch.time('update', () => teach(at, batch));
+    // Nothing has stepped yet: the iteration is discarded.
+    if (taught === undefined) break;
+    const taken = await watch.time('update', () => update(at, taught));
     if (lag === 0 && [...taken.values()].some(({ steps }) => steps.length > 0))
       await watch.time('publish', () => publish(at, 'publish'));
     await record(at, { collected, batch, ledger, taken, watch, collections, gap: ended.gap });
@@ -145,13 +149,39 @@ async function compare(
   return { groups: withAdvantages(rewarded, advantage), discarded };
 }
 
+/** The data of each policy, with the teacher's judgement if there is one; undefined if interrupted. */
+async function teach(
+  { run, signal }: GrpoStanding,
+  { updates }: TrainingData,
+): Promise<ReadonlyMap<string, Taught> | undefined> {
+  const { algorithm, rollout } = run.options;
+  const { temperature } = rollout.sampling;
+  const taught = new Map<string, Taught>();
+  const isDone = await doneUnlessAborted(async () => {
+    for (const name of run.policies.keys()) {
+      const own = updates.map((data) => data.filter(({ part }) => part.policy === name));
+      const { teacher } = run;
+      const { distill } = algorithm;
+      const isTaught = teacher !== undefined && distill !== undefined;
+      const options = { temperature, signal };
+      taught.set(
+        name,
+        isTaught ? await taughtBy(teacher, own, distill, options) : { updates: own, kl: undefined },
+      );
+    }
+  }, signal);
+  return isDone ? taught : undefined;
+}
+
 /** The optimiser steps of an iteration, by policy. */
-async function update(at: GrpoStanding, { updates }: TrainingData): Promise<StepsByPolicy> {
+async function update(
+  at: GrpoStanding,
+  taught: ReadonlyMap<string, Taught>,
+): Promise<StepsByPolicy> {
   const { algorithm, rollout, train, lag } = at.run.options;
   enter(at, { name: 'update' });
-  const taken = new Map<string, StepsTaken>();
-  for (const name of at.run.policies.keys()) {
-    const own = updates.map((data) => data.filter(({ part }) => part.policy === name));
+  const taken = new Map<string, StepsTaken & Pick<Taught, 'kl'>>();
+  for (const [name, { updates: own, kl }] of taught) {
     const steps = await takeSteps(scoring(at.run, name), own, {
       algorithm,
       temperature: rollout.sampling.temperature,
@@ -162,15 +192,15 @@ async function update(at: GrpoStanding, { updates }: TrainingData): Promise<Step
         at.midway = true;
       },
     });
-    taken.set(name, steps);
+    taken.set(name, { ...steps, kl });
   }
   return taken;
 }
 
 /** What scores and learns the tokens of a policy. */
-function scoring({ policies, reference, teacher }: GrpoRun, name: string) {
+function scoring({ policies, reference }: GrpoRun, name: string) {
   const { learner } = policies.get(name)!;
-  return { learner, reference: reference ?? referenceOf(learner), teacher };
+  return { learner, reference: reference ?? referenceOf(learner) };
 }
 
 /** Positions in the schedule are planned: an iteration without data still uses its steps. */
@@ -232,7 +262,7 @@ function reportOf(
     steps,
     correction,
     sent: [...sentOf(taken).values()],
-    teacherKl: own![1].teacherKl,
+    teacherKl: own![1].kl,
     others: new Map(others.map(([name, one]) => [name, one.steps])),
     gap: lag === 0 && isComparable(at.run) ? gapOfAll(taken) : gap,
     staleness:

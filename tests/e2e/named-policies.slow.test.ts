@@ -215,6 +215,19 @@ describe('Two policies with a learner each', () => {
     expect(unknown.message).toContain('no policy named "speaker". Policies: policy, guesser.');
   });
 
+  test('each goes on in a new run from its own weights, and a resume needs both', async () => {
+    const { run } = await train('earlier', { ...both, 'train.iterations': 1 });
+    const policies = { guesser: { learner: { type: 'engine' } } };
+    const next = await train('later', { ...both, policies, 'model.path': run });
+    const guessed = await drawn(next.run, 'guesser', 1);
+    const saved = join(run, 'checkpoints', 'step-1', 'guesser');
+    expect(guessed.map(({ tokens }) => tokens)).toEqual(await drawnFrom(saved, guessed));
+    const frozen = { ...both, policies: { guesser: { model: { path: other } } } };
+    const refused = await rejectionOf(train('earlier', frozen, run));
+    expect(refused).toMatchObject({ code: 'CHECKPOINT_INVALID' });
+    expect(refused.message).toContain('trains the named policies [guesser]');
+  });
+
   test('one learns in the first iteration as it does beside a frozen one', async () => {
     // What the speaker draws and earns does not depend on the guesser in its first iteration.
     const one = { ...both, 'train.iterations': 1 };

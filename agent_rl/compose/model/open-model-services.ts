@@ -75,7 +75,8 @@ export async function openModelServices(
     const plays = run.config.agents.some((agent) => agent.policy === name);
     const scores = request.trains && [kl.reference, distill.teacher].includes(name);
     const lists = !scores ? undefined : name === distill.teacher ? distill.topK : 0;
-    const opening = () => openPolicy({ ...policy, plays, lists }, request, opened, engines);
+    const learns = policy.learns && request.imitates === undefined;
+    const opening = () => openPolicy({ ...policy, learns, plays, lists }, request, opened, engines);
     others.set(name, await withSetting(`policies.${name}`, opening));
   }
   const generators = [own, ...others.values()].map(({ generator }) => generator);
@@ -92,7 +93,7 @@ async function openPolicy(
   const { config, lists, learns } = policy;
   const { incidents } = asked;
   const trains = asked.trains && learns;
-  const request = { ...asked, trains };
+  const request = { ...asked, trains, samples: asked.trains };
   const engines = new PolicyEngines(policy, request, opened, all);
   const drawing = opened.add(await openGenerator(policy, request, { engines, incidents }));
   const info = await drawing.describe();
@@ -119,11 +120,23 @@ async function openPolicy(
 
 /** @throws AgentRlError `CONFIG_INVALID` for a generator elsewhere that cannot score as the run needs it */
 async function scorerOfPolicy(
-  { config, chosen, lists = 0 }: PolicyOf,
+  { config, chosen, model, lists = 0 }: PolicyOf,
   generator: Generator,
   engines: PolicyEngines,
 ): Promise<Scorer> {
   const { spec } = chosen.generator.entry;
+  const { vocabSize } = model.description;
+  if (lists > vocabSize)
+    throw new AgentRlError(
+      'CONFIG_INVALID',
+      `algorithm.distill.topK is ${lists}, but the teacher has ${vocabSize} tokens.`,
+    );
+  const own = chosen.policy.entry.spec;
+  if (own.openGenerator !== undefined)
+    throw new AgentRlError(
+      'CONFIG_INVALID',
+      `policy ${own.name} has its own generator, which cannot score given tokens. Use minimind or huggingface.`,
+    );
   if (spec.engine === true) return scorerOf((await engines.shared()).learner);
   const { score, scoreTop } = generator;
   const { temperature } = config.policy.sampling;
@@ -159,7 +172,7 @@ function requireContext({ name, maxContextTokens: holds }: GeneratorInfo, asked:
 
 async function openGenerator(
   policy: PolicyOf,
-  { workers, trains, signal }: ModelServicesRequest,
+  { workers, trains, samples, signal }: ModelServicesRequest & { samples: boolean },
   { engines, incidents }: { engines: PolicyEngines; incidents: EventLog<string> },
 ): Promise<Generator> {
   const { config, chosen, model } = policy;
@@ -177,7 +190,7 @@ async function openGenerator(
     maxContextTokens,
     episodes: workers,
     samplings: [
-      ...(trains ? [sampling] : []),
+      ...(samples ? [sampling] : []),
       { ...unbiased, temperature: attemptsOf(config.eval).temperature },
     ],
     scorer: modelScorer(policy, signal),

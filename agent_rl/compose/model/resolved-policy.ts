@@ -17,14 +17,20 @@ export interface ResolvedPolicy {
   learns: boolean;
 }
 
-/** @throws AgentRlError `CONFIG_INVALID` for a model with another tokenizer than the run's model */
+/**
+ * @param sameSize whether its vocabulary must be as large: models of a family pad it differently, which does not matter to one
+ * that only scores
+ * @throws AgentRlError `CONFIG_INVALID` for a model with another tokenizer than the run's model
+ */
 export async function requireSameTokens(
   { folder, textFolder, description }: ResolvedModel,
   own: Pick<ResolvedModel, 'textFolder' | 'description'>,
+  sameSize: boolean,
 ): Promise<void> {
   const [theirs, ours] = await Promise.all([textFolder, own.textFolder].map(textFingerprint));
   const { vocabSize } = description;
-  if (theirs === ours && vocabSize === own.description.vocabSize) return;
+  const fits = sameSize ? vocabSize === own.description.vocabSize : true;
+  if (theirs === ours && fits) return;
   throw new AgentRlError(
     'CONFIG_INVALID',
     `${folder} and the run's model (${own.textFolder}) have different tokenizers (${vocabSize} and ${own.description.vocabSize} tokens). Use a model with the same tokenizer.json, such as a checkpoint of a run that started from it.`,

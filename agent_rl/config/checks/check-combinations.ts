@@ -18,7 +18,7 @@ const isDefault = (schema: object, value: unknown): boolean =>
 const pointerTo = (path: string): string => path.split('.').map(pointerStep).join('');
 
 /** Advantages that are 0 for the only episode of a group. */
-const comparesWithinGroups: ReadonlySet<string> = new Set(['group-relative', 'rloo']);
+const comparesWithinGroups: ReadonlySet<string> = new Set(['group-relative', 'rloo', 'gigpo']);
 
 /** At lower temperatures the most likely token is almost certain. */
 const leastTemperature = 0.01;
@@ -34,7 +34,7 @@ const ofRollouts = ({ algorithm, policy, rollout, train }: Config, places: Place
       isRl &&
         groupSize < 2 &&
         comparesWithinGroups.has(algorithm.advantage.type) &&
-        algorithm.distill.teacher === undefined,
+        (algorithm.distill.teacher === undefined || algorithm.selection.type === 'dynamic'),
       `in a group of ${groupSize}, an episode is compared with no other, so every advantage is 0. Use at least 2.`,
     ],
     [
@@ -194,17 +194,17 @@ function ofSource(
   ];
 }
 
-const ofPolicies = ({ agents, algorithm, policies }: Config): Check[] => {
+const ofPolicies = ({ agents, algorithm, policies, rollout, train }: Config): Check[] => {
   const names = [onlyAgent, ...Object.keys(policies)];
   const { kl, distill, name: preset } = algorithm;
   const used = new Set([...agents.map(({ policy }) => policy), kl.reference, distill.teacher]);
   const unknown = (name: string | undefined) => name !== undefined && !names.includes(name);
-  const allowed = `${names.join(', ')}. Name one of them, or add it under policies`;
+  const frozen = names.filter((name) => !isTrained({ policies }, name)).join(', ') || 'none';
   return [
     ...agents.map(({ policy }, index): Check => [
       `agents.${index}.policy`,
       unknown(policy),
-      `no policy is named ${showValue(policy)}. Policies: ${allowed}.`,
+      `no policy is named ${showValue(policy)}. Policies: ${names.join(', ')}. Name one of them, or add it under policies.`,
     ]),
     ...[
       { path: 'algorithm.kl.reference', named: kl.reference, what: 'a reference' },
@@ -213,7 +213,7 @@ const ofPolicies = ({ agents, algorithm, policies }: Config): Check[] => {
       [
         path,
         unknown(named),
-        `no policy is named ${showValue(named)}. Policies: ${allowed}: policies: {NAME: {model: {path: FOLDER}}}.`,
+        `no policy is named ${showValue(named)}. Policies without a learner: ${frozen}. Add it: policies: {NAME: {model: {path: FOLDER}}}.`,
       ],
       [
         path,
@@ -231,7 +231,28 @@ const ofPolicies = ({ agents, algorithm, policies }: Config): Check[] => {
       distill.teacher !== undefined && distill.weight === 0,
       'is 0, so the teacher has no effect. Use a weight above 0, or remove the teacher.',
     ],
-    ...Object.entries(policies).flatMap(([name, { model, learner }]): Check[] => [
+    [
+      'train.control',
+      distill.teacher !== undefined && train.control !== 'none',
+      `${train.control} shuffles rewards, but a teacher would still teach. Remove algorithm.distill.teacher from the control.`,
+    ],
+    ...Object.entries(policies).flatMap(([name, { model, policy, learner }]): Check[] => [
+      [
+        `policies.${name}`,
+        names.some((other) => other !== name && other.toLowerCase() === name.toLowerCase()),
+        'differs from another policy in case only, and a checkpoint has a folder for each. Rename one of them.',
+      ],
+      [
+        `policies.${name}.policy.maxContextTokens`,
+        (policy?.maxContextTokens ?? Infinity) < rollout.maxEpisodeTokens,
+        `${policy?.maxContextTokens} cannot hold an episode of rollout.maxEpisodeTokens = ${rollout.maxEpisodeTokens}. Raise it.`,
+      ],
+      [
+        `policies.${name}.model.quantizeBlockSize`,
+        model?.quantize === 'none' &&
+          !isDefault(ModelBlock.properties.quantizeBlockSize, model.quantizeBlockSize),
+        `${model?.quantizeBlockSize} has no effect while policies.${name}.model.quantize is "none". Set that to 4bit, or remove this.`,
+      ],
       [
         `policies.${name}`,
         !used.has(name),

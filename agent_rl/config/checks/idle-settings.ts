@@ -91,6 +91,16 @@ const idle: readonly IdleRule[] = [
     'algorithm.kl.kind is "none"',
   ],
   [
+    ['weight', 'advantageWeight', 'topK'].map((key) => `algorithm.distill.${key}`),
+    (run) => isRl(run) && run.config.algorithm.distill.teacher === undefined,
+    'the run has no teacher (algorithm.distill.teacher)',
+  ],
+  [
+    ({ policies }) => Object.keys(policies).map((name) => `policies.${name}.learner`),
+    isSft,
+    'supervised training trains the policy at the top level only',
+  ],
+  [
     ['algorithm.overlong.penalty'],
     (run) => isRl(run) && run.config.algorithm.overlong.share === 0,
     'algorithm.overlong.share is 0',

@@ -16,7 +16,11 @@ import type { ToolPlugin } from '../../core/plugins/define-tool.ts';
 import type { AgentContext, AgentFunction } from '../../core/plugins/agent.ts';
 import type { AnyEnvironment } from '../../core/plugins/environment.ts';
 import type { Policy } from '../../core/plugins/policy.ts';
-import { type EpisodeView, reward as markReward } from '../../core/plugins/reward.ts';
+import {
+  type EpisodeView,
+  reward as markReward,
+  type RewardScore,
+} from '../../core/plugins/reward.ts';
 import type { RewardManager, RewardManagerFunction } from '../../core/plugins/reward-manager.ts';
 import { agent as markAgent } from '../../environments/external/agent.ts';
 import { type AiSdkTool, aiSdkTools } from './ai-sdk-tools.ts';
@@ -26,7 +30,7 @@ import type { TaskRows } from './task-folder.ts';
 /** A reward as a function of the finished episode of a row's task; `undefined` when it does not apply. */
 export type RewardInCode<Row = object> = (
   episode: EpisodeOf<Row>,
-) => number | undefined | Promise<number | undefined>;
+) => RewardScore | Promise<RewardScore>;
 
 /** A block of the run file. */
 export type SettingsInCode = Readonly<Record<string, unknown>>;

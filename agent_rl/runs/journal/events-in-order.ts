@@ -46,7 +46,7 @@ export async function* eventsInOrder(
   const sessions = await sessionsOf(folder, () => undefined);
   const held = new Map<string, Map<string, NumberedEvent>>();
   const published = new Map<string, NumberedEvent>();
-  let given = -1;
+  const given = new Set<string>();
   for (const segment of segmentsOf(folder))
     for (const event of await readSegment(segment, damaged)) {
       const { type, when, iteration } = event;
@@ -62,7 +62,7 @@ export async function* eventsInOrder(
       held.delete(name);
       const events = inOrder([...batch.values()]);
       const weights = weightsOf(events, published, given);
-      given = weights.at(-1)?.version ?? given;
+      for (const one of weights) given.add(publishedAs(one));
       yield { name, events: [...weights, ...events] };
     }
   if (!unfinished) return;
@@ -70,13 +70,13 @@ export async function* eventsInOrder(
 }
 
 /**
- * The publications after version `given` of weights that drew these events. A later one may have been made already, or not
+ * The publications that were not `given` yet of weights that drew these events. A later one may have been made already, or not
  * yet; a resumed session makes an earlier one again.
  */
 function weightsOf(
   events: readonly NumberedEvent[],
   published: ReadonlyMap<string, NumberedEvent>,
-  given: number,
+  given: ReadonlySet<string>,
 ): NumberedEvent[] {
   const drawnBy = events.reduce(
     (newest, { type, version = -1 }) =>
@@ -84,7 +84,7 @@ function weightsOf(
     -1,
   );
   return [...published.values()]
-    .filter(({ version = 0 }) => version > given && version <= drawnBy)
+    .filter((event) => !given.has(publishedAs(event)) && (event.version ?? 0) <= drawnBy)
     .toSorted((a, b) => a.version! - b.version!);
 }
 

@@ -260,7 +260,10 @@ async function comparedGroup(
     ({ reward }, at) => reward !== undefined && rewards[at] === undefined,
   );
   const turns = members.map(({ part }, at) =>
-    earnedByTurn(part, judged[at] === part && isPenalised[at] !== true),
+    earnedByTurn(
+      part,
+      judged[at] === part && isPenalised[at] !== true && rewarded.rewards[at] === part.reward,
+    ),
   );
   return {
     task,

@@ -11,7 +11,6 @@ import type { SentSequence } from '../learned-parts.ts';
 import { type CorrectedData, correctData } from './correct-data.ts';
 import { gapOf, noGap, type ParityGap, requireParity } from './parity.ts';
 import type { AlgorithmOptions } from '../training-options.ts';
-import { taughtBy } from './teach.ts';
 import { type StepResult, takeStep, withReference } from './optimizer-step.ts';
 
 /** An optimiser step, and how far generator and learner disagreed in it. */
@@ -22,8 +21,6 @@ export interface StepsTaken {
   /** Empty without data to learn from. */
   steps: readonly ComparedStep[];
   correction?: CorrectedData | undefined;
-  /** From the teacher, see `Taught`. */
-  teacherKl?: number | undefined;
   /** By what they were made from. */
   sent: ReadonlyMap<TranscriptRecord, SentSequence>;
 }
@@ -45,18 +42,12 @@ export interface TakeStepsOptions {
  * @throws AgentRlError `PARITY_BROKEN`, and what the learner and a correction throw
  */
 export async function takeSteps(
-  {
-    learner,
-    reference,
-    teacher,
-  }: { learner: Learner; reference: Scorer; teacher?: Scorer | undefined },
-  sampled: readonly (readonly TracedDatum[])[],
+  { learner, reference }: { learner: Learner; reference: Scorer },
+  updates: readonly (readonly TracedDatum[])[],
   { algorithm, temperature, parityBound, optimAt, onStep }: TakeStepsOptions,
 ): Promise<StepsTaken> {
-  if (sampled.every((data) => data.length === 0)) return { steps: [], sent: new Map() };
-  const { kl, distill, correction: kind } = algorithm;
-  const taught = teacher && distill && (await taughtBy(teacher, sampled, distill, temperature));
-  const { updates } = taught ?? { updates: sampled };
+  if (updates.every((data) => data.length === 0)) return { steps: [], sent: new Map() };
+  const { kl, correction: kind } = algorithm;
   const loss = lossOf(algorithm, temperature);
   const correction =
     kind && (await correctData(learner, updates, { correction: kind, temperature }));
@@ -94,7 +85,7 @@ export async function takeSteps(
     onStep();
     steps.push({ ...result, gap });
   }
-  return { steps, sent, correction, teacherKl: taught?.kl };
+  return { steps, sent, correction };
 }
 
 /** The term of a loss that compares with a teacher over its likeliest tokens. */

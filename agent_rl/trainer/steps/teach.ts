@@ -1,5 +1,5 @@
 import { mean } from '../../algorithms/statistics.ts';
-import type { ScoreOptions, Scorer } from '../../core/services/scorer.ts';
+import type { Scorer } from '../../core/services/scorer.ts';
 import type { TracedDatum } from '../build-data.ts';
 import type { AlgorithmOptions } from '../training-options.ts';
 
@@ -24,10 +24,10 @@ export async function taughtBy(
   teacher: Scorer,
   updates: readonly (readonly TracedDatum[])[],
   { weight, topK }: NonNullable<AlgorithmOptions['distill']>,
-  temperature: number,
+  { temperature, signal }: { temperature: number; signal: AbortSignal },
 ): Promise<Taught> {
   const data = updates.flat();
-  const scored = await scoresOf(teacher, data, { temperature, topK });
+  const scored = await scoresOf(teacher, data, { temperature, topK, signal });
   const gaps: number[] = [];
   const taught = data.map((one, index): TracedDatum => {
     const { datum } = one;
@@ -52,14 +52,17 @@ export async function taughtBy(
 async function scoresOf(
   teacher: Scorer,
   data: readonly TracedDatum[],
-  { temperature, topK }: Pick<ScoreOptions, 'temperature'> & { topK: number },
+  { temperature, topK, signal }: { temperature: number; topK: number; signal: AbortSignal },
 ) {
   const tokens = data.map(({ datum }) => datum.tokens);
   const options = { temperature, wanted: data.map(({ datum }) => datum.weights) };
   const scored =
     topK > 0
-      ? await teacher.scoreTop!(tokens, { ...options, topK })
-      : (await teacher.score(tokens, options)).map((logProbs) => ({ logProbs, top: undefined }));
+      ? await teacher.scoreTop!(tokens, { ...options, topK }, signal)
+      : (await teacher.score(tokens, options, signal)).map((logProbs) => ({
+          logProbs,
+          top: undefined,
+        }));
   if (scored.length === data.length) return scored;
   throw new Error(`The teacher scored ${scored.length} of ${data.length} sequences.`);
 }

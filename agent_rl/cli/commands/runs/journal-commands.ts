@@ -48,12 +48,14 @@ export const replay = command({
   positionals: { run },
   settings: configOptions,
   run: async (flags, running) => {
-    const { replayFolder } = await import('../../../jobs/replay/replay-run.ts');
+    const { drawingGenerators, replayFolder } = await import('../../../jobs/replay/replay-run.ts');
     const folder = resolve(flags.run);
     const settings = {
       'run.outputDir': await replayFolder(),
       'run.name': 'replay',
-      generator: { type: 'replay', run: folder },
+      ...Object.fromEntries(
+        drawingGenerators(folder).map((path) => [path, { type: 'replay', run: folder }]),
+      ),
       trackers: [],
       'checkpoint.every': 0,
     };

@@ -4,7 +4,8 @@ import type { Cleanup } from '../../../core/stopping/cleanup.ts';
 import { drawsOf } from '../../../../dataset/tasks/plan/task-plan.ts';
 import { withoutTasks } from '../../../../dataset/tasks/selection-tasks.ts';
 import { planOf } from '../../../../dataset/tasks/task-sets.ts';
-import { readTrainerState } from '../../../runs/checkpoints.ts';
+import { AgentRlError } from '../../../core/errors.ts';
+import { policiesIn, readTrainerState } from '../../../runs/checkpoints.ts';
 import { requireSameSelection } from '../../../trainer/standing.ts';
 import type { TrainerState } from '../../../trainer/trainer-contracts.ts';
 import type { JobContext } from '../../job.ts';
@@ -63,7 +64,21 @@ export function tasksToDraw({ config, tasks }: ResolvedRun) {
 function requireSame(checkpoint: string, run: ResolvedRun, leftOut: readonly LeftOut[]): void {
   const state = readTrainerState(checkpoint) as TrainerState & SavedLeftOut;
   requireWithin(state.iteration, run);
+  requireSamePolicies(checkpoint, run);
   requireSameLeftOut(state, leftOut);
   requireSameSelection(state, run.tasks.selection);
   drawsOf(state.tasks, tasksToDraw(run));
+}
+
+/** @throws AgentRlError `CHECKPOINT_INVALID` where other policies have a learner than in the checkpoint */
+function requireSamePolicies(checkpoint: string, { policies }: ResolvedRun): void {
+  const [before, now] = [
+    policiesIn(checkpoint),
+    [...policies].flatMap(([name, { learns }]) => (learns ? name : [])),
+  ].map((names) => names.toSorted().join(', '));
+  if (before === now) return;
+  throw new AgentRlError(
+    'CHECKPOINT_INVALID',
+    `The run trains the named policies [${before}], but the config now gives a learner to [${now}]. Do not change policies.NAME.learner when resuming.`,
+  );
 }

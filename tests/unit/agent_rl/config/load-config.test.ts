@@ -182,6 +182,9 @@ run: {device: gpu, seed: -1}
   });
 });
 
+/** A frozen policy that teaches. */
+const teacher = 'policies.t={} algorithm.distill.teacher=t';
+
 describe('Settings that contradict each other', () => {
   test.each([
     ['rollout.groupSize=1', 'policy.sampling.temperature=0', 'model.quantizeBlockSize=32'],
@@ -192,6 +195,11 @@ describe('Settings that contradict each other', () => {
     ['checkpoint.keepBest=true', 'sandbox.type=remote', 'dataset.evalSplit=train'],
     ['train.iterations=5 train.warmupSteps=5', 'eval.temperature=1 eval.strategy=best-of-n'],
     ['sandbox.type=pyodide sandbox.python=/p', 'sandbox.type=pyodide sandbox.preload=[numpy]'],
+    ['policies.idle={}', 'algorithm.advantage.type=gigpo rollout.groupSize=1'],
+    ['algorithm.distill.teacher=none', 'algorithm.kl.kind=k3 algorithm.kl.reference=none'],
+    [`${teacher} algorithm.distill.weight=0`, `${teacher} train.control=shuffled-rewards`],
+    [`${teacher} policies.t.policy.maxContextTokens=32`, `${teacher} policies.T={}`],
+    [`${teacher} policies.t.model.path=m policies.t.model.lora={}`],
   ])('the last setting of each combination is refused: %j, …', (...combinations) => {
     for (const overrides of combinations.map((one) => one.split(' '))) {
       const last = overrides.at(-1) ?? '';

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
+import type { JudgedGroup } from '#agent_rl/core/plugins/reward-manager.ts';
 import type { AdvantageGroup, TurnGroup } from '#agent_rl/core/algorithm/advantage.ts';
 import { Transcript, type TranscriptRecord } from '#agent_rl/core/transcript.ts';
 import { keepLedger } from '#agent_rl/rollout/tokens/ledger.ts';
@@ -39,6 +40,7 @@ async function learnedWith(
   script: Script,
   made: AdvantageGroup,
   { rollout, algorithm, ...changes }: Changes = {},
+  parts: Parameters<typeof trained>[3] = {},
 ) {
   const given: (readonly TurnGroup[])[] = [];
   const of = (_: unknown, turns: readonly TurnGroup[]) => {
@@ -55,6 +57,7 @@ async function learnedWith(
       algorithm: { ...algorithm, advantage: { name: 'by-turn', of } },
     },
     { iteration: (event) => void learned.push(...event.learned) },
+    parts,
   );
   return { ...run, turns: given[0]?.[0], learned };
 }
@@ -98,6 +101,21 @@ describe('An estimator of advantages', () => {
       { rollout: { outcomes: { 'truncated-turns': 'penalise' } } },
     );
     expect(turns?.[0]?.rewards).toEqual([0, 0, -1]);
+  });
+
+  test('receives the reward of a manager with the last turn alone, and the own one as it was', async () => {
+    const assign = async ({ episodes }: JudgedGroup) => ({ rewards: episodes.map(() => 1) });
+    const rewarding = { name: 'mine', manager: { assign }, terms: [] };
+    const { turns } = await learnedWith(
+      ({ key: { sample } }) => played({ reward: sample === 0 ? 0.5 : 1, ...told }),
+      [0, 0],
+      {},
+      { rewarding },
+    );
+    expect(turns?.map((one) => one?.rewards)).toEqual([
+      [0, 0, 1],
+      [-0.25, 0.5, 0.75],
+    ]);
   });
 
   test("receives no turn rewards of another episode's verdict under the shuffling control", async () => {
