@@ -2,9 +2,9 @@ import { overlongPenalty } from '../../algorithms/overlong-penalty.ts';
 import { hasNoSpread, sum } from '../../algorithms/statistics.ts';
 import type {
   Advantage,
+  AdvantageGroup,
   EpisodeTurns,
   RewardGroup,
-  AdvantageGroup,
 } from '../../core/algorithm/advantage.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import { showValue } from '../../core/show-value.ts';
@@ -157,7 +157,7 @@ export function withAdvantages(
 }
 
 const isAdvantage = (value: Advantage | undefined, turns: EpisodeTurns | undefined): boolean =>
-  typeof value === 'object'
+  Array.isArray(value)
     ? value.length === turns?.rewards.length && value.every(Number.isFinite)
     : Number.isFinite(value);
 

@@ -8,6 +8,7 @@ import { learnedRecord } from '#agent_rl/runs/episodes/learned-record.ts';
 import { learnedEvent, learnedOf } from '#agent_rl/runs/journal/learned-event.ts';
 import { buildData } from '#agent_rl/trainer/build-data.ts';
 import { withAdvantages } from '#agent_rl/trainer/collect/collect-groups.ts';
+import { rolloutEvent, rolloutOf } from '#agent_rl/runs/journal/rollout-event.ts';
 import type { LearnedPart } from '#agent_rl/trainer/learned-parts.ts';
 import {
   type Changes,
@@ -132,6 +133,7 @@ describe('An estimator of advantages', () => {
 
   test.each([
     ['too few', [[1, 2], 0]],
+    ['null', [null as never, 0]],
     ['a number that is not finite', [[1, 2, Number.NaN], 0]],
     ['several for turns that are not told apart', [0, [0]]],
   ] as const)('is refused %s', (_, made) => {
@@ -142,6 +144,20 @@ describe('An estimator of advantages', () => {
     const message = 'or one for each turn where turns are given';
     expect(compared).toThrow(expect.objectContaining({ code: 'PLUGIN_LOAD_FAILED' }));
     expect(compared).toThrow(message);
+  });
+});
+
+test('a journal keeps what turns earned and their states', () => {
+  const rollout = played({ reward: 1, ...told });
+  const event = JSON.parse(JSON.stringify(rolloutEvent(rollout, []).data)) as never;
+  const { tokens, columns, ...place } = rolloutEvent(rollout, []);
+  const read = rolloutOf(
+    { ...place, seq: 0, at: 0, tokens, columns, data: event } as never,
+    () => undefined,
+  );
+  expect(read.parts[0]).toMatchObject({
+    turnRewards: told.turnRewards,
+    turnStates: told.turnStates,
   });
 });
 
