@@ -104,8 +104,10 @@ export async function resolveRun(given: PreparedRun, request: RunRequest): Promi
     request.checkpoint === undefined
       ? undefined
       : await checkpointAt(request.checkpoint, request.print);
+  // A policy without a learner has no weights in a checkpoint: its model is as the run file says.
+  const isSaved = isTrained(given.loaded.config, request.policy ?? onlyAgent);
   const found: Found =
-    checkpoint === undefined
+    checkpoint === undefined || !isSaved
       ? { config: await withModel(loaded, request) }
       : fromCheckpoint(loaded.config, policyFolder(checkpoint, request.policy));
   const absolute = withAbsoluteSettings(prepared.chosen, request.tasks !== undefined);

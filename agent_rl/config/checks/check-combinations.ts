@@ -34,7 +34,9 @@ const ofRollouts = ({ algorithm, policy, rollout, train }: Config, places: Place
       isRl &&
         groupSize < 2 &&
         comparesWithinGroups.has(algorithm.advantage.type) &&
-        (algorithm.distill.teacher === undefined || algorithm.selection.type === 'dynamic'),
+        (algorithm.distill.teacher === undefined ||
+          algorithm.distill.advantageWeight > 0 ||
+          algorithm.selection.type === 'dynamic'),
       `in a group of ${groupSize}, an episode is compared with no other, so every advantage is 0. Use at least 2.`,
     ],
     [

@@ -8,7 +8,7 @@ import { serverUrl } from '../../http/server-url.ts';
 /** Settings of all generators that ask servers. */
 export const remoteSettings = {
   urls: Type.Array(Type.String({ minLength: 1 }), {
-    description: 'Addresses of the servers; all serve the same model.',
+    description: 'Addresses of the servers; all serve the same model',
     minItems: 1,
     uniqueItems: true,
   }),

@@ -83,8 +83,8 @@ export async function openLoadedAgent(
   );
   const instead = callInstead.load(checkpoint);
   const prepared = await prepareRun({ ...described, needs: 'agent', instead }, signal);
-  const request = { checkpoint: path, policy, signal, print, trains: false };
-  const run = await resolveRun(prepared, request);
+  const opening = { checkpoint: path, policy, signal, print, trains: false };
+  const run = await resolveRun(prepared, opening);
   const agent = await openAgent(run, { workers: 1, trains: false, packs: true, signal });
   agent.model?.incidents.listen((text) => print(`Note: ${text}`));
   const play = async (

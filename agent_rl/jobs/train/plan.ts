@@ -23,7 +23,8 @@ import { evaluationsAfter } from '../../runs/cost/evaluations-after.ts';
 import { scorings } from './measure-speed.ts';
 
 /** What of a run its plan follows from, besides its facts. */
-type PlannedRun = Pick<ResolvedRun, 'config' | 'length' | 'attempts'>;
+type PlannedRun = Pick<ResolvedRun, 'config' | 'length' | 'attempts'> &
+  Partial<Pick<ResolvedRun, 'policies'>>;
 
 /** What the plan of a run follows from besides its config. */
 export function planFacts({ config, chosen, parameters, policies, tasks }: ResolvedRun) {
@@ -162,7 +163,7 @@ const threadsText = (config: Config, decoders: number): string =>
 
 /** The plan as the user reads it. */
 export function planText(
-  { config, attempts, length: { last, planned } }: PlannedRun,
+  { config, attempts, length: { last, planned }, policies = new Map() }: PlannedRun,
   facts: PlanFacts,
   plan: ReturnType<typeof trainingPlan>,
   { memory, decoders, sandboxTier, sandboxesSkipped = [], bytesForCheckpoints }: OpenedFacts,
@@ -183,6 +184,10 @@ export function planText(
       .join('')}`,
     `  evaluations   ${plan.evaluations} x ${plan.evalEpisodes} episodes${plan.selections > 0 ? `, and ${plan.selections} x ${plan.selectionEpisodes} to choose the best checkpoint` : ''}, temperature ${attempts.temperature}`,
     `  model         ${(facts.parameters / 1e6).toFixed(2)} M parameters on ${config.run.device}, ${threadsText(config, decoders)}`,
+    ...[...policies].map(
+      ([name, { learns, model }]) =>
+        `  policy        ${name}: ${model.folder} (${learns ? 'trained' : 'its weights never change'})`,
+    ),
     `  trained       ${(facts.trainedParameters / 1e6).toFixed(2)} M of them, ${percent(facts.trainedParameters / facts.parameters)}`,
     `  memory        about ${mebibytes(total)}: ${planInWords(memory)}, sandboxes ${mebibytes(sandboxes)}${sandboxTier === undefined ? '' : ` (${sandboxTier})`}`,
     ...beyondMemory(total, facts.sandboxes),
