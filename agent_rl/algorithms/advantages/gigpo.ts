@@ -14,7 +14,7 @@ const Settings = Type.Object({
   std: choice(
     'What centred rewards of a group, and centred returns from a state, are divided by. sample or population: their standard deviation. none: nothing',
     ['sample', 'population', 'none'],
-    'sample',
+    'none',
   ),
   eps: number('Constant added to the standard deviation', {
     ...within(0, 1, 1e-4),
