@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 
 import { countParameters, type ParameterCounts } from '../../model/adapters/adapter.ts';
 import {
@@ -17,27 +17,23 @@ import {
   settingOrigins,
   shippedNotes,
 } from '../config/index.ts';
-import { SandboxBlock } from '../config/blocks/run-block.ts';
 import { AgentRlError } from '../core/errors.ts';
 import { abortableStart } from '../core/stopping/abort.ts';
 import { placesOf } from '../core/package-root.ts';
 import { onlyAgent } from '../core/rollout.ts';
-import type { PluginSpec } from '../core/plugins/plugin.ts';
 import type { ToolCallFormat } from '../core/plugins/tool-call-format.ts';
 import { checkpointAt } from '../runs/checkpoints.ts';
 import { holdsModel } from '../../model/weights/open-model.ts';
 import { modelFolder, withLocalModel } from '../../model/find/model-folder.ts';
-import { withAbsolutePaths } from './absolute-paths.ts';
+import { withAbsoluteConfig, withAbsoluteSettings } from './absolute-config.ts';
 import { openToolCallFormat } from './plugins/open-tool-call-format.ts';
-import type { Chosen, ChosenPlugins } from './plugins/choose-plugins.ts';
-import { changeBlocks, kindNames, kinds } from './plugins/kinds.ts';
+import type { ChosenPlugins } from './plugins/choose-plugins.ts';
 import { isolatedSettings, needs } from './plugins/plugin-needs.ts';
 import { withToolSets } from './plugins/tool-sets.ts';
 import type { PreparedRun } from './prepare-run.ts';
 import { type ResolvedPolicy, requireSameTokens, withSetting } from './model/resolved-policy.ts';
 import { type ModelResolvers, type ResolvedModel, resolveModel } from './model/resolve-model.ts';
 import { noTasks, resolveTasks, type RunTasks, type TaskRequest } from './resolve-tasks.ts';
-import { datasetFolder } from './task-sources.ts';
 
 /** What a job asks of a run. */
 export interface RunRequest {
@@ -333,70 +329,3 @@ function refuseAdaptersOfOwnGenerator({ model }: Config, { policy }: ChosenPlugi
     `policy ${name} has its own generator, which does not support model.adapters and model.lora. Remove them; agent-rl model export --adapter merges adapters into a model.`,
   );
 }
-
-const absolute = (one: Chosen<PluginSpec> | undefined) =>
-  one && { ...one, settings: withAbsolutePaths(one.entry.spec.settings, one.settings) };
-
-/** The plugins with absolute paths in their settings; without rewards where nothing is judged. */
-function withAbsoluteSettings(chosen: ChosenPlugins, judged: boolean): ChosenPlugins {
-  const all = Object.entries(chosen).map(([key, ofKind]) => [
-    key,
-    Array.isArray(ofKind) ? ofKind.map(absolute) : absolute(ofKind as Chosen<PluginSpec>),
-  ]);
-  const settled = Object.fromEntries(all) as ChosenPlugins;
-  return judged ? settled : { ...settled, rewards: [] };
-}
-
-/** The config with paths that are valid from any working directory. */
-function withAbsoluteConfig(
-  config: Config,
-  { chosen, model, policies }: Pick<ResolvedRun, 'chosen' | 'model' | 'policies'>,
-): Config {
-  const { dataset, run } = config;
-  const adapters = config.model.adapters.map((folder) => resolve(folder));
-  const ofRun: Config = {
-    ...config,
-    run: { ...run, outputDir: resolve(run.outputDir) },
-    sandbox: withAbsolutePaths(SandboxBlock, config.sandbox),
-    model: { ...config.model, adapters, path: model.folder },
-    policies: withFolders(config.policies, policies),
-    datasets: config.datasets.map((set) =>
-      set.dir === undefined ? set : { ...set, dir: datasetFolder(set.dir, dataset) },
-    ),
-  };
-  return kindNames.reduce((all, name) => {
-    const ofKind = [chosen[kinds[name].chosen]].flat();
-    return changeBlocks(all, kinds[name], ({ value }, index) =>
-      withAbsolutePaths((ofKind[index]?.entry.spec as PluginSpec | undefined)?.settings, value),
-    );
-  }, ofRun);
-}
-
-const absoluteBlock = <Value>({ entry }: Chosen<PluginSpec>, value: Value): Value =>
-  value && withAbsolutePaths(entry.spec.settings, value);
-
-/** The blocks of the named policies, with the folders that were found for them and absolute paths. */
-const withFolders = (
-  blocks: Config['policies'],
-  policies: ResolvedRun['policies'],
-): Config['policies'] =>
-  Object.fromEntries(
-    Object.entries(blocks).map(([name, block]) => {
-      const { chosen, model } = policies.get(name) ?? {};
-      if (chosen === undefined || model === undefined) return [name, block];
-      const { policy, generator, learner } = chosen;
-      return [
-        name,
-        {
-          model: block.model && {
-            ...block.model,
-            path: model.folder,
-            adapters: block.model.adapters.map((folder) => resolve(folder)),
-          },
-          policy: absoluteBlock(policy, block.policy),
-          generator: absoluteBlock(generator, block.generator),
-          learner: absoluteBlock(learner, block.learner),
-        },
-      ];
-    }),
-  );
