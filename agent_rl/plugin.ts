@@ -53,12 +53,7 @@ export {
   type ToolCallFormat,
 } from './core/plugins/tool-call-format.ts';
 
-export {
-  advantage,
-  type AdvantageGroup,
-  type RewardGroup,
-  type TurnGroup,
-} from './core/algorithm/advantage.ts';
+export { advantage, type RewardGroup } from './core/algorithm/advantage.ts';
 export { correction, type CorrectionTokens } from './core/algorithm/correction.ts';
 export { loss, type LossBatch, type TokenLosses } from './core/algorithm/loss.ts';
 export type { LossOps, LossTensor } from './core/algorithm/loss-ops.ts';

@@ -5,17 +5,18 @@ import { isSystemFailure, outcomes } from '../../agent_rl/core/outcome.ts';
 import {
   blindView,
   type EpisodeView,
-  type RewardFunction,
   rewards,
   scoreOf,
 } from '../../agent_rl/core/plugins/reward.ts';
 import { expectSpec, frozen, snakeCase } from './contract-parts.ts';
 
+type Score = number | readonly number[] | undefined;
+
 export interface RewardContract {
   /** The function or class that carries the mark. */
   plugin: unknown;
   /** Scores as a run would: the function, or the `score` of a new instance, with its settings. */
-  score: (episode: EpisodeView) => ReturnType<RewardFunction>;
+  score: (episode: EpisodeView) => Score | Promise<Score>;
   /** An episode that must score more than `worse`. */
   better: EpisodeView;
   worse: EpisodeView;

@@ -5,33 +5,37 @@ import { PluginKind } from '../plugins/plugin.ts';
 /** Rewards of the episodes of one prompt; `undefined` for episodes that failed because of the system. */
 export type RewardGroup = readonly (number | undefined)[];
 
-/** The turns of an episode, in order, as its environment and rewards distinguish them. */
-export interface EpisodeTurns {
-  /** What each turn earned; the sum is the episode's reward. */
-  readonly rewards: readonly number[];
-  /** The name of the state in which each turn was made, if the environment names states; equal states have equal names. */
-  readonly states?: readonly (string | undefined)[] | undefined;
-}
-
-/** By episode of a group; `undefined` where turns are not distinguished. */
-export type TurnGroup = readonly (EpisodeTurns | undefined)[];
-
-/** Of a whole episode, or one for each of its turns. */
-export type Advantage = number | readonly number[];
-
-/** By episode of a group; `undefined` without a reward. */
-export type AdvantageGroup = readonly (Advantage | undefined)[];
-
 /**
  * How much better than expected each episode of a collection was, group by group: a number for an episode with a
  * reward, or one for each of its turns where `turns` has them, and `undefined` without one. An advantage of 0 teaches
  * nothing. With several agents the function is called once per agent, with that agent's groups.
+ *
+ * `turns` has an entry for each episode, `undefined` where environment and rewards do not tell its turns apart: what each
+ * turn earned, whose sum is the reward, and the names of the states in which they were made, where these are named.
  */
 export type AdvantageFunction<Settings = unknown> = (
   groups: readonly RewardGroup[],
   settings: Settings,
-  turns: readonly TurnGroup[],
-) => readonly AdvantageGroup[];
+  turns: readonly (readonly (
+    | {
+        readonly rewards: readonly number[];
+        readonly states?: readonly (string | undefined)[] | undefined;
+      }
+    | undefined
+  )[])[],
+) => readonly (readonly (number | readonly number[] | undefined)[])[];
+
+/** By episode of a group; `undefined` where turns are not distinguished. */
+export type TurnGroup = Parameters<AdvantageFunction>[2][number];
+
+/** The turns of an episode, in order. */
+export type EpisodeTurns = NonNullable<TurnGroup[number]>;
+
+/** By episode of a group; `undefined` without a reward. */
+export type AdvantageGroup = ReturnType<AdvantageFunction>[number];
+
+/** Of a whole episode, or one for each of its turns. */
+export type Advantage = NonNullable<AdvantageGroup[number]>;
 
 export interface AdvantageSpec {
   readonly name: string;

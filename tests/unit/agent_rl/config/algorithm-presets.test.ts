@@ -96,8 +96,10 @@ test('the config of a run contains every setting of its preset, and loads to the
 
 test.each(Object.keys(algorithmPresets))('%s can be trained', async (name) => {
   const file = fileOf(`{name: ${name}}`);
-  const { chosen } = await prepareRun({ file, training: true });
-  expect(chosen.loss.entry.spec.name).toBe(read(`{name: ${name}}`).loss.type);
+  const teacher = ['policies.t={}', 'algorithm.distill.teacher=t'];
+  const overrides = name === 'distill' ? teacher : [];
+  const { chosen, loaded } = await prepareRun({ file, overrides, training: true });
+  expect(chosen.loss.entry.spec.name).toBe(loaded.config.algorithm.loss.type);
 });
 
 test('an unknown preset is refused with its place and the known names', () => {
