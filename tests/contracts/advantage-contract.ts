@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
 import {
-  type AdvantageGroup,
   advantages,
   type EpisodeTurns,
   type RewardGroup,
@@ -15,8 +14,14 @@ export interface AdvantageContract {
   /** As a run would call it: the function with its settings. */
   advantagesOf: (
     groups: readonly RewardGroup[],
-    turns: readonly TurnGroup[],
-  ) => readonly AdvantageGroup[];
+    turns: readonly (readonly (
+      | {
+          readonly rewards: readonly number[];
+          readonly states?: readonly (string | undefined)[] | undefined;
+        }
+      | undefined
+    )[])[],
+  ) => readonly (readonly (number | readonly number[] | undefined)[])[];
 }
 
 /** Groups of every kind: with spread, flat, with members that have no reward, of one, of none. */

@@ -10,13 +10,13 @@ import {
 } from '../../agent_rl/core/plugins/reward.ts';
 import { expectSpec, frozen, snakeCase } from './contract-parts.ts';
 
-type Score = number | readonly number[] | undefined;
-
 export interface RewardContract {
   /** The function or class that carries the mark. */
   plugin: unknown;
   /** Scores as a run would: the function, or the `score` of a new instance, with its settings. */
-  score: (episode: EpisodeView) => Score | Promise<Score>;
+  score: (
+    episode: EpisodeView,
+  ) => number | readonly number[] | undefined | Promise<number | readonly number[] | undefined>;
   /** An episode that must score more than `worse`. */
   better: EpisodeView;
   worse: EpisodeView;
