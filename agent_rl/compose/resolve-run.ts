@@ -215,7 +215,7 @@ async function resolvePolicy(
   request: RunRequest,
 ): Promise<ResolvedPolicy> {
   const { loaded, plugins } = prepared;
-  const { policy, toolCallFormat, generator, learner } = prepared.policies.get(name) ?? run;
+  const { policy, toolCallFormat, generator, learner } = prepared.policies.get(name)!;
   const parts = { policy, toolCallFormat, generator, learner };
   const chosen = withAbsoluteSettings({ ...run, ...parts }, request.tasks !== undefined);
   const learns = isTrained(whole, name);

@@ -208,3 +208,14 @@ function assertTrainedIsSampled({ datum, rollout, part, sequence }: TracedDatum)
     `Training data of rollout ${keyText(rollout.key)} of task ${rollout.taskId} differs from the sampled sequence, starting at token ${differs}.`,
   );
 }
+
+/** The same updates with every datum changed. @param index among the data of all updates */
+export function withData(
+  updates: readonly (readonly TracedDatum[])[],
+  change: (datum: TrainDatum, index: number) => TrainDatum,
+): TracedDatum[][] {
+  let index = 0;
+  return updates.map((update) =>
+    update.map((one) => Object.assign({}, one, { datum: change(one.datum, index++) })),
+  );
+}

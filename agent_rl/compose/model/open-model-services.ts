@@ -189,10 +189,13 @@ async function openGenerator(
     threads: engineThreads(config),
     maxContextTokens,
     episodes: workers,
-    samplings: [
-      ...(samples ? [sampling] : []),
-      { ...unbiased, temperature: attemptsOf(config.eval).temperature },
-    ],
+    // One that only scores may be served in a way that would not do to sample.
+    samplings: !policy.plays
+      ? []
+      : [
+          ...(samples ? [sampling] : []),
+          { ...unbiased, temperature: attemptsOf(config.eval).temperature },
+        ],
     scorer: modelScorer(policy, signal),
     trains,
     adapters: config.model.adapters,

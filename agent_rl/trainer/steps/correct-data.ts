@@ -1,7 +1,7 @@
 import { AgentRlError } from '../../core/errors.ts';
 import type { Learner } from '../../core/services/learner.ts';
 import { showValue } from '../../core/show-value.ts';
-import type { TracedDatum } from '../build-data.ts';
+import { type TracedDatum, withData } from '../build-data.ts';
 import type { AlgorithmParts } from '../training-options.ts';
 
 /** Data with ratios relative to the weights before the update, and metrics of the correction. */
@@ -32,8 +32,7 @@ export async function correctData(
   const wanted = data.map(({ datum }) => datum.weights);
   const scored = await learner.forward(tokens, { temperature, which: 'policy', wanted });
   let [count, total, masked] = [0, 0, 0];
-  const corrected = data.map((one, index): TracedDatum => {
-    const { datum } = one;
+  const corrected = withData(updates, (datum, index) => {
     const proximal = scored[index];
     if (proximal === undefined)
       throw new Error(`The learner scored ${scored.length} of ${data.length} sequences.`);
@@ -51,12 +50,10 @@ export async function correctData(
       masked += Number(factor === 0);
     }
     count += places.length;
-    const changed = { ...datum, oldLogProbs: proximal, advantages };
-    return Object.assign({}, one, { datum: changed });
+    return { ...datum, oldLogProbs: proximal, advantages };
   });
-  const rest = corrected.values();
   return {
-    updates: updates.map((update) => update.map((one) => rest.next().value ?? one)),
+    updates: corrected,
     factorMean: total / count,
     maskedShare: masked / count,
   };

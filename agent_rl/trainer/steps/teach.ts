@@ -1,6 +1,6 @@
 import { mean } from '../../algorithms/statistics.ts';
 import type { Scorer } from '../../core/services/scorer.ts';
-import type { TracedDatum } from '../build-data.ts';
+import { type TracedDatum, withData } from '../build-data.ts';
 import type { AlgorithmOptions } from '../training-options.ts';
 
 /** Data with what a teacher thinks of it. */
@@ -29,8 +29,7 @@ export async function taughtBy(
   const data = updates.flat();
   const scored = await scoresOf(teacher, data, { temperature, topK, signal });
   const gaps: number[] = [];
-  const taught = data.map((one, index): TracedDatum => {
-    const { datum } = one;
+  const taught = withData(updates, (datum, index) => {
     const { logProbs, top } = scored[index]!;
     const advantages = Float32Array.from(datum.advantages);
     for (const [place, own] of datum.weights.entries()) {
@@ -39,14 +38,9 @@ export async function taughtBy(
       gaps.push(gap);
       if (topK === 0) advantages[place] = (advantages[place] ?? 0) - weight * gap;
     }
-    const judged = { ...datum, advantages, teacherTop: top };
-    return Object.assign({}, one, { datum: judged });
+    return { ...datum, advantages, teacherTop: top };
   });
-  const rest = taught.values();
-  return {
-    updates: updates.map((update) => update.map((one) => rest.next().value ?? one)),
-    kl: gaps.length === 0 ? undefined : mean(gaps),
-  };
+  return { updates: taught, kl: gaps.length === 0 ? undefined : mean(gaps) };
 }
 
 async function scoresOf(
