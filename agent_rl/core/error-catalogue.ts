@@ -142,6 +142,10 @@ export const errorCatalogue = {
     "A learner's service is unreachable, refused a request, or gave an invalid answer",
     'The message names the cause; `--resume` resumes the run',
   ),
+  HINT_WITHOUT_GAIN: user(
+    'The hint of a self-distillation hardly helps to solve held-out tasks, so that there is little to teach',
+    'Write a hint that says more (`algorithm.distill.hint`), or lower `leastHintGain`',
+  ),
   ROLLOUTS_FAILED: system(
     'Too many episodes failed: all of an iteration or evaluation, a share above `rollout.failures.maxShare`, or `maxInARow` in a row',
     'The message names the first cause and who is responsible; fix it, then `--resume`',

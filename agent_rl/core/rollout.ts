@@ -4,8 +4,19 @@ import type { Message } from './message.ts';
 import type { Outcome } from './outcome.ts';
 import { drawnSpans, type TranscriptRecord } from './transcript.ts';
 
-/** The purpose of a rollout: an iteration, an evaluation of a run, or `eval` outside a run. */
-export const rolloutTimes = ['train', 'before', 'during', 'after', 'selection', 'eval'] as const;
+/**
+ * The purpose of a rollout: an iteration, an evaluation of a run (`hinted` before training, with the hint of
+ * `algorithm.distill.hint`), or `eval` outside a run.
+ */
+export const rolloutTimes = [
+  'train',
+  'before',
+  'hinted',
+  'during',
+  'after',
+  'selection',
+  'eval',
+] as const;
 
 export type RolloutTime = (typeof rolloutTimes)[number];
 

@@ -8,6 +8,7 @@ import { failureUse, type TokenUse } from '../rollout/tokens/ledger.ts';
 import type { Collection, Group } from './collect/collection.ts';
 import { actionOn } from './collect/outcome-actions.ts';
 import type { BookedPart } from './learned-parts.ts';
+import { type Encode, hintFor } from './steps/hint.ts';
 import {
   type AlgorithmOptions,
   mostSampledTokens,
@@ -18,6 +19,8 @@ import {
 export interface TracedDatum extends Member {
   sequence: TranscriptRecord;
   datum: TrainDatum;
+  /** Tokens that only the teacher reads, see `algorithm.distill.hint`. */
+  hint?: readonly number[] | undefined;
 }
 
 export interface TrainingData {
@@ -45,6 +48,7 @@ export function buildData(
     'aggregation' | 'kl' | 'distill' | 'entropyBonus' | 'updatesPerBatch'
   >,
   rollout: Pick<RolloutOptions, 'maxTurns' | 'maxTurnTokens' | 'maxEpisodeTokens' | 'outcomes'>,
+  encode: Encode = () => [],
 ): TrainingData {
   const replaced = [...groups, ...discarded].flat().flatMap((group) => group.replaced);
   const resampled = [...replaced, ...discarded.flat().flatMap(({ members }) => members)].map(
@@ -54,7 +58,9 @@ export function buildData(
     },
   );
   const played = groups.map((agents) =>
-    agents.flatMap((group) => bookedIn(group, rollout.outcomes, algorithm.distill)),
+    agents.flatMap((group) =>
+      bookedIn(group, { outcomes: rollout.outcomes, distill: algorithm.distill, encode }),
+    ),
   );
   // By task: the agents of a task are trained in the same step.
   const { updatesPerBatch } = algorithm;
@@ -76,21 +82,27 @@ const learned: ReadonlySet<TokenUse> = new Set(['trained', 'zero-advantage', 'di
 
 interface Played extends BookedPart {
   group: Group;
+  hint: readonly number[] | undefined;
 }
 
 const bookedIn = (
   group: Group,
-  outcomes: RolloutOptions['outcomes'],
-  distill: AlgorithmOptions['distill'],
+  {
+    outcomes,
+    distill,
+    encode,
+  }: Pick<RolloutOptions, 'outcomes'> & Pick<AlgorithmOptions, 'distill'> & { encode: Encode },
 ): Played[] =>
   group.members.map(({ rollout, part }, index) => {
-    const isTaught = distill !== undefined;
+    const from = { task: group.task, part, group: group.members.map((one) => one.part) };
+    const hint = distill?.hint === undefined ? undefined : hintFor(distill.hint, encode, from);
+    const isTaught = distill !== undefined && (distill.hint === undefined || hint !== undefined);
     const advantage = weighed(group.advantages[index], distill?.advantageWeight);
     const own = useOf(part, advantage, outcomes);
     const booked = isTaught && own === 'zero-advantage' ? 'distilled' : own;
     const isLeftOut = learned.has(booked) && group.selected?.[index] === false;
     const use = isLeftOut ? 'not-selected' : booked;
-    return { rollout, part, use, advantage, isTaught, group };
+    return { rollout, part, use, advantage, isTaught, group, hint };
   });
 
 const weighed = (advantage: Advantage | undefined, weight = 1): Advantage | undefined =>
@@ -107,7 +119,7 @@ const byPolicy = (played: readonly Played[]): Played[][] =>
 /** The data of one optimiser step of a policy: weights are per step, and all sequences of a part count as one. */
 function stepData(
   played: readonly Played[],
-  algorithm: Pick<AlgorithmOptions, 'aggregation' | 'kl' | 'distill' | 'entropyBonus'>,
+  algorithm: Pick<AlgorithmOptions, 'aggregation' | 'kl' | 'entropyBonus'>,
   rollout: Pick<RolloutOptions, 'maxTurns' | 'maxTurnTokens' | 'maxEpisodeTokens'>,
 ): TracedDatum[] {
   const members = played.filter(({ use }) => learned.has(use));
@@ -120,12 +132,14 @@ function stepData(
       groups: members.map(({ group }) => groups.indexOf(group)),
     },
   );
-  const { kl, entropyBonus, distill } = algorithm;
-  const pulls = kl.kind !== 'none' || entropyBonus !== 0 || distill !== undefined;
+  const { kl, entropyBonus } = algorithm;
+  const pulls = kl.kind !== 'none' || entropyBonus !== 0;
   return members.flatMap((member, index) => {
-    const { advantage = 0 } = member;
+    const { advantage = 0, isTaught, hint } = member;
     const own = weights[index];
-    return own === undefined || (isZero(advantage) && !pulls) ? [] : dataOf(member, advantage, own);
+    return own === undefined || (isZero(advantage) && !pulls && isTaught !== true)
+      ? []
+      : dataOf(member, advantage, own).map((one) => Object.assign(one, { hint }));
   });
 }
 

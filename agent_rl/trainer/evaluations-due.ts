@@ -1,10 +1,14 @@
 import { attemptsOf } from '../config/index.ts';
+import { AgentRlError } from '../core/errors.ts';
 import type { EvaluationTime } from '../core/run-event.ts';
 import { spanned } from '../core/profile/spans.ts';
+import type { Task } from '../core/tasks/task.ts';
+import { pointsText } from '../telemetry/figures.ts';
 import { measured, type Metrics } from '../telemetry/metric-names.ts';
 import { type Evaluation, evaluate, evaluationMetrics, selectionMetrics } from './evaluate.ts';
 import { plannedIterations } from './optim-options.ts';
 import { checkpoint, enter, type GrpoStanding } from './standing.ts';
+import { hintText } from './steps/hint.ts';
 import { strategyOf } from './strategies/strategy-of.ts';
 import { type Comparison, compare } from './success-rate.ts';
 import type { GrpoOptions } from './training-options.ts';
@@ -65,15 +69,54 @@ export async function chooseBest(at: GrpoStanding, { selection }: Evaluations): 
   settle(at, 'selection');
 }
 
+/**
+ * Evaluates the held-out tasks with the hint that the teacher will read, made from the attempts before. The gain in success
+ * predicts what self-distillation can teach.
+ *
+ * @throws AgentRlError `HINT_WITHOUT_GAIN` if it is less than `algorithm.distill.leastHintGain`, or no task has a hint
+ */
+export async function requireHintGain(at: GrpoStanding, { rollouts }: Evaluation): Promise<void> {
+  const { hint, leastHintGain = 0 } = at.run.options.algorithm.distill ?? {};
+  const { before } = at.state;
+  // Without attempts, the run was resumed and has measured it.
+  if (hint === undefined || leastHintGain === 0 || before === null || rollouts.length === 0) return;
+  // A run that ends here makes both evaluations again.
+  at.state = { ...at.state, before: null };
+  const plain = at.run.evalTasks.filter(({ metadata }) => metadata['slice'] === undefined);
+  const hinted = plain.flatMap((task) => {
+    const group = rollouts
+      .filter(({ taskId }) => taskId === task.taskId)
+      .flatMap(({ parts }) => parts);
+    const text = group[0] && hintText(hint, { task, part: group[0], group });
+    return text === undefined ? [] : [{ ...task, prompt: task.prompt + text }];
+  });
+  const ids = new Set(hinted.map(({ taskId }) => taskId));
+  const made = await evaluateNow(at, 'hinted', hinted);
+  if (made === undefined) return;
+  const same = before.perTask.filter(({ taskId }) => ids.has(taskId));
+  const gain = compare(same, made.perTask, at.run.options.seed);
+  if (gain !== undefined && gain.difference >= leastHintGain) {
+    at.state = { ...at.state, before };
+    return;
+  }
+  throw new AgentRlError(
+    'HINT_WITHOUT_GAIN',
+    gain === undefined
+      ? `algorithm.distill.hint: no held-out task has what ${JSON.stringify(hint)} asks for. Use {answer}, {error}, {solution} or a field of the tasks.`
+      : `algorithm.distill.hint raises held-out success by ${pointsText(gain.difference)} points, less than algorithm.distill.leastHintGain (${pointsText(leastHintGain)}): a teacher that knows it would teach little. Use a hint that helps more.`,
+  );
+}
+
 /** Evaluates the current weights; `undefined` if interrupted. */
 export async function evaluateNow(
   at: GrpoStanding,
   when: EvaluationTime,
+  given?: readonly Task[],
 ): Promise<Evaluation | undefined> {
   const { run, signal } = at;
   const { options, evalTasks, selectionTasks = [] } = run;
   const { iteration, optimizerSteps: step } = at.state;
-  const tasks = when === 'selection' ? selectionTasks : evalTasks;
+  const tasks = given ?? (when === 'selection' ? selectionTasks : evalTasks);
   const { samples, temperature } = attemptsOf(options.eval);
   const episodes = tasks.length * samples;
   enter(at, { name: 'evaluate', when, episodes });
@@ -94,7 +137,8 @@ export async function evaluateNow(
   // A partial evaluation would look complete.
   if (signal.aborted) return undefined;
   const toMetrics = when === 'selection' ? selectionMetrics : evaluationMetrics;
-  const metrics = measured(toMetrics(evaluation));
+  // Trackers show `eval/*` of one evaluation only at an iteration.
+  const metrics = when === 'hinted' ? {} : measured(toMetrics(evaluation));
   run.emit({ type: 'evaluation', when, iteration, metrics, evaluation });
   return evaluation;
 }

@@ -1,6 +1,6 @@
 import { drawsOf, stateAfter } from '../../dataset/tasks/plan/task-plan.ts';
 import type { DrawnBy } from '../core/services/weights.ts';
-import { referenceOf } from '../core/services/scorer.ts';
+import { referenceOf, scorerOf } from '../core/services/scorer.ts';
 import { doneUnlessAborted } from '../core/stopping/abort.ts';
 import type { TranscriptRecord } from '../core/transcript.ts';
 import { keepLedger, type Ledger } from '../rollout/tokens/ledger.ts';
@@ -20,6 +20,7 @@ import {
   evaluateNow,
   evaluationsDue,
   metricsOf,
+  requireHintGain,
   sinceBefore,
 } from './evaluations-due.ts';
 import { addToTotals, iterationMetrics, type IterationReport } from './iteration-report.ts';
@@ -52,7 +53,7 @@ type Watch = Stopwatch<'collect' | 'update' | 'publish'>;
  * update has begun, a checkpoint is written, and the result says `interrupted`.
  *
  * @throws AgentRlError `CONFIG_INVALID` when the best checkpoint is to be kept and there is nothing to choose it by;
- * `CHECKPOINT_INVALID` when the state to resume from is of other tasks; `ROLLOUTS_FAILED`, `PARITY_BROKEN`, what the
+ * `CHECKPOINT_INVALID` when the state to resume from is of other tasks; `ROLLOUTS_FAILED`, `PARITY_BROKEN`, `HINT_WITHOUT_GAIN`, what the
  * learner and plugins throw, and what ends a run from outside, such as `WEB_BUDGET_SPENT`. A checkpoint of the last
  * completed iteration is written first, unless it already exists.
  */
@@ -75,6 +76,7 @@ async function trainFrom(at: GrpoStanding, collections: Collections): Promise<Tr
   const { train, eval: evaluation, checkpoint: checkpoints, lag } = run.options;
   await publish(at);
   const before = evaluation.before ? await baseline(at) : undefined;
+  if (before !== undefined) await requireHintGain(at, before);
   // Evaluations that the previous session still owes; the metrics of its last iteration stay without them.
   await chooseBest(at, await evaluateDue(at));
   await collections.start();
@@ -87,7 +89,7 @@ async function trainFrom(at: GrpoStanding, collections: Collections): Promise<Tr
     if (signal.aborted) break;
     // Timed as `collect`: the metrics of collecting include the comparison.
     const collected = await watch.time('collect', () => compare(at, ended.played));
-    const batch = buildData(collected, run.options.algorithm, run.options.rollout);
+    const batch = buildData(collected, run.options.algorithm, run.options.rollout, run.encode);
     const ledger = keepLedger(batch.uses, batch.trainedTokens);
     const taught = await watch.time('update', () => teach(at, batch));
     // Nothing has stepped yet: the iteration is discarded.
@@ -160,8 +162,9 @@ async function teach(
   const isDone = await doneUnlessAborted(async () => {
     for (const name of run.policies.keys()) {
       const own = updates.map((data) => data.filter(({ part }) => part.policy === name));
-      const { teacher } = run;
       const { distill } = algorithm;
+      const hinted = distill?.hint === undefined ? undefined : scorerOf(scoring(run, name).learner);
+      const teacher = run.teacher ?? hinted;
       const isTaught = teacher !== undefined && distill !== undefined;
       const options = { temperature, signal };
       taught.set(

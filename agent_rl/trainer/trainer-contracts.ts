@@ -17,6 +17,7 @@ import type { FailureCount } from './collect/failure-guard.ts';
 import type { Evaluation, StoredEvaluation } from './evaluate.ts';
 import type { Comparison } from './success-rate.ts';
 import type { TokenUse } from '../rollout/tokens/ledger.ts';
+import type { Encode } from './steps/hint.ts';
 import type { GrpoOptions, TrainOptions } from './training-options.ts';
 
 /** Counts over a whole run, as plain JSON. */
@@ -97,8 +98,10 @@ export interface GrpoRun extends TrainingOutput<TrainerState> {
   policies: ReadonlyMap<string, TrainedPolicy>;
   /** The reference of the KL term; by default each learner's own. */
   reference?: Scorer | undefined;
-  /** With `algorithm.distill`. */
+  /** With `algorithm.distill`; with a hint, by default each policy is its own. */
   teacher?: Scorer | undefined;
+  /** Encodes a hint; needed with one. */
+  encode?: Encode | undefined;
   rollouts: Rollouts;
   tasks: TaskPlan;
   evalTasks: readonly Task[];

@@ -49,7 +49,7 @@ export type AlgorithmOptions = Omit<
   AlgorithmParts & {
     /** In the loss. */
     kl: PolicyLossSpec['kl'];
-    /** Absent without a teacher. */
+    /** Absent without a teacher and without a hint. */
     distill?: Omit<Config['algorithm']['distill'], 'teacher'> | undefined;
     /** Taken off rewards. */
     klInReward?: KlInReward | undefined;

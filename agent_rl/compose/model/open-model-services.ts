@@ -11,7 +11,7 @@ import {
   type GeneratorInfo,
   unbiased,
 } from '../../core/services/generator.ts';
-import type { Learner } from '../../core/services/learner.ts';
+import type { Learner, ListingLearner } from '../../core/services/learner.ts';
 import { type Scorer, scorerOf } from '../../core/services/scorer.ts';
 import { WeightBus } from '../../core/services/weight-bus.ts';
 import type { WeightPublisher } from '../../core/services/weights.ts';
@@ -106,6 +106,8 @@ async function openPolicy(
   const generator = asked.trains ? new RecordingGenerator(drawing) : drawing;
   if (!trains) return { generator, scorer };
   const learner = opened.add(await openLearner(policy, request, { engines, incidents }));
+  const { hint, teacher, topK } = config.algorithm.distill;
+  if (hint !== undefined && teacher === undefined) requireLists(topK, policy, learner);
   const overlaps = config.async.lag > 0;
   if (overlaps && learner.keepPublished === undefined)
     incidents.add(
@@ -118,6 +120,23 @@ async function openPolicy(
   return { generator, scorer, training: { learner, weights } };
 }
 
+/** @throws AgentRlError `CONFIG_INVALID` for more tokens than there are, or a learner that cannot list the likeliest */
+function requireLists(
+  topK: number,
+  { model }: Pick<PolicyOf, 'model'>,
+  learner?: Learner & Partial<ListingLearner>,
+): void {
+  const { vocabSize } = model.description;
+  const lacks =
+    topK > vocabSize
+      ? `the teacher has ${vocabSize} tokens`
+      : topK > 0 && learner !== undefined && learner.forwardTop === undefined
+        ? 'the learner cannot list the likeliest tokens. Use 0'
+        : undefined;
+  if (lacks === undefined) return;
+  throw new AgentRlError('CONFIG_INVALID', `algorithm.distill.topK is ${topK}, but ${lacks}.`);
+}
+
 /** @throws AgentRlError `CONFIG_INVALID` for a generator elsewhere that cannot score as the run needs it */
 async function scorerOfPolicy(
   { config, chosen, model, lists = 0 }: PolicyOf,
@@ -125,12 +144,7 @@ async function scorerOfPolicy(
   engines: PolicyEngines,
 ): Promise<Scorer> {
   const { spec } = chosen.generator.entry;
-  const { vocabSize } = model.description;
-  if (lists > vocabSize)
-    throw new AgentRlError(
-      'CONFIG_INVALID',
-      `algorithm.distill.topK is ${lists}, but the teacher has ${vocabSize} tokens.`,
-    );
+  requireLists(lists, { model });
   const own = chosen.policy.entry.spec;
   if (own.openGenerator !== undefined)
     throw new AgentRlError(

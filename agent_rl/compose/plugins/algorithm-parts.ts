@@ -17,12 +17,12 @@ export function klParts({
   return { kl: { kind: 'none', weight: 0 }, klInReward: { kind, weight } };
 }
 
-/** What a teacher does, where there is one. */
+/** What a teacher does, where there is one: with a hint, the policy itself is. */
 export function distillParts({
   teacher,
   ...distill
 }: Config['algorithm']['distill']): Pick<AlgorithmOptions, 'distill'> {
-  return teacher === undefined ? {} : { distill };
+  return teacher === undefined && distill.hint === undefined ? {} : { distill };
 }
 
 /** The parts of the algorithm that a run uses, each with its settings. */

@@ -28,6 +28,13 @@ const KlBlock = block(
 const DistillBlock = block(
   {
     teacher: optionalText('Name of the teacher, a policy without a learner, from policies'),
+    hint: optionalText(
+      "Text that only the teacher reads after the question, such as `The right answer is {answer}.` {answer} is the task's, {error} what a tool of the episode last reported, {solution} the turns of a solved episode of the group; an episode without it is not taught. Without a teacher the policy, so informed, teaches itself",
+    ),
+    leastHintGain: number(
+      'The run ends before training if held-out success with the hint is not better by this. 0 does not measure it',
+      within(0, 1, 0.05),
+    ),
     weight: number(
       'How much the advantage of a sampled token grows for each nat by which the teacher finds it likelier than the policy; with topK, weight of the divergence in the loss',
       within(0, 100, 1),

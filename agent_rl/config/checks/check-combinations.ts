@@ -23,6 +23,9 @@ const comparesWithinGroups: ReadonlySet<string> = new Set(['group-relative', 'rl
 /** At lower temperatures the most likely token is almost certain. */
 const leastTemperature = 0.01;
 
+const teaches = ({ teacher, hint }: Config['algorithm']['distill']): boolean =>
+  teacher !== undefined || hint !== undefined;
+
 const ofRollouts = ({ algorithm, policy, rollout, train }: Config, places: Places): Check[] => {
   const isRl = train.mode === 'rl';
   const { groupSize, maxEpisodeTokens } = rollout;
@@ -34,7 +37,7 @@ const ofRollouts = ({ algorithm, policy, rollout, train }: Config, places: Place
       isRl &&
         groupSize < 2 &&
         comparesWithinGroups.has(algorithm.advantage.type) &&
-        (algorithm.distill.teacher === undefined ||
+        (!teaches(algorithm.distill) ||
           algorithm.distill.advantageWeight > 0 ||
           algorithm.selection.type === 'dynamic'),
       `in a group of ${groupSize}, an episode is compared with no other, so every advantage is 0. Use at least 2.`,
@@ -96,7 +99,7 @@ const ofRewardsAndLoss = ({ algorithm, rewards, train }: Config): Check[] => {
       train.mode === 'rl' &&
         environmentWeight === 0 &&
         weights.every((weight) => weight === 0) &&
-        algorithm.distill.teacher === undefined,
+        !teaches(algorithm.distill),
       'with a weight of 0 and no other reward that counts, there is nothing to learn from. List a reward with a weight under rewards, or set algorithm.environmentWeight to 1.',
     ],
   ];
@@ -196,7 +199,14 @@ function ofSource(
   ];
 }
 
-const ofPolicies = ({ agents, algorithm, policies, rollout, train }: Config): Check[] => {
+const ofPolicies = ({
+  agents,
+  algorithm,
+  eval: evaluation,
+  policies,
+  rollout,
+  train,
+}: Config): Check[] => {
   const names = [onlyAgent, ...Object.keys(policies)];
   const { kl, distill, name: preset } = algorithm;
   const used = new Set([...agents.map(({ policy }) => policy), kl.reference, distill.teacher]);
@@ -225,18 +235,23 @@ const ofPolicies = ({ agents, algorithm, policies, rollout, train }: Config): Ch
     ]),
     [
       'algorithm.distill.teacher',
-      preset === 'distill' && distill.teacher === undefined,
-      'is missing: the algorithm distill needs a teacher. Add it under policies, and name it here.',
+      preset === 'distill' && !teaches(distill),
+      'is missing: the algorithm distill needs a teacher. Add it under policies, and name it here; or let the policy teach itself with algorithm.distill.hint.',
+    ],
+    [
+      'algorithm.distill.hint',
+      distill.hint !== undefined && distill.leastHintGain > 0 && !evaluation.before,
+      'is measured before training, but eval.before is false. Set eval.before: true, or algorithm.distill.leastHintGain: 0.',
     ],
     [
       'algorithm.distill.weight',
-      distill.teacher !== undefined && distill.weight === 0,
-      'is 0, so the teacher has no effect. Use a weight above 0, or remove the teacher.',
+      teaches(distill) && distill.weight === 0,
+      'is 0, so the teacher has no effect. Use a weight above 0, or remove the teacher and the hint.',
     ],
     [
       'train.control',
-      distill.teacher !== undefined && train.control !== 'none',
-      `${train.control} shuffles rewards, but a teacher would still teach. Remove algorithm.distill.teacher from the control.`,
+      teaches(distill) && train.control !== 'none',
+      `${train.control} shuffles rewards, but a teacher would still teach. Remove algorithm.distill from the control.`,
     ],
     ...Object.entries(policies).flatMap(([name, { model, policy, learner }]): Check[] => [
       [

@@ -92,8 +92,16 @@ const idle: readonly IdleRule[] = [
   ],
   [
     ['weight', 'advantageWeight', 'topK'].map((key) => `algorithm.distill.${key}`),
-    (run) => isRl(run) && run.config.algorithm.distill.teacher === undefined,
-    'the run has no teacher (algorithm.distill.teacher)',
+    (run) =>
+      isRl(run) &&
+      run.config.algorithm.distill.teacher === undefined &&
+      run.config.algorithm.distill.hint === undefined,
+    'the run has no teacher (algorithm.distill.teacher or hint)',
+  ],
+  [
+    ['algorithm.distill.leastHintGain'],
+    (run) => isRl(run) && run.config.algorithm.distill.hint === undefined,
+    'the run has no hint (algorithm.distill.hint)',
   ],
   [
     ({ policies }) => Object.keys(policies).map((name) => `policies.${name}.learner`),

@@ -26,7 +26,7 @@ export interface HeldOutTask {
 /** Which groups tasks are reported in; of a run that kept it. */
 export type TaskGroups = ReadonlyMap<string, Pick<TaskAttempts, 'groups' | 'ofSlice' | 'family'>>;
 
-/** The evaluations of a run without the evaluations on selection tasks, in the order they were made. */
+/** The evaluations of a run on its held-out tasks as they are, in the order they were made. */
 export async function heldOutEvaluations(
   folder: Pick<RunFolder, 'journal'>,
 ): Promise<HeldOutEvaluation[]> {
@@ -34,7 +34,7 @@ export async function heldOutEvaluations(
   for await (const parts of batchesOf(folder, { file: 'eval' })) {
     const episodes = parts.map(({ episode }) => episode);
     const [{ when, iteration } = { when: 'eval', iteration: 0 }] = episodes;
-    if (when !== 'selection') evaluations.push({ when, iteration, tasks: byTask(episodes) });
+    if (when !== 'selection' && when !== 'hinted') evaluations.push({ when, iteration, tasks: byTask(episodes) });
   }
   return evaluations;
 }

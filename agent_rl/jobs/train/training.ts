@@ -190,6 +190,7 @@ export class GrpoTraining implements ReadyTraining<TrainerState> {
         ),
         reference,
         teacher,
+        encode: (text) => this.run.model.text.encodeText(text),
         options: trainerOptions(config, chosen, session.record.folder.name),
         from: withDrawnWeights(session),
         rollouts: journal.rollouts(agent.rollouts),

@@ -24,6 +24,7 @@ const mostIterations = 60;
 
 const evaluations: Readonly<Record<EvaluationTime, string>> = {
   before: 'evaluating before training',
+  hinted: 'evaluating with the hint',
   during: 'evaluating',
   after: 'evaluating after training',
   selection: 'choosing the best checkpoint',

@@ -1,7 +1,9 @@
 import { mean } from '../../algorithms/statistics.ts';
+import type { TopScores } from '../../core/services/learner.ts';
 import type { Scorer } from '../../core/services/scorer.ts';
 import { type TracedDatum, withData } from '../build-data.ts';
 import type { AlgorithmOptions } from '../training-options.ts';
+import { hintPlace, inserted, removed } from './hint.ts';
 
 /** Data with what a teacher thinks of it. */
 export interface Taught {
@@ -19,6 +21,9 @@ export interface Taught {
  * gradient MiniLLM, Gu et al. 2024, eq. 2 and 3, https://arxiv.org/abs/2306.08543
  *
  * Departure from MiniLLM: a token answers for its own divergence, not for that of the tokens behind it.
+ *
+ * A datum with a hint is judged as if the hint had followed the question, which the policy did not see: with the policy as
+ * its own teacher, self-distillation, Hübotter et al. 2026, eq. 1, https://arxiv.org/abs/2601.20802
  */
 export async function taughtBy(
   teacher: Scorer,
@@ -26,11 +31,11 @@ export async function taughtBy(
   { weight, topK }: NonNullable<AlgorithmOptions['distill']>,
   { temperature, signal }: { temperature: number; signal: AbortSignal },
 ): Promise<Taught> {
-  const data = updates.flat();
+  const data = updates.flat().map(withHint);
   const scored = await scoresOf(teacher, data, { temperature, topK, signal });
   const gaps: number[] = [];
   const taught = withData(updates, (datum, index) => {
-    const { logProbs, top } = scored[index]!;
+    const { logProbs, top } = withoutHint(scored[index]!, data[index]!);
     const advantages = Float32Array.from(datum.advantages);
     for (const [place, own] of datum.weights.entries()) {
       if (own === 0) continue;
@@ -43,13 +48,54 @@ export async function taughtBy(
   return { updates: taught, kl: gaps.length === 0 ? undefined : mean(gaps) };
 }
 
+interface Judged {
+  tokens: Int32Array;
+  wanted: ArrayLike<number>;
+  /** Where the hint begins, and its tokens. */
+  at: number;
+  hint: number;
+}
+
+function withHint({
+  datum: { tokens, weights: wanted },
+  sequence,
+  hint = [],
+}: TracedDatum): Judged {
+  const at = hintPlace(sequence) ?? 0;
+  if (hint.length === 0) return { tokens, wanted, at, hint: 0 };
+  const unwanted = new Uint8Array(hint.length);
+  return {
+    tokens: Int32Array.from(inserted(tokens, at, hint)),
+    wanted: inserted(wanted, at, unwanted),
+    at,
+    hint: hint.length,
+  };
+}
+
+/** The scores of the tokens that the policy has, too. */
+function withoutHint(
+  { logProbs, top }: Pick<TopScores, 'logProbs'> & { top: TopScores['top'] | undefined },
+  { at, hint }: Judged,
+) {
+  if (hint === 0) return { logProbs, top };
+  const { topK = 0 } = top ?? {};
+  return {
+    logProbs: removed(logProbs, at, hint),
+    top: top && {
+      topK,
+      ids: removed(top.ids, topK * at, topK * hint),
+      logProbs: removed(top.logProbs, topK * at, topK * hint),
+    },
+  };
+}
+
 async function scoresOf(
   teacher: Scorer,
-  data: readonly TracedDatum[],
+  data: readonly Judged[],
   { temperature, topK, signal }: { temperature: number; topK: number; signal: AbortSignal },
 ) {
-  const tokens = data.map(({ datum }) => datum.tokens);
-  const options = { temperature, wanted: data.map(({ datum }) => datum.weights) };
+  const tokens = data.map((one) => one.tokens);
+  const options = { temperature, wanted: data.map(({ wanted }) => wanted) };
   const scored =
     topK > 0
       ? await teacher.scoreTop!(tokens, { ...options, topK }, signal)

@@ -198,6 +198,8 @@ describe('Settings that contradict each other', () => {
     ['policies.idle={}', 'algorithm.advantage.type=gigpo rollout.groupSize=1'],
     ['algorithm.distill.teacher=none', 'algorithm.kl.kind=k3 algorithm.kl.reference=none'],
     [`${teacher} algorithm.distill.weight=0`, `${teacher} train.control=shuffled-rewards`],
+    ['algorithm.distill.hint=x eval.before=false algorithm.distill.hint=x'],
+    ['algorithm.distill.hint=x algorithm.distill.weight=0', 'algorithm.distill.leastHintGain=2'],
     [`${teacher} policies.t.policy.maxContextTokens=32`, `${teacher} policies.T={}`],
     [`${teacher} policies.t.model.path=m policies.t.model.lora={}`],
   ])('the last setting of each combination is refused: %j, …', (...combinations) => {

@@ -32,6 +32,7 @@ const teacher: Scorer & { asked: Parameters<Scorer['score']>[1][] } = {
 
 const distill = (changes: Partial<NonNullable<Changes['algorithm']>['distill']> = {}) => ({
   weight: 2,
+  leastHintGain: 0,
   advantageWeight: 0,
   topK: 0,
   ...changes,
