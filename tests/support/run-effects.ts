@@ -139,7 +139,7 @@ function supervised({ config, chosen, model }: Known) {
     {
       agent: {
         rollouts,
-        model: { training: { weights: learner, learner, recordings: [] } },
+        model: { training: { weights: learner, learner }, recordings: [] },
       } as never,
       signal: never,
     },
@@ -158,7 +158,8 @@ function supervised({ config, chosen, model }: Known) {
   };
   const trained = async () => {
     const ended = await trainSft(run, never).then(({ state }) => state, String);
-    return [ended, askedOf(rollouts), toldTo(learner), checkpoints.slice(-keepLast)];
+    const requests = askedOf(rollouts);
+    return { ended, requests, told: toldTo(learner), checkpoints: checkpoints.slice(-keepLast) };
   };
   const training = { longestTokens: 4, loss: { name: 'cross_entropy' } as const };
   const request = { rows: 1, maxContextTokens: 16, training };
