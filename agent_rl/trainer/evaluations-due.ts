@@ -102,7 +102,7 @@ export async function requireHintGain(at: GrpoStanding, { rollouts }: Evaluation
   throw new AgentRlError(
     'HINT_WITHOUT_GAIN',
     gain === undefined
-      ? `algorithm.distill.hint: no held-out task has what ${JSON.stringify(hint)} asks for. Use {answer}, {error}, {solution} or a field of the tasks.`
+      ? `algorithm.distill.hint: no held-out task has what ${JSON.stringify(hint)} asks for. Use {answer}, {error}, {solution} (with eval.samples above 1) or a field of the tasks.`
       : `algorithm.distill.hint raises held-out success by ${pointsText(gain.difference)} points, less than algorithm.distill.leastHintGain (${pointsText(leastHintGain)}): a teacher that knows it would teach little. Use a hint that helps more.`,
   );
 }
