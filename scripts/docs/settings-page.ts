@@ -6,6 +6,7 @@ import {
 import { kindNames, kindOf } from '../../agent_rl/compose/plugins/kinds.ts';
 import { ConfigSchema } from '../../agent_rl/config/config-schema.ts';
 import { type Setting, settingsOf } from '../../agent_rl/config/settings-of.ts';
+import { groupBy } from '../../agent_rl/core/long-lists.ts';
 import { BuildSettings } from '../../agent_rl/search/corpus/index.ts';
 import { code, page, plain, table } from './markdown.ts';
 
@@ -28,21 +29,40 @@ const settingsTable = (settings: Setting[]): string =>
     ? 'It has no settings.'
     : table(['Setting', 'Value', 'Default', 'Meaning'], settings.map(row));
 
-function pluginText({ name, kind, description, settings }: PluginDescription): string {
-  const sentence = description.endsWith('.') ? description : `${description}.`;
+/** Fewer settings that an earlier plugin has too are shown again. */
+const fewest = 3;
+
+/** @param shown the plugin that each setting was last shown with, by its row */
+function pluginText(
+  { name, kind, description, settings }: PluginDescription,
+  shown: Map<string, string>,
+): string {
+  const title = `${kind} ${code(name)}`;
+  const own = settings === undefined ? [] : settingsOf(settings);
+  const known = groupBy(own, (setting) => shown.get(row(setting).join()));
+  known.delete(undefined);
+  const others = [...known].filter(([, same]) => same.length >= fewest);
+  const left = own.filter((setting) => !others.some(([, same]) => same.includes(setting)));
+  for (const setting of left) shown.set(row(setting).join(), title);
   return [
-    `### ${kind} ${code(name)}`,
-    plain(sentence),
-    settingsTable(settings === undefined ? [] : settingsOf(settings)),
+    `### ${title}`,
+    plain(description.endsWith('.') ? description : `${description}.`),
+    ...(left.length > 0 || others.length === 0 ? [settingsTable(left)] : []),
+    ...others.map(
+      ([as, same]) => `As for ${as}: ${same.map(({ path }) => code(path)).join(', ')}.`,
+    ),
   ].join('\n\n');
 }
 
 function pluginsText(): string[] {
   const all = describePlugins(builtinPlugins());
+  const shown = new Map<string, string>();
   return kindNames
     .map(kindOf)
     .flatMap(({ kind: { kind }, title }) =>
-      [`## ${title}`].concat(all.filter((plugin) => plugin.kind === kind).map(pluginText)),
+      [`## ${title}`].concat(
+        all.filter((plugin) => plugin.kind === kind).map((plugin) => pluginText(plugin, shown)),
+      ),
     );
 }
 
