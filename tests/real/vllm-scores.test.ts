@@ -88,12 +88,12 @@ test('a server scores by echo as the engine does', async () => {
   });
   const remote = new RemoteServer({ url: server.url, http, requestsAtOnce: 1, model: 'starter' });
   closing.push(remote);
-  const [, echo] = tokenIdsDialect.protocol({
+  const { scoring: way } = tokenIdsDialect.protocol({
     vocabSize: 1024,
     onPassed: () => undefined,
-  }).scoring!;
+  });
   const { signal } = new AbortController();
-  const options = { ways: [echo!], topK, version: undefined, deadlineS: 1200 };
+  const options = { way, topK, version: undefined, deadlineS: 1200 };
   const theirs: TopScores[] = [];
   for (const one of sequences)
     theirs.push(await askForScores(remote, askedOf(one), options, signal));

@@ -2,7 +2,7 @@ import { isRecord } from '../../core/is-record.ts';
 import { showValue } from '../../core/show-value.ts';
 import { UnusableAnswer } from '../remote/server-failures.ts';
 import { tokensIn } from '../remote/opening/served-models.ts';
-import { choiceOf, finishReason, promptPlaces, samplingFields } from '../remote/vllm-fields.ts';
+import { choiceOf, finishReason, samplingFields } from '../remote/vllm-fields.ts';
 import type { Drawn, ScoringWay } from '../remote/server-protocol.ts';
 import { type Dialect, upToTheStop } from './dialect.ts';
 
@@ -10,16 +10,6 @@ export const completionsPath = '/v1/completions';
 
 /** What stands before the id of a token that is asked for as a text. */
 const idPrefix = 'token_id:';
-
-/** Of vLLM. */
-const byPromptLogProbs: ScoringWay = {
-  path: completionsPath,
-  body: (prompt, { model, topK }) => ({ model, prompt, max_tokens: 1, prompt_logprobs: topK }),
-  scored(answer) {
-    const places = promptPlaces(choiceOf(answer)?.['prompt_logprobs']);
-    return places && { ...saidIn(answer), places };
-  },
-};
 
 /** As OpenAI had it: the prompt comes back as if it had been drawn. Tokens may be written as texts, of which only the prompt's are known. */
 const byEcho: ScoringWay = {
@@ -50,7 +40,7 @@ export const tokenIdsDialect: Dialect = {
   name: 'vLLM',
   shows: (choice) => Array.isArray(choice['token_ids']) && Array.isArray(logProbsOf(choice)),
   protocol: ({ onPassed }) => ({
-    scoring: [byPromptLogProbs, byEcho],
+    scoring: byEcho,
     path: completionsPath,
     // What any server of the API has.
     healthPath: '/v1/models',

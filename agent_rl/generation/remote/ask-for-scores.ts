@@ -26,47 +26,44 @@ export function askedOf(all: Int32Array, wanted?: ArrayLike<number>): AskedScore
 /**
  * Asks one server once for the log-probabilities of given tokens, and checks what it answers.
  *
- * @param ways the first that the server knows is used
- * @throws as `askForTokens`; AgentRlError `CONFIG_INVALID` also where it knows none
+ * @throws as `askForTokens`; AgentRlError `CONFIG_INVALID` also where it does not score
  */
 export async function askForScores(
   server: RemoteServer,
   asked: AskedScores,
   options: {
-    ways: readonly ScoringWay[];
+    way: ScoringWay | undefined;
     topK: number;
     version: number | undefined;
     deadlineS: number;
   },
   signal: AbortSignal,
 ): Promise<TopScores> {
-  const { ways, topK, version, deadlineS } = options;
+  const { way, topK, version, deadlineS } = options;
   const { tokens } = asked;
   const model = server.modelOf(version);
   // Each listed token with its text and its rank.
   const mostAnswerBytes = 2 ** 20 + 2 ** 9 * (topK + 2) * tokens.length;
-  const problems: string[] = [];
-  for (const way of server.scoringWay === undefined ? ways : [server.scoringWay]) {
-    const { path } = way;
-    const body = way.body(tokens, { model, id: randomUUID(), topK });
-    const request = { method: 'POST', path, body, deadlineS, mostAnswerBytes } as const;
-    const answer = await server.send(request, signal);
-    // It does not have the model or adapter, as after a new start.
-    if (answer.status === 404) throw new OtherWeights(server.said(path, answer));
-    const isRefused = answer.status === 400 || answer.status === 422;
-    const scored = isRefused ? undefined : way.scored(server.accepted(path, answer), tokens);
-    if (scored === undefined) {
-      problems.push(isRefused ? server.said(path, answer) : `${path} gave none for the prompt.`);
-      continue;
-    }
-    requireAsked(scored, tokens, { model, server });
-    server.scoringWay = way;
-    return scoresOf(scored, asked, { topK, url: server.url });
-  }
-  throw new AgentRlError(
-    'CONFIG_INVALID',
-    `generator.urls: ${server.url} does not score given tokens. ${problems.join(' ')} Use a server that gives log-probabilities of a prompt, such as vLLM (of up to --max-logprobs likeliest tokens), or a model in a folder.`,
+  const refused = (why = '') =>
+    new AgentRlError(
+      'CONFIG_INVALID',
+      `generator.urls: ${server.url} does not score given tokens. ${why}Use a server that gives log-probabilities of a prompt, such as vLLM (of up to --max-logprobs likeliest tokens), or a model in a folder.`,
+    );
+  if (way === undefined) throw refused();
+  const { path } = way;
+  const body = way.body(tokens, { model, id: randomUUID(), topK });
+  const answer = await server.send(
+    { method: 'POST', path, body, deadlineS, mostAnswerBytes },
+    signal,
   );
+  // It does not have the model or adapter, as after a new start.
+  if (answer.status === 404) throw new OtherWeights(server.said(path, answer));
+  if (answer.status === 400 || answer.status === 422)
+    throw refused(`${server.said(path, answer)} `);
+  const scored = way.scored(server.accepted(path, answer), tokens);
+  if (scored === undefined) throw refused(`${path} gave none for the prompt. `);
+  requireAsked(scored, tokens, { model, server });
+  return scoresOf(scored, asked, { topK, url: server.url });
 }
 
 /** @throws UnusableAnswer where one is missing or no log-probability */

@@ -118,7 +118,7 @@ export class RemoteGenerator implements Generator {
         `Servers score given tokens at temperature 1, but ${temperature} was requested. Sample at temperature 1 (policy.sampling.temperature), or score with a model in a folder.`,
       );
     const { protocol, deadlineS } = this.options;
-    const options = { ways: protocol.scoring ?? [], topK, version, deadlineS };
+    const options = { way: protocol.scoring, topK, version, deadlineS };
     const failed = new AbortController();
     const score = async (all: Int32Array, index: number, either: AbortSignal) => {
       const asked = askedOf(all, wanted?.[index]);

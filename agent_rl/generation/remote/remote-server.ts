@@ -9,7 +9,6 @@ import {
 } from '../../http/http-client.ts';
 import { visibleControls } from '../../telemetry/index.ts';
 import { FairQueue } from '../../sandbox/layers/take-turns.ts';
-import type { ScoringWay } from './server-protocol.ts';
 import { AskAgain, OtherWeights, ServerGone, UnusableAnswer } from './server-failures.ts';
 
 export interface RemoteServerOptions {
@@ -32,8 +31,6 @@ export class RemoteServer {
   weights: string | undefined;
   /** Its names of the newest adapters, by their versions; empty where it has whole models. */
   readonly adapters = new Map<number, string>();
-  /** How it scores given tokens, once that is known. */
-  scoringWay: ScoringWay | undefined;
   /** Requests that wait for it or are under way. */
   load = 0;
   readonly #http: HttpClient;

@@ -31,12 +31,12 @@ export interface Scored extends Pick<Drawn, 'model' | 'weights' | 'contextTokens
   places: readonly (ReadonlyMap<number, unknown> | undefined)[];
 }
 
-/** A way in which servers score tokens that they are given, at temperature 1. */
+/** How servers score tokens that they are given, at temperature 1. */
 export interface ScoringWay {
   readonly path: string;
   /** @param topK how many of the likeliest tokens are wanted in each place */
   body(tokens: readonly number[], asked: Pick<Asked, 'model' | 'id'> & { topK: number }): object;
-  /** @returns undefined where the server does not know this way. @throws UnusableAnswer */
+  /** @returns undefined where the server does not score. @throws UnusableAnswer */
   scored(answer: unknown, tokens: readonly number[]): Scored | undefined;
 }
 
@@ -58,8 +58,8 @@ export interface ServerProtocol {
   ): Promise<Drawn>;
   /** Cancels a request; absent where closing the connection is enough. */
   abort?(id: string): { path: string; body: object };
-  /** How it scores given tokens: the first way that a server knows is used. Absent where it cannot. */
-  readonly scoring?: readonly ScoringWay[];
+  /** How it scores given tokens. Absent where it cannot. */
+  readonly scoring?: ScoringWay;
   /** What answers 200 when the server is there. */
   readonly healthPath: string;
 }

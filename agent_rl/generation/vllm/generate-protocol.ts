@@ -50,7 +50,7 @@ export const generateProtocol: ServerProtocol = {
       ...saidIn(answer),
     };
   },
-  scoring: [scoring],
+  scoring,
   abort: (id) => ({
     path: '/inference/v1/abort_requests',
     body: { request_ids: [`${idPrefix}${id}`] },

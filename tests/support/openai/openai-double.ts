@@ -1,14 +1,14 @@
 import { CapturedDouble, type Instead, notFound } from '../captured-double.ts';
 import type { DoubleAnswer, GotRequest } from '../http-double.ts';
-import { drawnBy, likeliest, promptLogProbs, ScoredModel } from '../scored-model.ts';
+import { drawnBy, likeliest, ScoredModel } from '../scored-model.ts';
 import { capturedOpenai, type ServerKind } from './openai-exchanges.ts';
 
 export interface OpenaiDoubleOptions {
   vocabSize?: number;
   /** Whether log-probabilities match the distribution that is sampled from; true by default. */
   processed?: boolean;
-  /** Whether vLLM scores prompts, and how servers of its dialect do it: all by default. */
-  scores?: readonly ('prompt_logprobs' | 'echo')[];
+  /** Whether vLLM gives a prompt back with its log-probabilities; true by default. */
+  echoes?: boolean;
   /** Whether tokens are named by their ids where that is asked for; true by default. */
   namesIds?: boolean;
   /** Tokens that end a text for llama.cpp. */
@@ -72,9 +72,9 @@ export class OpenaiDouble extends CapturedDouble {
     const context = body['prompt'] as number[];
     const temperature = Number(body['temperature']);
     const ends = (body['stop_token_ids'] as number[] | undefined) ?? [];
-    const { scores = ['prompt_logprobs', 'echo'], namesIds = true } = this.options;
+    const { echoes = true, namesIds = true } = this.options;
     const name = (token: number) => (namesIds ? `token_id:${token}` : `text ${token}`);
-    if (body['echo'] === true && scores.includes('echo')) return this.#echo(body, name);
+    if (body['echo'] === true && echoes) return this.#echo(body, name);
     const most = Math.min(Number(body['max_tokens']), mostTokens - context.length);
     if (most < 1) return this.as('too long');
     const seed = Number(body['seed'] ?? 0);
@@ -92,14 +92,10 @@ export class OpenaiDouble extends CapturedDouble {
       ),
     };
     const both = { token_ids: ids, prompt_token_ids: context };
-    const asked = body['prompt_logprobs'] as number | undefined;
-    const prompt_logprobs = scores.includes('prompt_logprobs')
-      ? promptLogProbs(this.#model, context, asked)
-      : null;
     const counts = { prompt_tokens: context.length, completion_tokens: ids.length };
     return this.as(ends.includes(ids.at(-1)!) ? 'stop token' : 'tokens', ({ choices, usage }) => ({
       usage: { ...(usage as object), ...counts },
-      choices: [{ ...(choices as object[])[0], ...both, logprobs, prompt_logprobs }],
+      choices: [{ ...(choices as object[])[0], ...both, logprobs }],
     }));
   }
 

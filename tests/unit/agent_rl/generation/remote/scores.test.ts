@@ -72,26 +72,17 @@ describe('A generator on servers', () => {
     await expectTop(generator, 3);
   });
 
-  test.each<[string, OpenaiDoubleOptions]>([
-    ['prompt_logprobs', {}],
-    ['echo', { scores: ['echo'] }],
-  ])('scores given tokens over the OpenAI API by %s', async (_, options) => {
-    const { generator } = await openai(options);
+  test('scores given tokens over the OpenAI API, by an echo', async () => {
+    const { generator } = await openai();
     expect(await generator.score!(sequences, plain)).toEqual(await model.score(sequences));
     await expectTop(generator, 4);
   });
 
   test('scores by echo where tokens are named by their texts, but lists no likeliest', async () => {
-    const { generator } = await openai({ scores: ['echo'], namesIds: false });
+    const { generator } = await openai({ namesIds: false });
     expect(await generator.score!(sequences, plain)).toEqual(await model.score(sequences));
     const asked = generator.scoreTop!(sequences, { ...plain, topK: 2 });
     await expectRejection(asked, 'GENERATION_FAILED', /lists 1 of the 2 likeliest tokens/);
-  });
-
-  test('remembers the way of a server', async () => {
-    const { double, generator } = await openai({ scores: ['echo'] });
-    for (let i = 0; i < 3; i++) await generator.score!([sequences[0]!], plain);
-    expect(double.server.requests.filter(isScoring)).toHaveLength(4);
   });
 
   test('sends nothing behind the last wanted token, and nothing where none is wanted', async () => {
@@ -128,8 +119,8 @@ describe('A generator on servers', () => {
   });
 
   test.each<[string, OpenaiDoubleOptions, 'vllm' | 'llama-cpp', RegExp]>([
-    ['vllm', { scores: [] }, 'vllm', /does not score given tokens\. .* gave none .* answered 400/],
-    ['llama-cpp', {}, 'llama-cpp', /does not score given tokens\. +Use a server that gives/],
+    ['vllm', { echoes: false }, 'vllm', /does not score given tokens\. .* answered 400/],
+    ['llama-cpp', {}, 'llama-cpp', /does not score given tokens\. Use a server that gives/],
   ])('refuses a server of %s that scores no prompts', async (_, options, kind, words) => {
     const { generator } = await openai(options, kind);
     await expectRejection(generator.score!(sequences, plain), 'CONFIG_INVALID', words);
