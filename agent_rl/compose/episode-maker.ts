@@ -86,13 +86,16 @@ export function episodeMaker(options: EpisodeMakerOptions): EpisodeMaker {
     const blind = episodeContainer(container, { task: withoutAnswers(task), ...services });
     const { environment, ...played } = playedIn(options, task, own);
     const tools = episodeTools(chosen.tools, own, options.toolsShared, environment);
+    const bringing = environmentOf(chosen.environments, task)?.entry.spec.ownTools === true;
+    const brought = bringing ? ((environment as Environment).tools?.() ?? []) : [];
+    for (const { of, name } of brought) tools.byName.set(name, calledAs(environment as Tool, of));
     return {
       policy,
       others,
       ...played,
       ...(keepsState && { replays: 'never' as const }),
       tools: tools.byName,
-      toolRunner,
+      toolRunner: bringing ? toolRunner.with(brought) : toolRunner,
       rewards: chosen.rewards.map((reward) =>
         scoring(reward, reward.blind ? blind : own, options.rewardsShared),
       ),
@@ -118,7 +121,7 @@ export function episodeTools(
   container: Container,
   toolsShared: ReadonlyMap<string, ToolShared>,
   environment?: object,
-): { byName: ReadonlyMap<string, Tool>; close: () => Promise<void> } {
+): { byName: Map<string, Tool>; close: () => Promise<void> } {
   const instances = new Map<string, Tool>();
   const instanceOf = (tool: ChosenTool): Tool => {
     if (tool.set?.isEnvironment === true) return environment as Tool;
@@ -134,8 +137,7 @@ export function episodeTools(
       const instance = instanceOf(tool);
       const of = tool.set?.of;
       if (of === undefined) return [tool.entry.spec.name, instance];
-      const call: Tool['call'] = (args, context) => instance.call(args, { ...context, of });
-      return [tool.entry.spec.name, { call }];
+      return [tool.entry.spec.name, calledAs(instance, of)];
     }),
   );
   const close = async (): Promise<void> => {
@@ -143,6 +145,11 @@ export function episodeTools(
   };
   return { byName, close };
 }
+
+/** A tool as part of what holds it. */
+const calledAs = (holder: Tool, of: string): Tool => ({
+  call: (args, context) => holder.call(args, { ...context, of }),
+});
 
 /** The environment of a task. */
 function playedIn(

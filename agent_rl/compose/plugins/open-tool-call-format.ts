@@ -19,14 +19,17 @@ export function openToolCallFormat({
   plugins,
   model,
 }: {
-  chosen: Pick<ChosenPlugins, 'tools' | 'toolCallFormat'>;
+  chosen: Pick<ChosenPlugins, 'tools' | 'toolCallFormat'> &
+    Partial<Pick<ChosenPlugins, 'environments'>>;
   plugins: Plugins;
   model: LanguageModel;
 }): ToolCallFormat {
   const tools = chosen.tools.map(({ entry }) => entry.spec);
+  const hasTools =
+    tools.length > 0 || chosen.environments?.some(({ entry }) => entry.spec.ownTools) === true;
   const { name, format } =
     chosen.toolCallFormat === undefined
-      ? formatOfTemplate(plugins, model, tools.length > 0)
+      ? formatOfTemplate(plugins, model, hasTools)
       : made(chosen.toolCallFormat);
   const problem = format.problemWith?.(tools);
   if (problem === undefined) return format;

@@ -87,6 +87,8 @@ export interface Verdict {
  * the tools in order under their deadlines and shows the results to the policy.
  */
 export interface Environment {
+  /** Tools of this episode alone, beside the run's; see `EnvironmentSpec.ownTools`. */
+  tools?(): readonly FoundTool[];
   /** The conversation the policy first sees. Called once, before any `step`. */
   start(signal: AbortSignal): Promise<readonly Message[]>;
   /** Receives each turn as the policy wrote it, before its calls run. */
@@ -203,6 +205,11 @@ export interface EnvironmentSpec {
    * answers their calls, and it is the only environment of a run.
    */
   readonly find?: (settings: ToolSettings, host: ToolHost) => Promise<readonly FoundTool[]>;
+  /**
+   * Each of its episodes brings tools of its own: the class has `tools`, which returns them, and is also a `Tool`, whose
+   * `call` answers their calls.
+   */
+  readonly ownTools?: boolean;
 }
 
 const methods = ['start', 'step', 'finish'] as const;
@@ -210,7 +217,10 @@ const externalMethods = ['run', 'isModelError', 'finish'] as const;
 
 export const environments = new PluginKind<EnvironmentSpec, AnyEnvironment>('environment', {
   methods,
-  methodsOf: ({ external }) => (external === true ? externalMethods : methods),
+  methodsOf: ({ external, ownTools }) => {
+    if (external === true) return externalMethods;
+    return ownTools === true ? [...methods, 'tools', 'call'] : methods;
+  },
   fields: {
     agents: optionalField(fieldRules.agents),
     external: optionalField(fieldRules.flag),
@@ -224,6 +234,7 @@ export const environments = new PluginKind<EnvironmentSpec, AnyEnvironment>('env
     configure: optionalField(fieldRules.method),
     open: optionalField(fieldRules.method),
     find: optionalField(fieldRules.method),
+    ownTools: optionalField(fieldRules.flag),
   },
 });
 

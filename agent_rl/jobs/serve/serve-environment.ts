@@ -40,12 +40,12 @@ export async function serveEnvironment(options: ServeEnvironmentOptions): Promis
   const { environments } = options.chosen;
   const chosen = environments[0]!;
   const other = environments.find(
-    ({ agents, entry }) => agents.length > 1 || entry.spec.external === true,
+    ({ agents, entry: { spec } }) => agents.length > 1 || spec.external || spec.ownTools,
   );
   if (other !== undefined)
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `environment ${other.name} cannot be served: a client plays one agent, turn by turn, and this environment has ${other.entry.spec.external === true ? 'an agent of its own' : 'several agents'}.`,
+      `environment ${other.name} cannot be served: a client plays one agent, turn by turn, with one list of tools, and this environment has ${other.agents.length > 1 ? 'several agents' : other.entry.spec.external === true ? 'an agent of its own' : 'other tools in each episode'}.`,
     );
   const run = await resolveRun(options, {
     ...options,

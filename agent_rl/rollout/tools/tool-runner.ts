@@ -60,8 +60,8 @@ export interface ToolMessages {
  * belong to an episode and are passed with each call.
  */
 export class ToolRunner {
-  readonly specs: readonly ToolSpec[];
-  readonly #known: ReadonlyMap<string, Known>;
+  specs: readonly ToolSpec[];
+  #known: ReadonlyMap<string, Known>;
 
   /**
    * @param hooks registered in the threads of isolated tools, for tools that are not plain JavaScript
@@ -85,6 +85,15 @@ export class ToolRunner {
         return [spec.name, { spec, validate, isolated }];
       }),
     );
+  }
+
+  /** A runner with more tools, which shares this one's threads and is not closed. @throws WrongValue for a name used twice */
+  with(more: readonly ToolSpec[]): ToolRunner {
+    const both = new ToolRunner(more, [], new Map(), this.told);
+    both.specs = [...this.specs, ...more];
+    both.#known = new Map([...this.#known, ...both.#known]);
+    if (both.#known.size === both.specs.length) return both;
+    throw new WrongValue('two tools of the episode have the same name.');
   }
 
   /** Starts the threads of isolated tools, which load their modules while a model is read and compiled. */
