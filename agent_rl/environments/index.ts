@@ -4,6 +4,7 @@ import { NemoGymEnv } from './nemo-gym/nemo-gym-env.ts';
 import { OpenEnvEnv } from './openenv/openenv-env.ts';
 import { QuestionEnv } from './question/question-env.ts';
 import { SearchEnv } from './search/search-env.ts';
+import { ToolboxEnv } from './toolbox/toolbox-env.ts';
 import { WordGameEnv } from './word-game/word-game-env.ts';
 import { WorkspaceEnv } from './workspace/workspace-env.ts';
 
@@ -14,6 +15,7 @@ export const builtinEnvironments = [
   QuestionEnv,
   WordGameEnv,
   WorkspaceEnv,
+  ToolboxEnv,
   ExternalEnv,
   OpenEnvEnv,
   NemoGymEnv,

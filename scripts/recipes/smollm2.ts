@@ -1,11 +1,10 @@
 import { parseArgs } from 'node:util';
 
 import { note, wholeNumbers } from '../bench/bench-run.ts';
-import { teacherConversations } from '../starter-model/teacher-conversations.ts';
 import { runRecipe } from './run-recipe.ts';
 import { smolLm2Recipe } from './smollm2/recipe.ts';
 import { recipeMarkdown } from './smollm2/recipe-markdown.ts';
-import type { Teach } from './smollm2/recipe-options.ts';
+import { ownTeacher as teach } from './smollm2/own-teacher.ts';
 
 /*
  * Teaches SmolLM2-135M-Instruct the calculator: `npm run recipe:smollm2 -- [--seeds 1,2] [--out runs/smollm2] [--gsm8k FOLDER]
@@ -28,7 +27,6 @@ const { values } = parseArgs({
 });
 const { out, python, gguf, gsm8k, config, set: sets, 'sft-config': sftConfig } = values;
 const seeds = wholeNumbers('seeds', values.seeds, 0);
-const teach: Teach = ({ seed }, warmUp, count) => teacherConversations(warmUp, seed, count);
 const given = { seeds, out, python, gguf, gsm8k, config, sets, sftConfig, teach, print: note };
 await runRecipe(out, async function* (signal) {
   for await (const result of smolLm2Recipe({ ...given, signal }))

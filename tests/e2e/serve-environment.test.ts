@@ -212,13 +212,17 @@ describe('A served environment', () => {
     await expect(rawClient(`${url}/other`, key)).rejects.toThrow(/404/);
   });
 
-  test('is refused on an open address without a key, and for several agents', async () => {
+  test('is refused on an open address without a key, for several agents, and for tools that differ', async () => {
     expect((await rejectionOf(servedEnvironment(file(), { host: '0.0.0.0' }))).message).toMatch(
       /^An environment served on 0\.0\.0\.0 answers every client/,
     );
     const several = join(packageRoot(), 'configs', 'word_game_grpo.yaml');
     expect((await rejectionOf(servedEnvironment(several))).message).toMatch(
       /^environment word_game cannot be served: .* has several agents\.$/,
+    );
+    const bringing = join(packageRoot(), 'configs', 'recipes', 'smollm2_toolbox_grpo.yaml');
+    expect((await rejectionOf(servedEnvironment(bringing))).message).toMatch(
+      /^environment toolbox cannot be served: .* has other tools in each episode\.$/,
     );
   });
 });

@@ -16,6 +16,7 @@ import { builtInJudges } from '../../rewards/index.ts';
 import { builtinTools } from '../../tools/index.ts';
 import { builtinTrackers } from '../../trackers/index.ts';
 import { ArithmeticTasks } from '../../../dataset/arithmetic_tasks/arithmetic-tasks.ts';
+import { ToolboxTasks } from '../../../dataset/toolbox_tasks/toolbox-tasks.ts';
 import { WorkspaceTasks } from '../../../dataset/workspace_tasks/workspace-tasks.ts';
 import type { Plugins } from './kinds.ts';
 import { registriesOf } from './registries.ts';
@@ -46,4 +47,5 @@ const builtIn: readonly unknown[] = [
   ...builtinTrackers,
   ArithmeticTasks,
   WorkspaceTasks,
+  ToolboxTasks,
 ];

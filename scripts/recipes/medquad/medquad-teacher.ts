@@ -1,5 +1,5 @@
 import { AgentRlError } from '../../../agent_rl/core/errors.ts';
-import type { Message } from '../../../agent_rl/core/message.ts';
+import type { Conversation } from '../../../dataset/demonstrations/conversations.ts';
 import { retrievalDemonstrations } from '../../../dataset/demonstrations/retrieval-demonstrations.ts';
 import { prepareOwn } from '../../bench/controls/seed.ts';
 import type { Teach } from '../smollm2/recipe-options.ts';
@@ -18,13 +18,13 @@ export const medQuadTeacher: Teach = async (options, _warmUp, count) => {
   const [environment] = prepared.chosen.environments;
   const systemPrompt = environment?.settings['systemPrompt'] as string | undefined;
   const { search, close } = await openRunSearch(prepared);
-  const conversations: (readonly Message[])[] = [];
+  const conversations: Conversation[] = [];
   try {
     for await (const { messages } of retrievalDemonstrations(seed, train, {
       search,
       systemPrompt,
     })) {
-      conversations.push(messages);
+      conversations.push({ messages });
       if (conversations.length === count) return conversations;
     }
   } finally {

@@ -1,7 +1,7 @@
 import path from 'node:path';
 
 import type { PreparedRun } from '../../../agent_rl/compose/prepare-run.ts';
-import type { Message } from '../../../agent_rl/core/message.ts';
+import type { Conversation } from '../../../dataset/demonstrations/conversations.ts';
 import type { SeedOptions } from '../../bench/controls/seed.ts';
 
 /** What supervised training shows. @param warmUp its run file */
@@ -9,7 +9,7 @@ export type Teach = (
   seed: SeedOptions,
   warmUp: PreparedRun,
   count: number,
-) => Promise<readonly (readonly Message[])[]>;
+) => Promise<readonly Conversation[]>;
 
 /** What the recipe is run with. */
 export interface RecipeOptions {

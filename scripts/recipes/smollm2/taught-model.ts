@@ -41,7 +41,7 @@ async function supervised(untrained: string, options: SeedOptions, teach: Teach)
   );
   const { iterations, batchSize } = prepared.loaded.config.train;
   const conversations = await teach(options, prepared, iterations * batchSize);
-  const lines = conversations.map((messages) => `${conversationLine({ messages })}\n`);
+  const lines = conversations.map((one) => `${conversationLine(one)}\n`);
   await mkdir(dir, { recursive: true });
   await writeFile(path.join(dir, 'train.jsonl'), lines.join(''));
   const begun = begunBefore(path.join(outputDir, name));
