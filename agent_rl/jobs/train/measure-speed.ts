@@ -97,11 +97,12 @@ async function secondsOf(action: () => Promise<unknown>): Promise<number> {
 }
 
 /** What every episode is scored for, once, before the updates of its iteration: a forward pass each. */
-export const scorings = ({ kl, correction }: Config['algorithm']): readonly string[] => [
+export const scorings = ({ kl, correction, distill }: Config['algorithm']): readonly string[] => [
   ...(kl.kind === 'none' ? [] : ['KL']),
   // Off a reward both sides of it are scored; in the loss the policy's own is there.
   ...(kl.kind !== 'none' && kl.in === 'reward' ? ["KL's policy"] : []),
   ...(correction.type === 'none' ? [] : ['correction']),
+  ...(distill.teacher === undefined && distill.hint === undefined ? [] : ['teacher']),
 ];
 
 /** What of a plan takes time. */

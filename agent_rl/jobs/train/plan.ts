@@ -80,6 +80,8 @@ export function trainingPlan(run: PlannedRun, facts: PlanFacts) {
   const mostTokens = rolloutsPerIteration * agents * rollout.maxEpisodeTokens;
   const tokens = algorithm.microBatchTokens;
   const { heldOut, selection } = evaluationsAfter(0, config);
+  const { hint, leastHintGain } = config.algorithm.distill;
+  const measuresHint = hint !== undefined && leastHintGain > 0;
   return {
     rolloutsPerIteration,
     rollouts: rolloutsPerIteration * last,
@@ -87,7 +89,7 @@ export function trainingPlan(run: PlannedRun, facts: PlanFacts) {
     optimizerSteps: last * algorithm.epochs * algorithm.updatesPerBatch,
     /** If every episode were as long as allowed. */
     mostMicroBatchesPerStep: Math.ceil(mostTokens / algorithm.updatesPerBatch / tokens),
-    evaluations: heldOut + Number(config.eval.before),
+    evaluations: heldOut + Number(config.eval.before) + Number(measuresHint),
     evalEpisodes: facts.evalTasks * attempts.samples,
     checkpointBytes: checkpointRoom(run, facts.trainedParameters),
     /** Of the tasks that the best checkpoint is chosen by, after the last iteration in any case. */
