@@ -57,7 +57,7 @@ describe('A hint', () => {
     ['{error}', 'no such $& tool'],
     ['{solution}', '{"name":"add","arguments":{"a":1}}\n12\nIt is 12.'],
     ['{unknown} {answer}', undefined],
-  ])('of %j says %j', (template, text) => {
+  ])('the hint of %j says %j', (template, text) => {
     const calls = [call('error', 'too early'), call('rejected', 'no such $& tool'), call('ok', '')];
     const own = part({ calls });
     expect(hintText(template, { task, part: own, group: [own, solved] })).toBe(text);
