@@ -10,7 +10,7 @@ export const plain = (text: string): string =>
 export const code = (text: string): string =>
   text === '' ? '' : `\`${text.replaceAll('|', '\\|')}\``;
 
-export const tableRow = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+const tableRow = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 
 /** A table of cells that are Markdown already. */
 export const table = (header: string[], rows: string[][]): string =>
