@@ -40,6 +40,7 @@ export const SearchSettings = Type.Object(
     }),
     repeatPenalty: penalty('Cost of each repeated query'),
     noAnswerPenalty: penalty('Penalty for ending without an answer'),
+    wrongAnswerPenalty: penalty('Penalty for a wrong final message; absentAnswer costs nothing'),
     timeoutPenalty: penalty('Penalty for an episode in which one or more searches time out'),
     turnLimitPenalty: penalty('Penalty for reaching the turn limit'),
   },

@@ -38,6 +38,7 @@ export function verdictOf(episode: SearchEpisode, settings: SearchSettings): Ver
   const quoted = searches.some(({ quotedAnswer }) => quotedAnswer);
   const unsearched = settings.requireSearch && searches.length === 0;
   const success = episode.right && !episode.wordy && !quoted && !unsearched;
+  const wrong = answer !== undefined && !success && episode.absence?.said !== true;
   const repeats = searches.filter(({ repeated }) => repeated).length;
   const paid = Math.max(0, searches.length - settings.freeSearches);
   const components = {
@@ -45,6 +46,7 @@ export function verdictOf(episode: SearchEpisode, settings: SearchSettings): Ver
     searches: -settings.searchPenalty * paid,
     repeats: -settings.repeatPenalty * repeats,
     noAnswer: answer === undefined ? -settings.noAnswerPenalty : 0,
+    wrongAnswer: wrong ? -settings.wrongAnswerPenalty : 0,
     timeout: searches.some(({ status }) => status === 'timeout') ? -settings.timeoutPenalty : 0,
     turnLimit: end === 'turn-limit' ? -settings.turnLimitPenalty : 0,
   };

@@ -148,6 +148,24 @@ describe('The statement that no answer exists', () => {
     expect(absences(verdict)).toEqual(Object.keys(metrics));
   });
 
+  test.each([
+    ['right', task, '5895', [1]],
+    ['wrong', task, '4810', [-4]],
+    ['missing', task, undefined, [0]],
+    ['said to be absent', task, 'It is not stated.', [0]],
+    ['rightly said to be absent', nowhere, 'not stated', [1]],
+    ['stated where it is absent', nowhere, '5895', [-4]],
+    ['right without a search', task, '5895', [-4, []]],
+    ['said to be absent without a search', nowhere, 'not stated', [0, []]],
+  ] as const)(
+    'costs nothing where a wrong answer has a penalty; the answer is %s',
+    async (_, of, answer, [reward, turns = [[found]]]) => {
+      const verdict = await play(make({ ...settings, wrongAnswerPenalty: 4 }, of), turns, answer);
+      expect(verdict.reward).toBe(reward);
+      expect(verdict.components).toMatchObject(reward < 0 ? { wrongAnswer: -4 } : {});
+    },
+  );
+
   test('is only counted if the settings define it', async () => {
     const verdict = await play(make({}, nowhere), [[found]], 'It is not stated.');
     expect(absences(verdict)).toEqual([]);
