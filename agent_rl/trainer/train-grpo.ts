@@ -156,21 +156,15 @@ async function teach(
   { run, signal }: GrpoStanding,
   { updates }: TrainingData,
 ): Promise<ReadonlyMap<string, Taught> | undefined> {
-  const { algorithm, rollout } = run.options;
-  const { temperature } = rollout.sampling;
+  const { distill } = run.options.algorithm;
+  const { temperature } = run.options.rollout.sampling;
   const taught = new Map<string, Taught>();
   const isDone = await doneUnlessAborted(async () => {
     for (const name of run.policies.keys()) {
       const own = updates.map((data) => data.filter(({ part }) => part.policy === name));
-      const { distill } = algorithm;
-      const hinted = distill?.hint === undefined ? undefined : scorerOf(scoring(run, name).learner);
-      const teacher = run.teacher ?? hinted;
-      const isTaught = teacher !== undefined && distill !== undefined;
-      const options = { temperature, signal };
-      taught.set(
-        name,
-        isTaught ? await taughtBy(teacher, own, distill, options) : { updates: own, kl: undefined },
-      );
+      const teacher = run.teacher ?? scorerOf(scoring(run, name).learner);
+      const result = distill && (await taughtBy(teacher, own, distill, { temperature, signal }));
+      taught.set(name, result ?? { updates: own, kl: undefined });
     }
   }, signal);
   return isDone ? taught : undefined;

@@ -71,10 +71,3 @@ export const inserted = (
   ...Array.from(others),
   ...Array.from(values).slice(at),
 ];
-
-/** The values without `count` of them at a place. */
-export const removed = <Values extends Float32Array | Int32Array>(
-  values: Values,
-  at: number,
-  count: number,
-): Values => values.filter((_, place) => place < at || place >= at + count) as Values;

@@ -3,7 +3,7 @@ import type { TopScores } from '../../core/services/learner.ts';
 import type { Scorer } from '../../core/services/scorer.ts';
 import { type TracedDatum, withData } from '../build-data.ts';
 import type { AlgorithmOptions } from '../training-options.ts';
-import { hintPlace, inserted, removed } from './hint.ts';
+import { hintPlace, inserted } from './hint.ts';
 
 /** Data with what a teacher thinks of it. */
 export interface Taught {
@@ -78,15 +78,12 @@ function withoutHint(
   { logProbs, top }: Pick<TopScores, 'logProbs'> & { top: TopScores['top'] | undefined },
   { at, hint }: Judged,
 ) {
-  if (hint === 0) return { logProbs, top };
-  const { topK = 0 } = top ?? {};
+  const { topK = 0, ids, logProbs: listed } = top ?? {};
+  const own = (each: number) => (_: number, place: number) =>
+    place < each * at || place >= each * (at + hint);
   return {
-    logProbs: removed(logProbs, at, hint),
-    top: top && {
-      topK,
-      ids: removed(top.ids, topK * at, topK * hint),
-      logProbs: removed(top.logProbs, topK * at, topK * hint),
-    },
+    logProbs: logProbs.filter(own(1)),
+    top: ids && listed && { topK, ids: ids.filter(own(topK)), logProbs: listed.filter(own(topK)) },
   };
 }
 
