@@ -34,7 +34,8 @@ export async function heldOutEvaluations(
   for await (const parts of batchesOf(folder, { file: 'eval' })) {
     const episodes = parts.map(({ episode }) => episode);
     const [{ when, iteration } = { when: 'eval', iteration: 0 }] = episodes;
-    if (when !== 'selection' && when !== 'hinted') evaluations.push({ when, iteration, tasks: byTask(episodes) });
+    if (when !== 'selection' && when !== 'hinted')
+      evaluations.push({ when, iteration, tasks: byTask(episodes) });
   }
   return evaluations;
 }
