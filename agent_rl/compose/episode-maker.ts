@@ -88,7 +88,7 @@ export function episodeMaker(options: EpisodeMakerOptions): EpisodeMaker {
     const tools = episodeTools(chosen.tools, own, options.toolsShared, environment);
     const bringing = environmentOf(chosen.environments, task)?.entry.spec.ownTools === true;
     const brought = bringing ? ((environment as Environment).tools?.() ?? []) : [];
-    for (const { of, name } of brought) tools.byName.set(name, calledAs(environment as Tool, of));
+    for (const { name } of brought) tools.byName.set(name, calledAs(environment as Tool, name));
     return {
       policy,
       others,

@@ -7,7 +7,14 @@ import { type Class, type Needed, needsRule } from './given.ts';
 import { PluginKind } from './plugin.ts';
 import { fieldRules, oneOf, optionalField } from './plugin-rules.ts';
 import type { Task } from '../tasks/task.ts';
-import type { FoundTool, ToolHost, ToolResult, ToolSettings, ToolShared } from './tool.ts';
+import type {
+  FoundTool,
+  ToolHost,
+  ToolResult,
+  ToolSettings,
+  ToolShared,
+  ToolSpec,
+} from './tool.ts';
 
 /** One call of the policy's turn and what came of it. */
 export interface ExecutedCall {
@@ -88,7 +95,7 @@ export interface Verdict {
  */
 export interface Environment {
   /** Tools of this episode alone, beside the run's; see `EnvironmentSpec.ownTools`. */
-  tools?(): readonly FoundTool[];
+  tools?(): readonly ToolSpec[];
   /** The conversation the policy first sees. Called once, before any `step`. */
   start(signal: AbortSignal): Promise<readonly Message[]>;
   /** Receives each turn as the policy wrote it, before its calls run. */

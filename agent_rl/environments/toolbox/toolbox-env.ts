@@ -4,7 +4,7 @@ import { append } from '../../core/long-lists.ts';
 import { type Message, system, user } from '../../core/message.ts';
 import { environment } from '../../core/plugins/environment.ts';
 import type * as episodes from '../../core/plugins/environment.ts';
-import type { FoundTool, Tool, ToolContext, ToolResult } from '../../core/plugins/tool.ts';
+import type { Tool, ToolContext, ToolResult, ToolSpec } from '../../core/plugins/tool.ts';
 import { verdict } from '../../core/plugins/verdict.ts';
 import { isAnswerAfter } from '../../core/tasks/answer-match.ts';
 import type { QuestionTask } from '../../core/tasks/question-task.ts';
@@ -45,10 +45,10 @@ export class ToolboxEnv implements episodes.Environment, Tool {
     this.#boxes = new Map(Object.entries(this.#task.metadata.boxes));
   }
 
-  tools(): readonly FoundTool[] {
+  tools(): readonly ToolSpec[] {
     // The same calls in the same order bring the boxes back.
     return this.#task.metadata.tools.map(({ name, description, parameters }) => {
-      return { of: name, name, description, parameters, onInterrupt: 'repeat' };
+      return { name, description, parameters, onInterrupt: 'repeat' };
     });
   }
 

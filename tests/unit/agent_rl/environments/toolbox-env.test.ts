@@ -118,7 +118,6 @@ describe('A tool of a toolbox', () => {
 
   test('is shown without what it knows', () => {
     expect(make().tools()[0]).toEqual({
-      of: 'dabex',
       name: 'dabex',
       description: 'Gives the dodok of kokox.',
       parameters: parameters('kokox'),
