@@ -3,6 +3,7 @@ import { AgentRlError } from '../core/errors.ts';
 import type { EvaluationTime } from '../core/run-event.ts';
 import { spanned } from '../core/profile/spans.ts';
 import type { Task } from '../core/tasks/task.ts';
+import { groupBy } from '../core/long-lists.ts';
 import { pointsText } from '../telemetry/figures.ts';
 import { measured, type Metrics } from '../telemetry/metric-names.ts';
 import { type Evaluation, evaluate, evaluationMetrics, selectionMetrics } from './evaluate.ts';
@@ -82,18 +83,17 @@ export async function requireHintGain(at: GrpoStanding, { rollouts }: Evaluation
   if (hint === undefined || leastHintGain === 0 || before === null || rollouts.length === 0) return;
   // A run that ends here makes both evaluations again.
   at.state = { ...at.state, before: null };
-  const plain = at.run.evalTasks.filter(({ metadata }) => metadata['slice'] === undefined);
-  const hinted = plain.flatMap((task) => {
-    const group = rollouts
-      .filter(({ taskId }) => taskId === task.taskId)
-      .flatMap(({ parts }) => parts);
-    const text = group[0] && hintText(hint, { task, part: group[0], group });
-    return text === undefined ? [] : [{ ...task, prompt: task.prompt + text }];
+  const known = groupBy(rollouts, ({ key }) => key.slot);
+  const hinted = at.run.evalTasks.flatMap((task, slot) => {
+    const group = known.get(slot)?.flatMap(({ parts }) => parts) ?? [];
+    const isTried = task.metadata['slice'] === undefined && group[0] !== undefined;
+    const text = isTried ? hintText(hint, { task, part: group[0]!, group }) : undefined;
+    return text === undefined ? [] : [{ slot, task: { ...task, prompt: task.prompt + text } }];
   });
-  const ids = new Set(hinted.map(({ taskId }) => taskId));
-  const made = await evaluateNow(at, 'hinted', hinted);
+  const tasks = hinted.map(({ task }) => task);
+  const made = await evaluateNow(at, 'hinted', tasks);
   if (made === undefined) return;
-  const same = before.perTask.filter(({ taskId }) => ids.has(taskId));
+  const same = hinted.map(({ slot }) => before.perTask[slot]!);
   const gain = compare(same, made.perTask, at.run.options.seed);
   if (gain !== undefined && gain.difference >= leastHintGain) {
     at.state = { ...at.state, before };

@@ -29,7 +29,7 @@ const settingsTable = (settings: Setting[]): string =>
     ? 'It has no settings.'
     : table(['Setting', 'Value', 'Default', 'Meaning'], settings.map(row));
 
-/** Fewer settings that an earlier plugin has too are shown again. */
+/** A plugin with fewer settings than this in common with an earlier one shows them again. */
 const fewest = 3;
 
 /** @param shown the plugin that each setting was last shown with, by its row */

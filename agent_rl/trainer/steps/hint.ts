@@ -26,7 +26,7 @@ export function hintText(template: string, from: HintSources): string | undefine
   let isWhole = true;
   const text = template.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = fieldOf(name, from);
-    isWhole &&= typeof value === 'string' || typeof value === 'number';
+    isWhole &&= value !== '' && (typeof value === 'string' || typeof value === 'number');
     return String(value);
   });
   return isWhole ? text : undefined;
@@ -47,7 +47,7 @@ export function hintFor(
 /** The turns of an agent with what its tools answered. */
 const turnsText = (messages: readonly Message[]): string =>
   messages
-    .slice(messages.findIndex(({ role }) => role === 'assistant'))
+    .filter((_, at) => messages.slice(0, at + 1).some(({ role }) => role === 'assistant'))
     .flatMap((message) => [message.content].concat(callsOf(message as AssistantMessage)))
     .filter((text) => text !== '')
     .join('\n');

@@ -23,7 +23,7 @@ export interface Taught {
  * Departure from MiniLLM: a token answers for its own divergence, not for that of the tokens behind it.
  *
  * A datum with a hint is judged as if the hint had followed the question, which the policy did not see: with the policy as
- * its own teacher, self-distillation, Hübotter et al. 2026, eq. 1, https://arxiv.org/abs/2601.20802. Departure: the teacher
+ * its own teacher, self-distillation, Hübotter et al. 2026, the objective L_SDPO, https://arxiv.org/abs/2601.20802. Departure: the teacher
  * has the policy's weights before the update and not their moving average.
  */
 export async function taughtBy(

@@ -69,6 +69,14 @@ describe('A hint', () => {
     expect(hintText('{solution}', from)).toBeUndefined();
   });
 
+  test('is absent where what it asks for is empty, as the turns of an agent that said nothing', () => {
+    const silent = part({ success: true, messages: [{ role: 'user', content: 'How much?' }] });
+    const own = part({ calls: [call('error', '')] });
+    const from = { task, part: own, group: [own, silent] };
+    expect(hintText('{error}', from)).toBeUndefined();
+    expect(hintText('{solution}', from)).toBeUndefined();
+  });
+
   test('is absent where a sequence has no question before its first sampled token', () => {
     const sequences = [{ tokens: [5], spans: [], logProbs: [-0.5] }];
     const own = part({ sequences });
