@@ -41,7 +41,7 @@ const ToolboxTaskSettings = Type.Object(
       within(0, 1, 0.1),
     ),
     perturb: choice(
-      'Only in the evaluation. removed: the tool that gives the answer is missing. lying: it returns a wrong value, which is to be repeated. renamed: tools and arguments have other names',
+      'Only in the evaluation. removed: the tool that gives the answer is missing. lying: it returns a wrong value, which is to be repeated. renamed: tools and arguments have other names; plain: those that say what they are. wordy: longer descriptions',
       [...perturbations],
       'none',
     ),

@@ -3,7 +3,7 @@ import { rolesOf } from '../../../agent_rl/core/tasks/toolbox.ts';
 import { filled, newOperations, textsOf, trainedOperations } from './texts.ts';
 import { madeUpWords } from './words.ts';
 
-export const perturbations = ['none', 'removed', 'lying', 'renamed'] as const;
+export const perturbations = ['none', 'removed', 'lying', 'renamed', 'plain', 'wordy'] as const;
 
 /** How the tools of tasks are drawn. */
 export interface Drawing {
@@ -13,7 +13,7 @@ export interface Drawing {
   shapes: readonly ('flat' | 'optional' | 'nested' | 'list')[];
   /** `fixed`: an operation has the same tool in all tasks, unless names are new. */
   tools: 'random' | 'fixed';
-  /** The tool that gives the answer is left out or returns another value, or all have other names. */
+  /** The tool that gives the answer is left out or returns another value; or all have other names, plain ones, or say more. */
   perturb: (typeof perturbations)[number];
 }
 
@@ -34,18 +34,22 @@ const object = (properties: object, required = Object.keys(properties)) => ({
   additionalProperties: false,
 });
 
+const wordy =
+  ' Each call is checked before it is made, and a call that does not fit is refused with a message that says why. Results are given as text, as they are known at that moment.';
+
 /** A tool, the made-up words of its description, and the arguments of a call with given values. */
 export function drawTool(operation: string, { names, shapes, ...how }: Drawing, rng: KeyedRng) {
   const isFixed = how.tools === 'fixed' && names === 'trained';
   const own = isFixed ? new KeyedRng('toolbox', 'fixed') : rng;
   const naming = (how.perturb === 'renamed' ? rng.child('renamed') : own).child('names');
   // All at once, so that no two are the same.
-  const name = madeUpWords(names, all.length, naming)[all.indexOf(operation)]!;
-  const [outer = '', spare = '', ...args] = madeUpWords(names, 5, naming.child(operation));
+  const madeUp = madeUpWords(names, all.length, naming)[all.indexOf(operation)]!;
+  const [outer = '', spare = '', ...madeUpArgs] = madeUpWords(names, 5, naming.child(operation));
   const face = own.child('face', operation);
   const shape = rng.child('shape', operation).pick(shapes);
   const roles = face.child('order').shuffle(rolesOf(operation));
   const [noun = '', other = ''] = madeUpWords(names, 2, face.child('words'));
+  const [name, args] = how.perturb === 'plain' ? [operation, roles] : [madeUp, madeUpArgs];
   const byRole = <Value>(of: (at: number) => Value) =>
     Object.fromEntries(roles.map((role, at) => [role, of(at)]));
   const byName = (of: (role: string) => unknown) =>
@@ -60,17 +64,16 @@ export function drawTool(operation: string, { names, shapes, ...how }: Drawing, 
     list: object({ [outer]: items }),
   }[shape];
   const isInside = shape === 'nested' || shape === 'list';
-  const paths = byRole((at) => {
-    const inner = shape === 'list' ? String(at) : args[at]!;
-    return isInside ? [outer, inner] : [inner];
-  });
-  const shown = byRole((at) => {
-    if (shape === 'list') return `item ${at + 1} of ${outer}`;
-    return isInside ? `${outer}.${args[at]}` : args[at]!;
-  });
+  const paths = byRole((at) =>
+    (isInside ? [outer] : []).concat(shape === 'list' ? String(at) : args[at]!),
+  );
+  const shown = byRole((at) =>
+    shape === 'list' ? `item ${at + 1} of ${outer}` : paths[roles[at]!]!.join('.'),
+  );
   const { says } = textsOf(operation);
   const said = names === 'new' ? says[2]! : face.child('says').pick(says.slice(0, 2));
-  const description = filled(said, { ...shown, noun, other });
+  const more = how.perturb === 'wordy' ? wordy : '';
+  const description = filled(said, { ...shown, noun, other }) + more;
   const argumentsOf = (values: Readonly<Record<string, unknown>>): Record<string, unknown> => {
     const given = byName((role) => values[role]);
     return isInside ? { [outer]: shape === 'list' ? Object.values(given) : given } : given;
