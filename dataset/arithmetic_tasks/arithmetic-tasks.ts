@@ -24,18 +24,14 @@ type ArithmeticTaskSettings = Static<typeof ArithmeticTaskSettings>;
   settings: ArithmeticTaskSettings,
 })
 export class ArithmeticTasks implements TaskGenerator {
-  readonly #settings: ArithmeticTaskSettings;
-
-  constructor({ settings }: { settings: ArithmeticTaskSettings }) {
-    this.#settings = settings;
-  }
+  constructor(private readonly given: { settings: ArithmeticTaskSettings }) {}
 
   train(seed: number, index: number): ArithmeticRow {
     return trainRow(seed, index);
   }
 
   evaluation(): ArithmeticRow[] {
-    const { evalTasks, slices } = this.#settings;
+    const { evalTasks, slices } = this.given.settings;
     return evalRows(evalTasks, slices);
   }
 }

@@ -20,17 +20,13 @@ export type WorkspaceTaskSettings = Static<typeof WorkspaceTaskSettings>;
   settings: WorkspaceTaskSettings,
 })
 export class WorkspaceTasks implements TaskGenerator {
-  readonly #settings: WorkspaceTaskSettings;
-
-  constructor({ settings }: { settings: WorkspaceTaskSettings }) {
-    this.#settings = settings;
-  }
+  constructor(private readonly given: { settings: WorkspaceTaskSettings }) {}
 
   train(seed: number, index: number): WorkspaceRow {
     return trainRow(seed, index);
   }
 
   evaluation(): WorkspaceRow[] {
-    return evalRows(this.#settings.evalTasks, [undefined, ...this.#settings.slices]);
+    return evalRows(this.given.settings.evalTasks, [undefined, ...this.given.settings.slices]);
   }
 }

@@ -1,5 +1,5 @@
 import { command } from '../command.ts';
-import { optionsWithout } from '../flags/config-flags.ts';
+import { optionsOfUse } from '../flags/config-flags.ts';
 import { numberFlag, textFlag } from '../flags/flag.ts';
 import { configFor, prepare } from '../prepare.ts';
 
@@ -19,14 +19,7 @@ export const attack = command({
     }),
     split: textFlag('Split of the tasks (default: dataset.trainSplit)'),
   },
-  settings: optionsWithout([
-    'train-split',
-    'eval-split',
-    'preview-tasks',
-    'output',
-    'max-iterations',
-    'log-rollouts',
-  ]),
+  settings: optionsOfUse(),
   run: async (flags, running) => {
     const file = configFor(undefined, running);
     return running.jobs.attack({ ...(await prepare(running, { file })), ...flags });

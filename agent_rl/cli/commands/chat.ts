@@ -1,6 +1,6 @@
 import type { ProgramPlugin } from '../../config/index.ts';
 import { command } from '../command.ts';
-import { optionsWithout, refuseBoth } from '../flags/config-flags.ts';
+import { optionsOfUse, refuseBoth } from '../flags/config-flags.ts';
 import { type Flag, textFlag } from '../flags/flag.ts';
 import { printer } from '../io.ts';
 import { configFor, prepare } from '../prepare.ts';
@@ -31,16 +31,7 @@ export const chat = command({
     policy: policyFlag,
     color,
   },
-  settings: optionsWithout([
-    'dataset-dir',
-    'train-split',
-    'eval-split',
-    'preview-tasks',
-    'async-rollout-workers',
-    'output',
-    'max-iterations',
-    'log-rollouts',
-  ]),
+  settings: optionsOfUse('dataset-dir', 'async-rollout-workers'),
   run: async ({ color: isColored, ...flags }, running) => {
     const { io, jobs, parsed } = running;
     refuseBoth(parsed, 'checkpoint', 'model');

@@ -1,5 +1,5 @@
 import { command } from '../command.ts';
-import { evaluationOptions, optionsWithout, refuseBoth } from '../flags/config-flags.ts';
+import { evaluationOptions, optionsOfUse, refuseBoth } from '../flags/config-flags.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import { runFileOf } from '../../runs/run-folder.ts';
 import { type Flag, quietFlag, textFlag, textOf, textsOf } from '../flags/flag.ts';
@@ -54,14 +54,7 @@ export const evaluate = command({
     quiet: quietFlag,
   },
   settings: {
-    ...optionsWithout([
-      'train-split',
-      'eval-split',
-      'preview-tasks',
-      'output',
-      'max-iterations',
-      'log-rollouts',
-    ]),
+    ...optionsOfUse(),
     ...evaluationOptions,
   },
   run: async (flags, running) => {

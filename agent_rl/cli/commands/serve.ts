@@ -1,6 +1,6 @@
 import { AgentRlError } from '../../core/errors.ts';
 import { command } from '../command.ts';
-import { optionsWithout, refuseBoth } from '../flags/config-flags.ts';
+import { optionsOfUse, refuseBoth } from '../flags/config-flags.ts';
 import { choiceFlag, numberFlag, switchFlag, textFlag } from '../flags/flag.ts';
 import { configFor, prepare } from '../prepare.ts';
 import { checkpointWord, policyFlag } from './eval.ts';
@@ -93,14 +93,7 @@ export const serve = command({
       ofModel.timeout,
     ),
   },
-  settings: optionsWithout([
-    'train-split',
-    'eval-split',
-    'preview-tasks',
-    'output',
-    'max-iterations',
-    'log-rollouts',
-  ]),
+  settings: optionsOfUse(),
   run: async ({ timeout: timeoutS, mcp, env, ...flags }, running) => {
     refuseBoth(running.parsed, 'checkpoint', 'model');
     if (mcp && env)

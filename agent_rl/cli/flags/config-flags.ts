@@ -70,9 +70,13 @@ export const configOptions: Readonly<Record<string, Options>> = {
   ...optionsOf(settingFlags),
 };
 
-/** `configOptions` without those that have no effect on a command: there they are unknown. */
-export const optionsWithout = (names: string[]): Record<string, Options> =>
-  Object.fromEntries(Object.entries(configOptions).filter(([name]) => !names.includes(name)));
+const trainingOnly = 'train-split eval-split preview-tasks output max-iterations log-rollouts';
+
+/** `configOptions` of a command that does not train. @param others have no effect on it either; all these are unknown there */
+export function optionsOfUse(...others: string[]): Record<string, Options> {
+  const unknown = new Set(trainingOnly.split(' ').concat(others));
+  return Object.fromEntries(Object.entries(configOptions).filter(([name]) => !unknown.has(name)));
+}
 
 /**
  * At most one of two options that say the same thing.

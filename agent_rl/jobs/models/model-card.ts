@@ -14,8 +14,12 @@ import {
   rateText,
 } from '../../runs/evaluation-table.ts';
 import { runFileOf } from '../../runs/run-folder.ts';
+import { percentText } from '../../telemetry/index.ts';
 import { redactor } from '../../telemetry/redact.ts';
 import type { RunSummary } from '../../runs/summary.ts';
+
+/** Supervised training has no `eval`; its `success` is that of `train.until`. */
+type Summary = Partial<RunSummary> & { success?: number | null };
 
 /** The resolved run file, beside the card. */
 const runFile = 'training.yaml';
@@ -39,7 +43,7 @@ export async function writeModelCard(
   if (file === undefined || !existsSync(join(run, 'inputs.json'))) return;
   const written = readFileSync(file, 'utf8');
   const config = parse(written) as Config;
-  const summary = readJson(join(run, 'summary.json')) as RunSummary | undefined;
+  const summary = readJson(join(run, 'summary.json')) as Summary | undefined;
   const inputs = readJson(join(run, 'inputs.json')) as
     { sha256?: Record<string, unknown> } | undefined;
   const { startModel, trainTasks } = inputs?.sha256 ?? {};
@@ -85,7 +89,10 @@ export async function writeModelCard(
   await writeFile(join(folder, 'README.md'), lines.join('\n'));
 }
 
-function heldOut({ eval: { before, after, difference } }: RunSummary): string[] {
+function heldOut({ eval: evaluated, success }: Summary): string[] {
+  if (evaluated === undefined && typeof success === 'number')
+    return [`${percentText(success)} of the attempts by which the training was to end.`];
+  const { before, after, difference } = evaluated ?? { before: null, after: null };
   if (before === null && after === null) return ['The run did not evaluate.'];
   const solved = [before, after].map((one) => (one ? `${one.successes} of ${one.n}` : '-'));
   if (((before ?? after)?.n ?? 0) < fewestTasks)

@@ -1,6 +1,7 @@
 import { batchSchema } from '../../core/services/batch.ts';
 import type { Failure } from '../../core/failure.ts';
 import type { Message } from '../../core/message.ts';
+import type { EpisodeLine } from '../view/episode-api.ts';
 import type {
   FailedAttempt,
   GroupReward,
@@ -47,15 +48,7 @@ export interface EpisodeRecord
   messages: readonly Message[];
   judgedBy: JudgedBy | null;
   groupReward: GroupReward | null;
-  toolCalls: readonly {
-    id: string;
-    name: string;
-    arguments: unknown;
-    status: string;
-    content: string;
-    wallMs: number;
-    problem?: string | undefined;
-  }[];
+  toolCalls: EpisodeLine['toolCalls'];
   problem: string | null;
   failedAttempts: readonly FailedAttempt[];
   hidden: Readonly<Record<string, Readonly<Record<string, unknown>>>>;

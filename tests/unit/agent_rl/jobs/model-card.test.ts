@@ -95,3 +95,11 @@ test('a model of no run gets no card', async () => {
   await writeModelCard(join(folder, 'data'), exported);
   expect(existsSync(join(exported, 'README.md'))).toBe(false);
 });
+
+test('a card of supervised training has the success that ended it, or says that nothing was evaluated', async () => {
+  const summary = { iterations: 4, weightsSha256: 'dd' };
+  const reached = await cardOf(runOf('until', { ...summary, success: 0.8 }), 'card-until');
+  expect(reached).toContain('80.0 % of the attempts by which the training was to end.');
+  const none = await cardOf(runOf('sft', { ...summary, success: null }), 'card-sft');
+  expect(none).toContain('The run did not evaluate.');
+});
