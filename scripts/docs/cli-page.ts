@@ -2,6 +2,7 @@ import type { Options } from 'yargs';
 
 import { type Command, linesOf, wordOf } from '../../agent_rl/cli/command.ts';
 import { commands } from '../../agent_rl/cli/commands.ts';
+import { configOptions } from '../../agent_rl/cli/flags/config-flags.ts';
 import { code, page, plain, table } from './markdown.ts';
 
 const typeOf = ({ type, array, choices }: Options): string => {
@@ -27,6 +28,11 @@ const flagRow = ([name, option]: [string, Options]): string[] => [
   plain(option.describe ?? ''),
 ];
 
+const flagTable = (options: Readonly<Record<string, Options>>): string =>
+  table(['Flag', 'Value', 'Default', 'Meaning'], Object.entries(options).map(flagRow));
+
+const isOfRunFile = ([name, option]: [string, Options]): boolean => configOptions[name] === option;
+
 function commandText([name, command]: [string, Command]): string {
   const { describe, examples, options, positionals } = command;
   const program = `agent-rl ${name}`;
@@ -35,6 +41,10 @@ function commandText([name, command]: [string, Command]): string {
     `# ${meaning}`,
     `${program} ${line}`.trimEnd(),
   ]);
+  const shared = Object.entries(options)
+    .filter(isOfRunFile)
+    .map(([flag]) => code(`--${flag}`))
+    .join(', ');
   const words = Object.entries(positionals).map(
     ([word, { describe: what = '' }]) => `- ${code(word)}: ${plain(what)}`,
   );
@@ -44,7 +54,8 @@ function commandText([name, command]: [string, Command]): string {
     `\`\`\`text\n${program}${given} [options]\n\`\`\``,
     ...(words.length === 0 ? [] : [words.join('\n')]),
     `\`\`\`sh\n${lines.join('\n')}\n\`\`\``,
-    table(['Flag', 'Value', 'Default', 'Meaning'], Object.entries(options).map(flagRow)),
+    flagTable(Object.fromEntries(Object.entries(options).filter((flag) => !isOfRunFile(flag)))),
+    ...(shared === '' ? [] : [`Also [flags of a run file](#flags-of-a-run-file): ${shared}.`]),
   ].join('\n\n');
 }
 
@@ -55,5 +66,6 @@ export const cliPage = (): string =>
     'Every command and flag of `agent-rl`. `agent-rl COMMAND --help` shows the same, and `agent-rl runs --help` the commands of a group. A flag that stands for a setting overrides `--set`, and both override the run file.',
     'Two more programs run `agent-rl train` and take its flags. Without `--config`, `train-code-exec-agent` uses `configs/workspace_grpo.yaml` and `train-search-agent` uses `configs/search_qa_grpo.yaml`; `agent-rl train` requires `--config`.',
     'Exit codes: 0 on success, 2 after a user error, 130 when interrupted, and 1 otherwise, including runs whose held-out success fell or that did not reach `train.until`; see [errors](errors.md). With `--json` stdout contains only the result, and everything else goes to stderr.',
+    `## Flags of a run file\n\n${flagTable(configOptions)}`,
     ...linesOf(commands).map(commandText),
   );
