@@ -1,7 +1,7 @@
 import { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
 import { rolesOf } from '../../../agent_rl/core/tasks/toolbox.ts';
 import { filled, newOperations, textsOf, trainedOperations } from './texts.ts';
-import { madeUpWords } from './words.ts';
+import { drawNames } from './words.ts';
 
 export const perturbations = ['none', 'removed', 'lying', 'renamed', 'plain', 'wordy'] as const;
 
@@ -37,18 +37,18 @@ const object = (properties: object, required = Object.keys(properties)) => ({
 const wordy =
   ' Each call is checked before it is made, and a call that does not fit is refused with a message that says why. Results are given as text, as they are known at that moment.';
 
-/** A tool, the made-up words of its description, and the arguments of a call with given values. */
+/** A tool, the nouns of its description, and the arguments of a call with given values. */
 export function drawTool(operation: string, { names, shapes, ...how }: Drawing, rng: KeyedRng) {
   const isFixed = how.tools === 'fixed' && names === 'trained';
   const own = isFixed ? new KeyedRng('toolbox', 'fixed') : rng;
   const naming = (how.perturb === 'renamed' ? rng.child('renamed') : own).child('names');
   // All at once, so that no two are the same.
-  const madeUp = madeUpWords(names, all.length, naming)[all.indexOf(operation)]!;
-  const [outer = '', spare = '', ...madeUpArgs] = madeUpWords(names, 5, naming.child(operation));
+  const madeUp = drawNames(names, all.length, naming)[all.indexOf(operation)]!;
+  const [outer = '', spare = '', ...madeUpArgs] = drawNames(names, 5, naming.child(operation));
   const face = own.child('face', operation);
   const shape = rng.child('shape', operation).pick(shapes);
   const roles = face.child('order').shuffle(rolesOf(operation));
-  const [noun = '', other = ''] = madeUpWords(names, 2, face.child('words'));
+  const [noun = '', other = ''] = drawNames(names, 2, face.child('words'));
   const [name, args] = how.perturb === 'plain' ? [operation, roles] : [madeUp, madeUpArgs];
   const byRole = <Value>(of: (at: number) => Value) =>
     Object.fromEntries(roles.map((role, at) => [role, of(at)]));

@@ -1,11 +1,26 @@
 import type { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
 
-/** Consonants, vowels and endings: no word of one kind is a word of another. */
+/**
+ * Names that say nothing of what they name, for tools, their arguments and the nouns of descriptions. All are common words, so
+ * that a small model's tokenizer has one token for each.
+ */
+const names = {
+  trained: `
+    apple arrow angel animal bench berry boat bone bread bridge bucket button canvas carbon chain
+    chair clock cloud coast coat corn crow engine field flag flower fox gate gold grain hill horn
+    house iron leaf lion moon motor museum nest orange oven paper pine radio rain river rose sand
+    sea shield ship snow stable stone storm sun thorn water wheat window wing wolf wood`,
+  new: `
+    anchor bell bird branch brush camera castle clay coal coin door finger forest glass grass
+    horse lake mask mouse ocean owl planet rice salt shell snake star sugar tower wheel winter`,
+} as const;
+
+/** Names, all different. */
+export const drawNames = (kind: keyof typeof names, count: number, rng: KeyedRng): string[] =>
+  rng.shuffle(names[kind].trim().split(/\s+/)).slice(0, count);
+
+/** Consonants, vowels and endings of things, boxes and texts: no word of one use is a word of another. */
 const letters = {
-  /** Of tools, their arguments and descriptions. */
-  trained: ['b d f k l m', 'a e o', 'k p x'],
-  new: ['g j r t v z', 'i u', 'b d g'],
-  /** Of things, boxes and texts. */
   train: ['b c d f g k l m n p r s t v z', 'a e i o u', 'la ma na ra sa ta'],
   'warm-up': ['b c d f g k l m n p r s t v z', 'a e i o u', 'lo mo no ro so to'],
   eval: ['b c d f g k l m n p r s t v z', 'a e i o u', 'lu mu nu ru su tu'],
@@ -15,8 +30,8 @@ const letters = {
 export type Use = 'train' | 'warm-up' | 'eval';
 
 /** Made-up words, all different. */
-export function madeUpWords(kind: keyof typeof letters, count: number, rng: KeyedRng): string[] {
-  const [consonants = [], vowels = [], ends = []] = letters[kind].map((some) => some.split(' '));
+function madeUpWords(use: Use, count: number, rng: KeyedRng): string[] {
+  const [consonants = [], vowels = [], ends = []] = letters[use].map((some) => some.split(' '));
   const found = new Set<string>();
   while (found.size < count)
     found.add(
