@@ -19,7 +19,7 @@ import {
 } from '../config/index.ts';
 import { AgentRlError } from '../core/errors.ts';
 import { abortableStart } from '../core/stopping/abort.ts';
-import { placesOf } from '../core/package-root.ts';
+import { namedOrShipped, placesOf } from '../core/package-root.ts';
 import { onlyAgent } from '../core/rollout.ts';
 import type { ToolCallFormat } from '../core/plugins/tool-call-format.ts';
 import { checkpointAt } from '../runs/checkpoints.ts';
@@ -99,7 +99,7 @@ export async function resolveRun(given: PreparedRun, request: RunRequest): Promi
   const checkpoint =
     request.checkpoint === undefined
       ? undefined
-      : await checkpointAt(request.checkpoint, request.print);
+      : await checkpointAt(namedOrShipped(request.checkpoint), request.print);
   // A policy without a learner has no weights in a checkpoint: its model is as the run file says.
   const isSaved = isTrained(given.loaded.config, request.policy ?? onlyAgent);
   const found: Found =

@@ -1,17 +1,18 @@
+import { sum } from '../algorithms/statistics.ts';
 import { attemptsOf } from '../config/index.ts';
 import { AgentRlError } from '../core/errors.ts';
 import type { EvaluationTime } from '../core/run-event.ts';
 import { spanned } from '../core/profile/spans.ts';
 import type { Task } from '../core/tasks/task.ts';
 import { groupBy } from '../core/long-lists.ts';
-import { pointsText } from '../telemetry/figures.ts';
+import { percentText, pointsText } from '../telemetry/figures.ts';
 import { measured, type Metrics } from '../telemetry/metric-names.ts';
 import { type Evaluation, evaluate, evaluationMetrics, selectionMetrics } from './evaluate.ts';
 import { plannedIterations } from './optim-options.ts';
 import { checkpoint, enter, type GrpoStanding } from './standing.ts';
 import { hintText } from './steps/hint.ts';
 import { strategyOf } from './strategies/strategy-of.ts';
-import { type Comparison, compare } from './success-rate.ts';
+import { type Comparison, compare, type TaskAttempts } from './success-rate.ts';
 import type { GrpoOptions } from './training-options.ts';
 
 export type Evaluations = Partial<Record<EvaluationTime, Evaluation>>;
@@ -88,12 +89,16 @@ export async function requireHintGain(at: GrpoStanding, { rollouts }: Evaluation
     const group = known.get(slot)?.flatMap(({ parts }) => parts) ?? [];
     const isTried = task.metadata['slice'] === undefined && group[0] !== undefined;
     const text = isTried ? hintText(hint, { task, part: group[0]!, group }) : undefined;
-    return text === undefined ? [] : [{ slot, task: { ...task, prompt: task.prompt + text } }];
+    const plain = before.perTask[slot]!;
+    // Another attempt must have solved the task: only what the first one did is independent of that.
+    const own = { ...plain, n: 1, successes: group[0]?.success === true ? 1 : 0, failed: 0 };
+    const same = hint.includes('{solution}') ? own : plain;
+    return text === undefined ? [] : [{ same, task: { ...task, prompt: task.prompt + text } }];
   });
   const tasks = hinted.map(({ task }) => task);
   const made = await evaluateNow(at, 'hinted', tasks);
   if (made === undefined) return;
-  const same = hinted.map(({ slot }) => before.perTask[slot]!);
+  const same = hinted.map((one) => one.same);
   const gain = compare(same, made.perTask, at.run.options.seed);
   if (gain !== undefined && gain.difference >= leastHintGain) {
     at.state = { ...at.state, before };
@@ -102,10 +107,13 @@ export async function requireHintGain(at: GrpoStanding, { rollouts }: Evaluation
   throw new AgentRlError(
     'HINT_WITHOUT_GAIN',
     gain === undefined
-      ? `algorithm.distill.hint: no held-out task has what ${JSON.stringify(hint)} asks for. Use {answer}, {error}, {solution} (with eval.samples above 1) or a field of the tasks.`
-      : `algorithm.distill.hint raises held-out success by ${pointsText(gain.difference)} points, less than algorithm.distill.leastHintGain (${pointsText(leastHintGain)}): a teacher that knows it would teach little. Use a hint that helps more.`,
+      ? `algorithm.distill.hint: no held-out task has what ${JSON.stringify(hint)} asks for. Use {answer}, {error}, {solution} (with eval.samples above 1, where another attempt is right) or a field of the tasks.`
+      : `algorithm.distill.hint changes held-out success from ${rate(same)} to ${rate(made.perTask)} on ${gain.tasks} tasks (${pointsText(gain.difference)} points), less than algorithm.distill.leastHintGain (${leastHintGain}): a teacher that knows it would teach little. Use a hint that helps more, or set leastHintGain to 0.`,
   );
 }
+
+const rate = (tasks: readonly TaskAttempts[]): string =>
+  percentText(sum(tasks.map((one) => one.successes)) / sum(tasks.map((one) => one.n)));
 
 /** Evaluates the current weights; `undefined` if interrupted. */
 export async function evaluateNow(

@@ -29,10 +29,10 @@ const DistillBlock = block(
   {
     teacher: optionalText('Name of the teacher, a policy without a learner, from policies'),
     hint: optionalText(
-      "Text that only the teacher reads after the question, such as `The right answer is {answer}.` {answer} is the task's, {error} what a tool of the episode last reported, {solution} the turns of a solved episode of the group; an episode without it is not taught. Without a teacher the policy, so informed, teaches itself",
+      "Text that only the teacher reads after the question, on a new line unless it begins with a space, such as `The right answer is {answer}.` {answer} is the task's, {error} what a tool of the episode last reported, {solution} the turns of a solved episode of the group; an episode without it is not taught. Without a teacher the policy, so informed, teaches itself",
     ),
     leastHintGain: number(
-      'The run ends before training if held-out success with the hint is not better by this. 0 does not measure it',
+      'The run ends before training if held-out success of the policy (not of another teacher) with the hint is not better by this. 0 does not measure it',
       within(0, 1, 0.05),
     ),
     weight: number(

@@ -244,6 +244,11 @@ const ofPolicies = ({
       'is measured before training, but eval.before is false. Set eval.before: true, or algorithm.distill.leastHintGain: 0.',
     ],
     [
+      'algorithm.distill.hint',
+      distill.hint?.includes('{solution}') === true && rollout.groupSize === 1,
+      'asks for the solution of another attempt, but rollout.groupSize is 1. Use at least 2.',
+    ],
+    [
       'algorithm.distill.weight',
       teaches(distill) && distill.weight === 0,
       'is 0, so the teacher has no effect. Use a weight above 0, or remove the teacher and the hint.',

@@ -20,6 +20,13 @@ export const masked: Check = {
     const share = of('masked') / sampled;
     const verdict = verdictOf(share, bounds);
     const trained = `${percentText((of('trained') + of('distilled')) / sampled)} of ${countText(sampled, 'sampled token')} moved the weights (ledger/trained${of('distilled') > 0 ? ', ledger/distilled' : ''})`;
+    const hint = evidence.settings.at('algorithm.distill.hint');
+    if (hint !== undefined && of('trained') + of('distilled') === 0)
+      return {
+        verdict: 'wrong',
+        says: `nothing was trained: no episode had what ${evidence.settings.now('algorithm.distill.hint')} asks for`,
+        tries: ['use a hint of fields that the tasks have'],
+      };
     if (verdict === 'ok')
       return ok(`${trained}, ${percentText(share)} were masked (ledger/masked)`);
     const reasons = maskReasons(evidence);

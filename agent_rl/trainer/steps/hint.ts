@@ -29,7 +29,8 @@ export function hintText(template: string, from: HintSources): string | undefine
     isWhole &&= value !== '' && (typeof value === 'string' || typeof value === 'number');
     return String(value);
   });
-  return isWhole ? text : undefined;
+  // Not glued to the question's last word.
+  return isWhole ? text.replace(/^(?=\S)/, '\n') : undefined;
 }
 
 /** The tokens of the hint for an episode; undefined where it has none or no place for it. */

@@ -128,6 +128,7 @@ const figures: readonly (readonly [name: MetricName, words: string])[] = [
   ['sent/clipFraction', 'share of tokens clipped'],
   ['sent/guarded', 'share of tokens without gradient: extreme ratio'],
   ['sent/kl', 'KL to the reference, nats'],
+  ['sent/teacherKl', 'KL to the teacher, nats'],
   ['correction/maskedShare', 'share of tokens left out by the correction'],
   ['rollout/entropyEstimate', 'entropy of sampled tokens, nats per token'],
 ];

@@ -52,10 +52,10 @@ const solved = part({
 
 describe('A hint', () => {
   test.each([
-    ['{answer}', '12'],
-    ['{answer} and {answer}, {unit}', '12 and 12, 3'],
-    ['{error}', 'no such $& tool'],
-    ['{solution}', '{"name":"add","arguments":{"a":1}}\n12\nIt is 12.'],
+    ['{answer}', '\n12'],
+    [' {answer} and {answer}, {unit}', ' 12 and 12, 3'],
+    ['{error}', '\nno such $& tool'],
+    ['{solution}', '\n{"name":"add","arguments":{"a":1}}\n12\nIt is 12.'],
     ['{unknown} {answer}', undefined],
   ])('the hint of %j says %j', (template, text) => {
     const calls = [call('error', 'too early'), call('rejected', 'no such $& tool'), call('ok', '')];
@@ -201,9 +201,22 @@ describe('The gain of a hint', () => {
     const { error, metrics } = await failing(helped, settings(0.6), {}, parts);
     expect(error).toMatchObject({
       code: 'HINT_WITHOUT_GAIN',
-      message: expect.stringContaining('raises held-out success by +50.0 points, less than'),
+      message: expect.stringContaining('from 0.0 % to 50.0 % on 2 tasks (+50.0 points), less than'),
     });
     expect(metrics).toEqual([]);
+  });
+
+  test('by solutions is counted from attempts that the solutions do not depend on', async () => {
+    const second: Script = ({ key }) =>
+      played({ reward: key.sample, success: key.sample === 1, messages: said });
+    const said = [{ role: 'assistant' as const, content: 'It is 12.' }];
+    const hint = distill({ leastHintGain: 0.6, hint: '{solution}' });
+    const given = { ...once(hint), eval: { before: true, samples: 2, temperature: 1 } };
+    const { error } = await failing(second, given, {}, parts);
+    // Half of all attempts are right, but none of the first ones.
+    expect(error).toMatchObject({
+      message: expect.stringContaining('from 0.0 % to 50.0 % on 2 tasks'),
+    });
   });
 
   test('ends the run if no held-out task has a hint', async () => {

@@ -167,6 +167,20 @@ describe('The diagnosis of a run', () => {
     expect(found.slice(0, 4).map(({ check }) => check)).toEqual(order);
   });
 
+  test('names a hint that no episode has, where nothing was trained', () => {
+    const settings = { algorithm: { distill: { hint: '{nonexistent}' } } };
+    const metrics = { 'ledger/trained': 0, 'ledger/zero-advantage': 1000 };
+    expectFinding(
+      'masked: wrong',
+      { metrics, config: settings },
+      /algorithm\.distill\.hint .*asks for/,
+    );
+    const taught = { ...metrics, 'ledger/distilled': 10 };
+    expect(troubles({ metrics: taught, config: settings }).map(({ check }) => check)).not.toContain(
+      'masked',
+    );
+  });
+
   test('names the setting that masks tokens, with its value and an episode', () => {
     const metrics = { 'ledger/masked': 20_000, 'outcome/truncated-turns': 60 };
     const masked = new Map([['truncated-turns', 240_000]]);
