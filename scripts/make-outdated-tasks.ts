@@ -1,9 +1,7 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import path from 'node:path';
-
 import { KeyedRng } from '../agent_rl/core/keyed-rng.ts';
 import { makeSearchData, shippedSeed } from '../dataset/search_tasks/generator/rows.ts';
 import { jsonLines } from '../dataset/tables/json-lines.ts';
+import { writeData } from './written-data.ts';
 
 /**
  * Writes the search tasks to `.cache/outdated_tasks` as if their documents were old: two in five persons have since
@@ -26,12 +24,10 @@ function outdated(row: Row, rows: readonly Row[], rng: KeyedRng) {
   return { ...row, answer, metadata };
 }
 
-const folder = path.join('.cache', 'outdated_tasks');
-await mkdir(folder, { recursive: true });
 const { train, eval: all } = makeSearchData(shippedSeed);
 const held = all.filter(({ task_id }) => /^eval-(?!absent|pairs)/.test(task_id));
 for (const [split, rows] of Object.entries({ train, eval: held })) {
   const rng = new KeyedRng('outdated', split);
   const changed = rows.map((row) => outdated(row, rows, rng));
-  await writeFile(path.join(folder, `${split}.jsonl`), jsonLines(changed));
+  await writeData('.cache/outdated_tasks', { [`${split}.jsonl`]: jsonLines(changed) });
 }

