@@ -23,7 +23,7 @@ const slices: Readonly<Record<string, Slice>> = {
 const sliceNames = Object.keys(slices);
 
 /** The generator's block in YAML. */
-const ToolboxTaskSettings = Type.Object(
+export const ToolboxTaskSettings = Type.Object(
   {
     ...slicedEvaluation(sliceNames, sliceNames).properties,
     tools: choice(

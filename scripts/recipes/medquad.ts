@@ -27,28 +27,21 @@ const { values } = parseArgs({
     'sft-config': { type: 'string', default: 'configs/recipes/smollm2_medquad_sft.yaml' },
   },
 });
-const { medquad, out, python, gguf, 'sft-config': sftConfig } = values;
+const { medquad, set, 'sft-config': sftConfig, ...others } = values;
 const seeds = wholeNumbers('seeds', values.seeds, 0);
-await runRecipe(out, async function* (signal) {
+await runRecipe(others.out, async function* (signal) {
   if (medquad === undefined)
     throw new AgentRlError(
       'CONFIG_INVALID',
       '--medquad is missing. Give the folder of a checkout of https://github.com/abachaa/MedQuAD, or some of its collections.',
     );
-  const { data, index } = await medQuadFiles(medquad, out, signal);
+  const { data, index } = await medQuadFiles(medquad, others.out, signal);
   const options = {
+    ...others,
     seeds,
-    out,
-    python,
-    gguf,
     config: 'configs/recipes/smollm2_medquad_grpo.yaml',
     sftConfig,
-    sets: [
-      `datasets.0.dir=${data}`,
-      `tools.0.corpus.path=${index}`,
-      'eval.maxTasks=200',
-      ...values.set,
-    ],
+    sets: [`datasets.0.dir=${data}`, `tools.0.corpus.path=${index}`, 'eval.maxTasks=200', ...set],
     teach: medQuadTeacher,
     signal,
     print: note,

@@ -1,6 +1,6 @@
 import { largest } from '../../core/long-lists.ts';
 import { countText, percentText, shortNumber } from '../../telemetry/index.ts';
-import { type Answer, type Check, ok, unknown, verdictOf } from './check.ts';
+import { type Answer, type Check, ok, unknown, verdictOf, judged } from './check.ts';
 import { unitOf } from './episode-counts.ts';
 import type { RunEvidence } from './run-evidence.ts';
 import type { RunSettings } from '../query/run-settings.ts';
@@ -70,17 +70,13 @@ export const rejectedCalls: Check = {
     if (all === 0) return unknown('no episodes are recorded');
     const rejected = series.total('rollout/rejectedCalls');
     const says = `${countText(rejected, 'call')} in ${countText(all, 'episode')} named an unknown tool or had invalid arguments (rollout/rejectedCalls)`;
-    const verdict = verdictOf(rejected / all, { wrong: 0.5, suspicious: 0.25 });
-    if (verdict === 'ok') return ok(says);
-    return {
-      verdict,
-      says,
+    return judged(rejected / all, { wrong: 0.5, suspicious: 0.25 }, says, {
       tries: [
         `add the tool: ${settings.now('tools')}`,
         `give the exact names of the tools ${prompt}, or train the model on calls with agent-rl sft first`,
       ],
       example: 'rejected',
-    };
+    });
   },
 };
 
@@ -96,17 +92,14 @@ export const noCalls: Check = {
     const avoided = toolAvoided(evidence);
     if (avoided !== undefined) return avoided;
     // Tasks may do without: under a half is worth a look, under a tenth there is nothing to compare calls with.
-    const verdict = verdictOf(1 - rate, { wrong: 0.9, suspicious: 0.5 });
-    if (verdict === 'ok') return ok(says);
-    return {
-      verdict,
+    return judged(1 - rate, { wrong: 0.9, suspicious: 0.5 }, says, {
       says: `only ${says}`,
       tries: [
         `ask the model to call the tool ${prompt}`,
         'train the model on calls with agent-rl sft first',
       ],
       example: 'without call',
-    };
+    });
   },
 };
 
@@ -156,17 +149,14 @@ export const toolResults: Check = {
     // Several agents may be right and lose.
     const told = repeated >= leastRepeated && repeated >= 0.3 * scored && agents.size < 2;
     if (!told) return ok(says);
-    const verdict = verdictOf(1 - right / repeated, { wrong: 0.98, suspicious: 0.9 });
-    if (verdict === 'ok') return ok(says);
-    return {
-      verdict,
+    return judged(1 - right / repeated, { wrong: 0.98, suspicious: 0.9 }, says, {
       says: `${says}: the policy trusts the tool and is wrong`,
       tries: [
         `read an episode: do the arguments fit the task, and is the tool's result right?  ${settings.now('tools')}`,
         `check whether the reward accepts the form of the answer: ${settings.now('environment.type')}`,
       ],
       example: 'wrong tool result repeated',
-    };
+    });
   },
 };
 
@@ -184,11 +174,7 @@ export const truncated: Check = {
     const share = (tokens + turns) / all;
     const says = `${percentText(share)} of ${countText(all, unitOf(episodes))} are cut off: ${tokens} at the token limit and ${turns} at the turn limit (outcome/truncated-*)`;
     // The shipped jobs begin with a quarter.
-    const verdict = verdictOf(share, { wrong: 0.6, suspicious: 0.35 });
-    if (verdict === 'ok') return ok(says);
-    return {
-      verdict,
-      says,
+    return judged(share, { wrong: 0.6, suspicious: 0.35 }, says, {
       evidence: [
         `sampled tokens per episode: ${(series.mean('rollout/lengthMean') ?? 0).toFixed()} on average, ${largest(series.values('rollout/lengthMax'), 0)} in the longest (rollout/lengthMean, lengthMax)`,
       ],
@@ -198,6 +184,6 @@ export const truncated: Check = {
           : `raise ${settings.now('rollout.maxTurns')}`,
       ],
       example: 'cut off',
-    };
+    });
   },
 };

@@ -43,3 +43,14 @@ export function verdictOf(
   if (share >= wrong) return 'wrong';
   return share >= suspicious ? 'suspicious' : 'ok';
 }
+
+/** What a share comes to: `says`, and where it is no longer ok, more. */
+export function judged(
+  share: number,
+  bounds: Parameters<typeof verdictOf>[1],
+  says: string,
+  more: Partial<Answer>,
+): Answer {
+  const verdict = verdictOf(share, bounds);
+  return verdict === 'ok' ? ok(says) : { verdict, says, ...more };
+}

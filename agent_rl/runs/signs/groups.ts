@@ -1,7 +1,7 @@
 import { largest } from '../../core/long-lists.ts';
 import { countText, percentText } from '../../telemetry/index.ts';
 import type { AgentTally } from './episode-counts.ts';
-import { type Check, ok, unknown, verdictOf } from './check.ts';
+import { type Check, ok, unknown, judged } from './check.ts';
 
 export const groups: Check = {
   name: 'no-variance',
@@ -19,17 +19,14 @@ export const groups: Check = {
     if ((series.late('rollout/successRate') ?? 0) >= 0.8 && right >= wrong)
       return ok(`${seen}; the tasks are solved`);
     // Half is usual; with nine in ten an update has a tenth of its episodes.
-    const verdict = verdictOf(equal / count, { wrong: 0.9, suspicious: 0.7 });
-    if (verdict === 'ok') return ok(seen);
-    return {
-      verdict,
+    return judged(equal / count, { wrong: 0.9, suspicious: 0.7 }, seen, {
       says: seen,
       tries: [
         advice({ equal, right, wrong }),
         `raise ${settings.now('rollout.groupSize')}; set ${settings.now('algorithm.selection.type')} to dynamic; raise ${settings.now('policy.sampling.temperature')} if episodes are identical`,
       ],
       example: right >= wrong ? 'scored' : 'unsolved',
-    };
+    });
   },
 };
 
@@ -48,19 +45,21 @@ export const fewTasks: Check = {
     const { prompts } = episodes;
     const says = `${countText(prompts, 'different prompt')} in ${countText(drawn, 'group')}`;
     // The shipped jobs draw each task at most four times; at twenty its answer is learned by heart.
-    const verdict = verdictOf(drawn / Math.max(1, prompts), {
-      wrong: prompts <= 3 ? leastGroups / 3 : Infinity,
-      suspicious: 20,
-    });
-    if (verdict === 'ok') return ok(says);
-    return {
-      verdict,
-      says: `${says}: the policy can memorise the answers`,
-      tries: [
-        `use more different tasks: ${settings.now('datasets')}, ${settings.now('dataset.trainSplit')}, ${settings.now('dataset.maxSamples')}`,
-      ],
-      example: 'scored',
-    };
+    return judged(
+      drawn / Math.max(1, prompts),
+      {
+        wrong: prompts <= 3 ? leastGroups / 3 : Infinity,
+        suspicious: 20,
+      },
+      says,
+      {
+        says: `${says}: the policy can memorise the answers`,
+        tries: [
+          `use more different tasks: ${settings.now('datasets')}, ${settings.now('dataset.trainSplit')}, ${settings.now('dataset.maxSamples')}`,
+        ],
+        example: 'scored',
+      },
+    );
   },
 };
 

@@ -3,7 +3,7 @@ import { countText, percentText } from '../../telemetry/index.ts';
 import { unitOf } from './episode-counts.ts';
 import type { RunEvidence } from './run-evidence.ts';
 import type { RunSettings } from '../query/run-settings.ts';
-import { type Check, ok, unknown, verdictOf } from './check.ts';
+import { type Check, judged, ok, unknown, verdictOf } from './check.ts';
 
 /** Half of what was sampled teaches nothing; a quarter is more than cut-off episodes of a healthy run take. */
 const bounds = { wrong: 0.5, suspicious: 0.25 };
@@ -100,7 +100,6 @@ export const leftOut: Check = {
     ].map((cause) => Object.assign({ share: (tokens.get(cause.use) ?? 0) / sampled }, cause));
     const most = causes.reduce((a, b) => (b.share > a.share ? b : a));
     const says = `${percentText(most.share)} of the sampled tokens are ${most.use} (ledger/${most.use})`;
-    const verdict = verdictOf(most.share, { wrong: 0.98, suspicious: 0.8 });
-    return verdict === 'ok' ? ok(says) : { verdict, says, tries: [most.tries] };
+    return judged(most.share, { wrong: 0.98, suspicious: 0.8 }, says, { tries: [most.tries] });
   },
 };

@@ -169,13 +169,13 @@ export const paidForNothing: Check = {
     const says = `${silent} of ${scored} ${unit}s are rewarded although the model wrote no text and called no tool${tools ? `; ${percentText(withoutCall)} of ${solved} solved episodes called no tool` : ''}`;
     // Words guessed right now and then are no news; one success in four is a way of its own.
     const rising = tools && is >= was + 0.1;
-    const verdict =
-      silent >= leastSolved && silent > 0.02 * scored
-        ? 'wrong'
-        : verdictOf(rising ? Math.max(withoutCall, 0.25) : withoutCall, {
-            wrong: 0.9,
-            suspicious: 0.25,
-          });
+    const isPaid = silent >= leastSolved && silent > 0.02 * scored;
+    const verdict = isPaid
+      ? 'wrong'
+      : verdictOf(rising ? Math.max(withoutCall, 0.25) : withoutCall, {
+          wrong: 0.9,
+          suspicious: 0.25,
+        });
     if (verdict === 'ok') return ok(says);
     return {
       verdict,
@@ -186,10 +186,7 @@ export const paidForNothing: Check = {
         `check whether the reward requires the tool's result: ${settings.now('environment.type')}, ${settings.now('rewards')}`,
         'run agent-rl plugins attack to find other cheats',
       ],
-      example:
-        silent >= leastSolved && silent > 0.02 * scored
-          ? 'paid for nothing'
-          : 'solved without call',
+      example: isPaid ? 'paid for nothing' : 'solved without call',
     };
   },
 };

@@ -1,6 +1,6 @@
 import { largest } from '../../core/long-lists.ts';
 import { countText, percentText, shortNumber } from '../../telemetry/index.ts';
-import { type Check, ok, unknown, verdictOf } from './check.ts';
+import { type Check, ok, unknown, judged } from './check.ts';
 
 /** Whether the run was meant to learn at all. */
 export const control: Check = {
@@ -27,12 +27,9 @@ export const failures: Check = {
     const failed = series.total('rollout/failed');
     const share = failed / episodes;
     // A run with the default rollout.failures.maxShare of 5 % stops there.
-    const verdict = verdictOf(share, { wrong: 0.2, suspicious: 0.05 });
+    const bounds = { wrong: 0.2, suspicious: 0.05 };
     const says = `the system or a tool failed in ${failed} of ${countText(episodes, 'episode')}, ${percentText(share)} (rollout/failed)`;
-    if (verdict === 'ok') return ok(says);
-    return {
-      verdict,
-      says,
+    return judged(share, bounds, says, {
       evidence: [
         `tried again: ${countText(series.total('rollout/retries'), 'time')} (rollout/retries)`,
       ],
@@ -41,7 +38,7 @@ export const failures: Check = {
         `${settings.now('rollout.failures.retries')}, ${settings.now('rollout.outcomes.infrastructure-error')}, ${settings.now('rollout.outcomes.agent-failed')}`,
       ],
       example: 'failed',
-    };
+    });
   },
 };
 
@@ -58,14 +55,10 @@ export const parity: Check = {
     const bound = settings.number('train.parityBound.max', 1e-3);
     const says = `generator and learner differ by at most ${shortNumber(most)} nats (parity/maxAbsLogProbGap)`;
     // Rounding alone stays three orders under the default bound of 1e-3 on the CPU, two on CUDA.
-    const verdict = verdictOf(most / bound, { wrong: 1, suspicious: 0.5 });
-    if (verdict === 'ok') return ok(says);
-    return {
-      verdict,
-      says,
+    return judged(most / bound, { wrong: 1, suspicious: 0.5 }, says, {
       evidence: [settings.now('train.parityBound.max')],
       tries: ['check your own generator, learner or model: weights or precision differ'],
-    };
+    });
   },
 };
 

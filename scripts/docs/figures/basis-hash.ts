@@ -5,12 +5,17 @@ import { dirname, join, relative } from 'node:path';
 import { readConfigFile } from '../../../agent_rl/config/yaml/read-config-file.ts';
 import { isRecord } from '../../../agent_rl/core/is-record.ts';
 import { packageRoot } from '../../../agent_rl/core/package-root.ts';
+import { Value } from '../../../agent_rl/core/typebox.ts';
 import { canonicalJson } from '../../../agent_rl/core/services/canonical-json.ts';
 import * as arithmetic from '../../../dataset/arithmetic_tasks/generator/rows.ts';
+import { ToolboxTasks, ToolboxTaskSettings } from '../../../dataset/toolbox_tasks/toolbox-tasks.ts';
 import * as workspace from '../../../dataset/workspace_tasks/generator/rows.ts';
 
+const boxes = new ToolboxTasks({ settings: Value.Create(ToolboxTaskSettings) });
+const toolbox = { trainRow: boxes.train.bind(boxes), evalRows: () => boxes.evaluation() };
+
 /** Task generators that figures rest on, by the name that run files give them. */
-const generators = { arithmetic, workspace };
+const generators = { arithmetic, workspace, toolbox };
 
 /** The first digits of a SHA-256 are written down. */
 const digits = 8;
