@@ -206,7 +206,7 @@ describe('The gain of a hint', () => {
     expect(metrics).toEqual([]);
   });
 
-  test('by solutions is counted from attempts that the solutions do not depend on', async () => {
+  test('is counted from the first attempts where others give the solution', async () => {
     const second: Script = ({ key }) =>
       played({ reward: key.sample, success: key.sample === 1, messages: said });
     const said = [{ role: 'assistant' as const, content: 'It is 12.' }];
