@@ -1,7 +1,7 @@
 import { KeyedRng } from '../agent_rl/core/keyed-rng.ts';
 import { makeSearchData, shippedSeed } from '../dataset/search_tasks/generator/rows.ts';
 import { jsonLines } from '../dataset/tables/json-lines.ts';
-import { writeData } from './written-data.ts';
+import { writeData } from './data/written-data.ts';
 
 /**
  * Writes the search tasks to `.cache/outdated_tasks` as if their documents were old: two in five persons have since

@@ -1,6 +1,6 @@
 import { makeSearchData, shippedSeed } from '../dataset/search_tasks/generator/rows.ts';
 import { jsonLines } from '../dataset/tables/json-lines.ts';
-import { outAndSeed, writeData } from './written-data.ts';
+import { outAndSeed, writeData } from './data/written-data.ts';
 
 /** Writes the search tasks and their corpus: `make-search-tasks [--out dataset] [--seed N]`. */
 const { out, seed } = outAndSeed({ out: 'dataset', seed: shippedSeed });

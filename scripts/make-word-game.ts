@@ -3,7 +3,7 @@ import path from 'node:path';
 import { conversationLine } from '../dataset/demonstrations/conversations.ts';
 import { jsonLines } from '../dataset/tables/json-lines.ts';
 import { makeWordGame } from './word-game/word-game-data.ts';
-import { outAndSeed, writeData } from './written-data.ts';
+import { outAndSeed, writeData } from './data/written-data.ts';
 
 /** Writes tasks and demonstrations of the word game: `make-word-game [--out .cache/word-game] [--seed N]`. */
 const { out, seed } = outAndSeed({ out: path.join('.cache', 'word-game'), seed: 1 });

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { jsonLines } from '../dataset/tables/json-lines.ts';
 import { evalRows, trainRow } from '../dataset/workspace_tasks/generator/rows.ts';
 import { wholeNumber } from './bench/bench-run.ts';
-import { writeData } from './written-data.ts';
+import { writeData } from './data/written-data.ts';
 
 /** Writes questions about worlds: `make-workspace [--out .cache/workspace/tasks] [--seed N] [--train N] [--eval N]`. */
 const { values } = parseArgs({

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 
-import { wholeNumber } from './bench/bench-run.ts';
+import { wholeNumber } from '../bench/bench-run.ts';
 
 /** `--out` and `--seed` of a script that makes data. */
 export function outAndSeed(usual: { out: string; seed: number }): typeof usual {
