@@ -4,7 +4,7 @@ import type { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
  * Names that say nothing of what they name, for tools, their arguments and the nouns of descriptions. All are common words, so
  * that a small model's tokenizer has one token for each.
  */
-const names = {
+const nameWords = {
   trained: `
     apple arrow angel animal bench berry boat bone bread bridge bucket button canvas carbon chain
     chair clock cloud coast coat corn crow engine field flag flower fox gate gold grain hill horn
@@ -16,8 +16,8 @@ const names = {
 } as const;
 
 /** Names, all different. */
-export const drawNames = (kind: keyof typeof names, count: number, rng: KeyedRng): string[] =>
-  rng.shuffle(names[kind].trim().split(/\s+/)).slice(0, count);
+export const drawNames = (kind: keyof typeof nameWords, count: number, rng: KeyedRng): string[] =>
+  rng.shuffle(nameWords[kind].trim().split(/\s+/)).slice(0, count);
 
 /** Consonants, vowels and endings of things, boxes and texts: no word of one use is a word of another. */
 const letters = {
