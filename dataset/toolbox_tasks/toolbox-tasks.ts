@@ -41,7 +41,7 @@ export const ToolboxTaskSettings = Type.Object(
       within(0, 1, 0.1),
     ),
     perturb: choice(
-      'Only in the evaluation. removed: the tool that gives the answer is missing. lying: it returns a wrong value, which is to be repeated. renamed: tools and arguments have other names; plain: those that say what they are. wordy: longer descriptions',
+      'Only in the evaluation. removed: the tool that gives the answer is missing. lying: it returns a wrong value, which is to be repeated. renamed: names of tools and arguments are drawn again; plain: those that say what they are. wordy: longer descriptions',
       [...perturbations],
       'none',
     ),
@@ -64,7 +64,7 @@ export function trainedTask(
 @taskGenerator({
   name: 'toolbox',
   description:
-    'Questions with tools of their own, under made-up names, for the environment toolbox.',
+    'Questions with tools of their own, whose names say nothing, for the environment toolbox.',
   version,
   taskFormat: 'question',
   settings: ToolboxTaskSettings,

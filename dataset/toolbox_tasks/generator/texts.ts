@@ -4,7 +4,7 @@ interface Texts {
   readonly says: readonly string[];
 }
 
-/** An operation a line; `{a}` is the value of a role, and `{noun}` and `{other}` are made-up words. */
+/** An operation a line; `{a}` is the value of a role, and `{noun}` and `{other}` are names. */
 const read = (lines: string): ReadonlyMap<string, Texts> =>
   new Map(
     lines

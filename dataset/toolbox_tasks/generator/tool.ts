@@ -43,13 +43,13 @@ export function drawTool(operation: string, { names, shapes, ...how }: Drawing, 
   const own = isFixed ? new KeyedRng('toolbox', 'fixed') : rng;
   const naming = (how.perturb === 'renamed' ? rng.child('renamed') : own).child('names');
   // All at once, so that no two are the same.
-  const madeUp = drawNames(names, all.length, naming)[all.indexOf(operation)]!;
-  const [outer = '', spare = '', ...madeUpArgs] = drawNames(names, 5, naming.child(operation));
+  const drawn = drawNames(names, all.length, naming)[all.indexOf(operation)]!;
+  const [outer = '', spare = '', ...drawnArgs] = drawNames(names, 5, naming.child(operation));
   const face = own.child('face', operation);
   const shape = rng.child('shape', operation).pick(shapes);
   const roles = face.child('order').shuffle(rolesOf(operation));
   const [noun = '', other = ''] = drawNames(names, 2, face.child('words'));
-  const [name, args] = how.perturb === 'plain' ? [operation, roles] : [madeUp, madeUpArgs];
+  const [name, args] = how.perturb === 'plain' ? [operation, roles] : [drawn, drawnArgs];
   const byRole = <Value>(of: (at: number) => Value) =>
     Object.fromEntries(roles.map((role, at) => [role, of(at)]));
   const byName = (of: (role: string) => unknown) =>
