@@ -1,7 +1,8 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 
+import { AgentRlError } from '../../../agent_rl/core/errors.ts';
 import { importGguf } from '../../../agent_rl/jobs/models/import-gguf.ts';
 import { keepAsked } from '../../bench/controls/seed.ts';
 import { evaluations, firstQuestions, type ModelEvaluation } from './evaluations.ts';
@@ -56,17 +57,16 @@ export async function* smolLm2Recipe(options: RecipeOptions): AsyncGenerator<Rec
 }
 
 /** The model as a folder, with a chat template that shows tools. */
-async function untrainedModel({
-  out,
-  python,
-  gguf,
-  chatTemplate = 'configs/recipes/smollm2_tools.jinja',
-  signal,
-  print,
-}: RecipeOptions): Promise<string> {
+async function untrainedModel(options: RecipeOptions): Promise<string> {
+  const { out, chatTemplate = 'configs/recipes/smollm2_tools.jinja', signal, print } = options;
   const folder = path.join(out, 'model');
-  if (existsSync(folder)) return folder;
-  const file = gguf ?? smolLm2File(python, out);
+  if (existsSync(folder)) {
+    const kept = readFileSync(path.join(folder, 'chat_template.jinja'), 'utf8');
+    if (kept === readFileSync(chatTemplate, 'utf8')) return folder;
+    const text = `${folder} has another chat template than ${chatTemplate}. Set --out to another folder, or use that template.`;
+    throw new AgentRlError('CONFIG_INVALID', text);
+  }
+  const file = options.gguf ?? smolLm2File(options.python, out);
   await importGguf({ file, folder, chatTemplate, signal, print });
   return folder;
 }
