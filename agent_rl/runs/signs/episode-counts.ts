@@ -31,7 +31,7 @@ export interface EpisodeTally {
   solved: number;
   /** Different things that the policy said and called in a whole episode. */
   different: number;
-  /** Different tasks, and different first messages of them. */
+  /** Different tasks, and what they first ask. */
   tasks: number;
   prompts: number;
   /** What episodes are compared with their group by. */
@@ -118,7 +118,9 @@ export class EpisodeCounts {
     counts.repeatedToolSolved += Number(repeats && episode.success);
     addTo(this.#different, digest(saidText(saidIn(episode))));
     addTo(this.#tasks, episode.taskId);
-    addTo(this.#prompts, digest(JSON.stringify(episode.messages[0]?.content ?? '')));
+    // A system message is often the same for all tasks.
+    const asked = episode.messages.findIndex(({ role }) => role === 'user') + 1;
+    addTo(this.#prompts, digest(JSON.stringify(episode.messages.slice(0, asked))));
     this.#reward = widened(this.#reward, episode.groupReward?.reward ?? episode.reward ?? 0);
     for (const [name, score] of Object.entries(episode.scores))
       this.#scores.set(name, widened(this.#scores.get(name) ?? noSpread, score));

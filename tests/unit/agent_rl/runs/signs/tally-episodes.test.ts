@@ -64,6 +64,20 @@ test('parts are counted where several agents learn, and one without a turn is no
   expect(tally).toMatchObject({ unit: 'part', scored: 2, paidForNothing: 0 });
 });
 
+test('prompts differ where questions do, whether or not a system message is the same for all', async () => {
+  const asked = (sample: number, question: string) => {
+    const system = { role: 'system', content: 'Answer.' } as const;
+    const messages = [system, { role: 'user', content: question } as const];
+    return { episode: recorded(sample, { messages }) };
+  };
+  const parts = [
+    asked(0, 'What is 2 + 3?'),
+    asked(1, 'What is 4 + 9?'),
+    asked(2, 'What is 2 + 3?'),
+  ];
+  expect((await tallyEpisodes(those(parts))).prompts).toBe(2);
+});
+
 test('masked tokens are counted by outcome, and rewards are those that groups are compared by', async () => {
   const episode = recorded(0, {
     outcome: 'truncated-turns',
