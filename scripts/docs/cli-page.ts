@@ -48,13 +48,15 @@ function commandText([name, command]: [string, Command]): string {
   const words = Object.entries(positionals).map(
     ([word, { describe: what = '' }]) => `- ${code(word)}: ${plain(what)}`,
   );
+  // Of all commands alike.
+  const own = Object.entries(options).filter((flag) => !isOfRunFile(flag) && flag[0] !== 'json');
   return [
     `## ${name}`,
     `${plain(describe)}.`,
     `\`\`\`text\n${program}${given} [options]\n\`\`\``,
     ...(words.length === 0 ? [] : [words.join('\n')]),
     `\`\`\`sh\n${lines.join('\n')}\n\`\`\``,
-    flagTable(Object.fromEntries(Object.entries(options).filter((flag) => !isOfRunFile(flag)))),
+    ...(own.length === 0 ? [] : [flagTable(Object.fromEntries(own))]),
     ...(shared === '' ? [] : [`Also [flags of a run file](#flags-of-a-run-file): ${shared}.`]),
   ].join('\n\n');
 }
@@ -65,7 +67,7 @@ export const cliPage = (): string =>
     'Command line',
     'Every command and flag of `agent-rl`. `agent-rl COMMAND --help` shows the same, and `agent-rl runs --help` the commands of a group. A flag that stands for a setting overrides `--set`, and both override the run file.',
     'Two more programs run `agent-rl train` and take its flags. Without `--config`, `train-code-exec-agent` uses `configs/workspace_grpo.yaml` and `train-search-agent` uses `configs/search_qa_grpo.yaml`; `agent-rl train` requires `--config`.',
-    'Exit codes: 0 on success, 2 after a user error, 130 when interrupted, and 1 otherwise, including runs whose held-out success fell or that did not reach `train.until`; see [errors](errors.md). With `--json` stdout contains only the result, and everything else goes to stderr.',
+    'Exit codes: 0 on success, 2 after a user error, 130 when interrupted, and 1 otherwise, including runs whose held-out success fell or that did not reach `train.until`; see [errors](errors.md). Every command takes `--json`: stdout then contains only the result, as JSON, and everything else goes to stderr.',
     `## Flags of a run file\n\n${flagTable(configOptions)}`,
     ...linesOf(commands).map(commandText),
   );
