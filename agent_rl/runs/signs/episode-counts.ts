@@ -119,7 +119,7 @@ export class EpisodeCounts {
     addTo(this.#different, digest(saidText(saidIn(episode))));
     addTo(this.#tasks, episode.taskId);
     // A system message is often the same for all tasks.
-    const asked = episode.messages.findIndex(({ role }) => role === 'user') + 1;
+    const asked = episode.messages.findIndex(({ role }) => role === 'user') + 1 || undefined;
     addTo(this.#prompts, digest(JSON.stringify(episode.messages.slice(0, asked))));
     this.#reward = widened(this.#reward, episode.groupReward?.reward ?? episode.reward ?? 0);
     for (const [name, score] of Object.entries(episode.scores))

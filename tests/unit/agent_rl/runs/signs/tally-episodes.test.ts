@@ -76,6 +76,11 @@ test('prompts differ where questions do, whether or not a system message is the 
     asked(2, 'What is 2 + 3?'),
   ];
   expect((await tallyEpisodes(those(parts))).prompts).toBe(2);
+  // An agent may be asked by its system message alone.
+  const alone = ['Greet.', 'Leave.'].map((content, sample) => ({
+    episode: recorded(sample, { messages: [{ role: 'system', content }] }),
+  }));
+  expect((await tallyEpisodes(those(alone))).prompts).toBe(2);
 });
 
 test('masked tokens are counted by outcome, and rewards are those that groups are compared by', async () => {
