@@ -45,7 +45,7 @@ export async function importGguf(options: ImportGgufOptions): Promise<JobResult>
 }
 
 /** The text of a template that can be parsed. */
-function readTemplate(file: string): string {
+export function readTemplate(file: string): string {
   const path = absolutePath(file);
   let text: string;
   try {

@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 
 import { AgentRlError } from '../../../agent_rl/core/errors.ts';
-import { importGguf } from '../../../agent_rl/jobs/models/import-gguf.ts';
+import { importGguf, readTemplate } from '../../../agent_rl/jobs/models/import-gguf.ts';
 import { keepAsked } from '../../bench/controls/seed.ts';
 import { evaluations, firstQuestions, type ModelEvaluation } from './evaluations.ts';
 import { type RecipeOptions, seedOf, seedOptions } from './recipe-options.ts';
@@ -62,7 +62,7 @@ async function untrainedModel(options: RecipeOptions): Promise<string> {
   const folder = path.join(out, 'model');
   if (existsSync(folder)) {
     const kept = readFileSync(path.join(folder, 'chat_template.jinja'), 'utf8');
-    if (kept === readFileSync(chatTemplate, 'utf8')) return folder;
+    if (kept === readTemplate(chatTemplate)) return folder;
     const text = `${folder} has another chat template than ${chatTemplate}. Set --out to another folder, or use that template.`;
     throw new AgentRlError('CONFIG_INVALID', text);
   }
