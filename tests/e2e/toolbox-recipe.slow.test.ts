@@ -67,4 +67,8 @@ test('the recipe for tools never seen does each part once, and refuses another t
     code: 'CONFIG_INVALID',
     message: expect.stringContaining('another chat template'),
   });
+  await expect(run(join(recipes, 'none.jinja'))).rejects.toMatchObject({
+    code: 'CONFIG_INVALID',
+    message: expect.stringContaining('--chat-template'),
+  });
 }, 240_000);

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+
 import { describe, expect, test } from '@jest/globals';
 import { Ajv } from 'ajv';
 
@@ -220,8 +222,10 @@ describe('A perturbed task', () => {
       return row.tools.map((tool) => [tool, before.get(tool.operation)!] as const);
     });
     // Names are drawn again, each the same in 1 of 64 draws by chance.
-    const isSame = pairs.map(([tool, before]) => tool.name === before.name);
-    expect(isSame.filter(Boolean).length).toBeLessThan(pairs.length / 20);
+    const sameOf = (part: (tool: Row['tools'][number]) => unknown): number =>
+      pairs.filter(([tool, before]) => isDeepStrictEqual(part(tool), part(before))).length;
+    expect(sameOf(({ name }) => name)).toBeLessThan(pairs.length / 20);
+    expect(sameOf((tool) => Object.keys(propertiesOf(tool)))).toBeLessThan(pairs.length / 20);
   });
 
   test('has tools and arguments that say what they are, or longer descriptions', () => {
